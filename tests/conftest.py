@@ -40,6 +40,12 @@ def kustomize() -> Path:
     return programs.path("kustomize")
 
 
+@pytest.fixture
+def kustomize_on_path(kustomize: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The real kustomize on the PATH of commands that run within this process."""
+    monkeypatch.setenv("PATH", programs.search_path(kustomize.parent))
+
+
 @pytest.fixture(scope="session")
 def kpt() -> Path:
     """The real kpt."""

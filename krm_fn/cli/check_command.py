@@ -5,13 +5,15 @@ The rules are in `krm_fn.expand` (render), `krm_fn.review.finished_builds` and `
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
-from krm_fn import expand, render_mark, report
-from krm_fn.cli import command_options, command_output, finding_formats
+from krm_fn import expand, render_mark, report, results
+from krm_fn.cli import command_options, command_output, finding_formats, progress_line, repository_states
 from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.config import Config
 from krm_fn.files import reading, revisions, selection
@@ -21,6 +23,7 @@ from krm_fn.files.sources import Sources
 from krm_fn.kube import identity, labels
 from krm_fn.kube.types import Resource
 from krm_fn.manifests import ownership
+from krm_fn.repositories.states import RootState
 from krm_fn.results import Result, Severity
 from krm_fn.review import finished_builds
 from krm_fn.rules import deprecations, runtime_windows, updates
@@ -33,7 +36,7 @@ _BY_SETTINGS = ("DYN124", "DYN143", "DYN144", "DYN147", "DYN155", "DYN156", "DYN
 
 
 @click.command()
-@command_options.inputs
+@command_options.repository_inputs
 @click.option(
     "--old",
     metavar="OLD",
@@ -62,8 +65,10 @@ def check(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Find mistakes in resources.
 
-    PATH is a file, a folder or stdin (-). In a folder, krm-fn reads *.yaml, *.yml and *.json, and does not build a Kustomization. In the
-    output of a build, krm-fn also finds namespaces, name prefixes and labels of generated objects that a later layer changed.
+    PATH is a file, a folder or stdin (-). The default is the current folder. In a folder, krm-fn finds the roots: Kustomizations that no
+    other one includes, kpt packages, folders that Argo CD or Flux applies, and plain files (*.yaml, *.yml and *.json). It builds each root
+    once, without running programs of the folder, and compares committed renders with new ones. In a build, krm-fn also finds namespaces,
+    name prefixes and labels of generated objects that a later layer changed.
 
     The configuration is the file of --config or a DynamoRender in a PATH. Without a configuration, mistakes that depend on the
     configuration are warnings.
@@ -71,6 +76,7 @@ def check(  # noqa: PLR0913 - one for each option
     Exit codes: 0 no errors; 1 errors; 2 wrong usage.
 
     \b
+      krm-fn check
       krm-fn check graph.yaml
       krm-fn check --config render.yaml base/ overlay/graph.yaml
       krm-fn check --old main graphs/
@@ -78,21 +84,82 @@ def check(  # noqa: PLR0913 - one for each option
     """  # noqa: D301 - click reads the backspace
     if fixed_services and old is None:
         raise click.UsageError("--fixed-services needs --old")
-    before = _before(old, given)
-    loaded = given.load(tolerant=True)
-    pairs = revisions.pairs(before, loaded.resources, loaded.default_namespace) if before else []
-    severities = _severities(loaded, fixed_services=fixed_services)
-    groups = [(_findings(group, loaded), group) for group in loaded.groups]
-    groups += [(updates.check([pair.old], [pair.new.value], loaded.default_namespace, loaded.config), [pair.new]) for pair in pairs]
-    about = [result for findings, group in groups for result in reading.locate(_with_severities(findings, severities), group, root)]
-    located = reading.locate([*loaded.results, *_once(about), *(before.results if before else ())], loaded.resources, root)
-    findings = policy.without_ignored(located, loaded.values)
-    checked = finding_formats.Checked(loaded.resources, policy.shown(findings), loaded.stdin, colour=command_output.colours())
+    with progress_line.shown("check"):
+        inputs = _inputs(given, old, is_plain=root is not None)
+        located, compared = _located(inputs, root, fixed_services=fixed_services)
+    resources = [source for loaded, _ in inputs.parts for source in loaded.resources]
+    findings = policy.without_ignored(sorted(located, key=results.order), [source.value for source in resources])
+    stdin = next((loaded.stdin for loaded, _ in inputs.parts if loaded.stdin), "")
+    checked = finding_formats.Checked(resources, policy.shown(findings), stdin, colour=command_output.colours())
     command_output.write(finding_formats.write(style, checked))
     if style == "text" and not policy.quiet:
-        compared = f", {len(pairs)} compared with {old}" if before else ""
-        click.echo(f"{_count(loaded)}{compared}: {report.count(findings) or 'no findings'}{_skipped(loaded)}", err=True)
+        for line in inputs.lines:
+            click.echo(line, err=True)
+        others = f", {compared} compared with {old}" if old is not None else ""
+        click.echo(f"{_count(resources)}{others}: {report.count(findings) or 'no findings'}{_skipped(inputs)}", err=True)
     ctx.exit(int(bool(policy.failing(findings))))
+
+
+def _located(inputs: _CheckInputs, root: Path | None, *, fixed_services: bool) -> tuple[list[Result], int]:
+    """Returns all findings with their locations, and the number of resources that are compared with an old state."""
+    compared, located = 0, list(inputs.results)
+    for loaded, before in inputs.parts:
+        severities = _severities(loaded, fixed_services=fixed_services)
+        pairs = revisions.pairs(before, loaded.resources, loaded.default_namespace) if before else []
+        compared += len(pairs)
+        groups = [(_findings(group, loaded), group) for group in loaded.groups]
+        groups += [(updates.check([pair.old], [pair.new.value], loaded.default_namespace, loaded.config), [pair.new]) for pair in pairs]
+        about = [result for findings, group in groups for result in reading.locate(_with_severities(findings, severities), group, root)]
+        located += reading.locate([*loaded.results, *_once(about), *(before.results if before else ())], loaded.resources, root)
+    return located, compared
+
+
+class _CheckInputs(NamedTuple):
+    """The inputs of a check, each with its old state. Each root of a repository is one input; all other paths together are one.
+
+    `lines` say how each root was read, and `results` are findings about a repository as a whole. `skipped` is the number of other
+    roots, and `files` counts the files that no root has, by reason.
+    """
+
+    parts: list[tuple[Sources, OldState | None]]
+    results: list[Result]
+    lines: list[str]
+    skipped: int = 0
+    files: Counter[str] = Counter()
+
+
+def _inputs(given: Inputs, old: str | None, *, is_plain: bool) -> _CheckInputs:
+    """Loads all inputs. Folders are read as repositories, except with `--root`, where the paths are the output of a build."""
+    folders = (
+        []
+        if is_plain
+        else [
+            path for path in given.paths if repository_states.is_repository(path, old, given.exclude, named_roots=bool(given.project.roots))
+        ]
+    )
+    others = given._replace(paths=tuple(path for path in given.paths if path not in folders))
+    inputs = _CheckInputs([], [], [])
+    if others.paths:
+        before = _before(old, others)
+        inputs.parts.append((others.load(tolerant=True), before))
+    for folder in folders:
+        read = repository_states.read(folder, given, old)
+        old_roots = {state.path: state for state in read.old.roots} if read.old else {}
+        for state in read.new.roots:
+            before = None if read.old is None else _old_root(old_roots.get(state.path))
+            inputs.parts.append((state.sources, before))
+            inputs.lines.append(f"{report.visible(state.name)}: {report.visible(state.how)}")
+        inputs.results.extend(read.new.results)
+        inputs = inputs._replace(skipped=inputs.skipped + read.new.skipped, files=inputs.files + read.new.files)
+        if not read.new.roots and not read.new.results:
+            message = f"no Dynamo resource in {folder}; name a file or folder with resources"
+            inputs.results.append(results.error("DYN001", message))
+    return inputs
+
+
+def _old_root(state: RootState | None) -> OldState:
+    """Returns the resources of a root in the old state. They are compared by their identity, because a build has no files."""
+    return OldState([(source, frozenset()) for source in state.sources.resources] if state else [], [])
 
 
 def _before(old: str | None, given: Inputs) -> OldState | None:
@@ -144,14 +211,15 @@ def _with_severities(findings: Iterable[Result], severities: Mapping[str, Severi
         yield result._replace(severity=severities.get(result.code, result.severity))
 
 
-def _count(loaded: Sources) -> str:
-    count = len(loaded.resources)
+def _count(resources: Sequence[Source]) -> str:
+    count = len(resources)
     return f"{count} resource{'s' * (count != 1)}"
 
 
-def _skipped(loaded: Sources) -> str:
-    text = selection.summary(loaded.skipped)
-    return f"; {text}" if text else ""
+def _skipped(inputs: _CheckInputs) -> str:
+    text = selection.summary(sum((loaded.skipped for loaded, _ in inputs.parts), inputs.files))
+    roots = f"{inputs.skipped} root{'s' * (inputs.skipped != 1)} without a Dynamo resource" if inputs.skipped else ""
+    return "".join(f"; {part}" for part in (text, roots) if part)
 
 
 COMMAND = check

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -11,9 +12,10 @@ from typing import Any, NamedTuple
 
 import click
 
-from krm_fn import codes
+from krm_fn import codes, report
 from krm_fn.cli import command_output
-from krm_fn.files import revisions, sources
+from krm_fn.files import project_file, revisions, sources
+from krm_fn.files.project_file import Project
 from krm_fn.files.sources import Sources
 from krm_fn.kube.admission import name_formats
 from krm_fn.kube.types import Resource
@@ -27,16 +29,29 @@ _EXTRA = ("aiohttp", "prometheus_client")
 
 
 class Inputs(NamedTuple):
-    """The paths to read, and settings that override the configuration."""
+    """The paths to read, and settings that override the configuration.
+
+    `default_config` is the file with the configuration of files that have none: that of the project file, or one above the folder.
+    """
 
     paths: tuple[str, ...]
     config: str | None
     namespace: str | None
     exclude: tuple[str, ...] = ()
+    default_config: str | None = None
+    project: Project = Project()
 
     def load(self, without: Path | None = None, *, tolerant: bool = False) -> Sources:
         """Reads the paths, except the folder `without`. `tolerant`: ignores mistakes in files of folders that name no Dynamo kind."""
-        return sources.load(self.paths, self.config, without, self.exclude, namespace=self.namespace or "", tolerant=tolerant)
+        return sources.load(
+            self.paths,
+            self.config,
+            without,
+            self.exclude,
+            namespace=self.namespace or "",
+            tolerant=tolerant,
+            default=self.default_config,
+        )
 
 
 class Policy(NamedTuple):
@@ -72,11 +87,17 @@ class Folder(click.Path):
 
 
 def inputs(
-    command: Callable[..., Any], kind: click.ParamType[Any] = _INPUT, name: str = "PATH...", *, required: bool = True
+    command: Callable[..., Any],
+    kind: click.ParamType[Any] = _INPUT,
+    name: str = "PATH...",
+    *,
+    required: bool = True,
+    default: tuple[str, ...] = (),
 ) -> Callable[..., Any]:
     """Adds PATH..., -f, --config, -n and --exclude; the command receives them as `given`.
 
-    `kind` and `name` are those of the argument. Without `required`, the command has another input than PATH.
+    `kind` and `name` are those of the argument. Without a path, the paths are those of `default`. Without `required`, the command has
+    another input than PATH.
     """
 
     @click.argument("paths", metavar=f"[{name}]", nargs=-1, type=kind)
@@ -91,21 +112,64 @@ def inputs(
     @click.option(
         "--exclude", metavar="GLOB", multiple=True, help="Skip files and folders below PATH that match this pattern. Can be repeated."
     )
+    @click.option("--show-config", is_flag=True, help="Print the settings with their origins, and read nothing.")
     @functools.wraps(command)
-    def wrapped(
+    def wrapped(  # noqa: PLR0913 - one for each option
         *args: Any,
         paths: tuple[str, ...],
         filenames: tuple[str, ...],
         config: str | None,
         namespace: str | None,
         exclude: tuple[str, ...],
+        show_config: bool,
         **more: Any,
     ) -> Any:
-        if required and not paths and not filenames:
+        if required and not paths and not filenames and not default and not show_config:
             raise click.UsageError(f"Missing argument '{name}'.")
-        return command(*args, given=Inputs((*paths, *filenames), config, namespace, exclude), **more)
+        given = with_project(Inputs((*paths, *filenames) or default, config, namespace, exclude))
+        if show_config:
+            command_output.write(_settings_text(given, config, namespace, exclude))
+            click.get_current_context().exit(0)
+        return command(*args, given=given, **more)
 
     return wrapped
+
+
+def with_project(given: Inputs) -> Inputs:
+    """Returns the inputs with the settings of the project file. An error in it ends the program with code 1."""
+    project = project_file.of_paths(given.paths)
+    if project.results:
+        command_output.write("".join(f"{report.entry(result)}\n" for result in project.results), err=True)
+        click.get_current_context().exit(1)
+    config = project.config or (project_file.configuration_above(given.paths[0]) if given.paths else None)
+    exclude = tuple(dict.fromkeys((*given.exclude, *project.exclude)))
+    return given._replace(namespace=given.namespace or project.namespace, exclude=exclude, default_config=config, project=project)
+
+
+def _settings_text(given: Inputs, config: str | None, namespace: str | None, exclude: tuple[str, ...]) -> str:
+    """Returns each setting with its origin, one on a line."""
+    project = given.project
+    file = os.path.relpath(project.path) if project.path else ""
+    above = "" if project.config else "above the folder"
+    rows = [
+        ("project file", file or "none", ""),
+        ("config", config or given.default_config or "none", "--config" if config else (above or file) if given.default_config else ""),
+        ("namespace", given.namespace or "none", "--namespace" if namespace else file if given.namespace else ""),
+        *(("exclude", glob, "--exclude" if glob in exclude else file) for glob in given.exclude),
+        ("nodes", project.nodes or "none", file if project.nodes else ""),
+        *(("root", os.path.relpath(root.folder), file) for root in project.roots),
+    ]
+    return "".join(report.visible(f"{name}: {value}{f'  ({origin})' if origin else ''}") + "\n" for name, value, origin in rows)
+
+
+def has_paths(ctx: click.Context) -> bool:
+    """True if the user named a path."""
+    return bool(ctx.params.get("paths") or ctx.params.get("filenames"))
+
+
+def repository_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options of `inputs`. Without a path, the command reads the current folder."""
+    return inputs(command, default=(".",))
 
 
 @contextlib.contextmanager

@@ -61,7 +61,15 @@ def load(given: Inputs, old: str | None) -> tuple[LoadedState, LoadedState | Non
     files, old_files = given.load(), None
     if old is not None:
         try:
-            old_files = sources.load_old(old, given.paths, given.exclude, given.config, files.settings, namespace=given.namespace or "")
+            old_files = sources.load_old(
+                old,
+                given.paths,
+                given.exclude,
+                given.config,
+                files.settings,
+                namespace=given.namespace or "",
+                default_file=given.default_config,
+            )
         except RepositoryError as problem:
             raise click.BadParameter(str(problem), param_hint="--old") from problem
     rendered = rendered_state.render(files.values, files.config, files.settings_value, files.results)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import click
 
 from krm_fn import report
-from krm_fn.cli import command_options, command_output, compared_states
+from krm_fn.cli import command_options, command_output, compared_states, progress_line, repository_diffs, repository_states
 from krm_fn.cli.command_options import Inputs, Policy
-from krm_fn.cli.compared_states import BuildCommand, LoadedState
+from krm_fn.cli.compared_states import BuildCommand, ClusterCapacity
+from krm_fn.cli.repository_diffs import ComparedStates, RootReport, StatePair
 from krm_fn.files import reading
 from krm_fn.review.diff import comparison, diff_report, json_diff, markdown_diff, rendered_state, text_diff
 
@@ -27,7 +28,7 @@ def _conditions(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, 
 
 
 @click.command()
-@command_options.inputs
+@command_options.repository_inputs
 @click.option("--old", metavar="OLD", help="The state before the change: a file, a folder or a git revision.")
 @click.option(
     "--build", metavar="CMD", help="Compare the output of this command for both states, for example 'kustomize build overlays/prod'."
@@ -80,8 +81,9 @@ def diff(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Show the effects of a change on objects, pods and GPUs.
 
-    PATH is a file, a folder or stdin (-). OLD is the state of PATH before the change. krm-fn renders both states, each with its own
-    configuration, and compares the objects. For each changed field, it prints the line that causes the change.
+    PATH is a file, a folder or stdin (-). The default is the current folder. OLD is the state of PATH before the change. krm-fn renders
+    both states, each with its own configuration, and compares the objects. For each changed field, it prints the line that causes the
+    change. In a folder with Kustomizations or kpt packages, it builds and compares each root, as krm-fn check does.
 
     With --build, PATH is a folder. krm-fn runs the command without a shell in a temporary copy of the folder: once with the files of OLD,
     and once with the files of the working tree. With --live instead of --old, krm-fn compares with the objects of a cluster.
@@ -93,12 +95,14 @@ def diff(  # noqa: PLR0913 - one for each option
     errors, the code is 1. Otherwise, a condition of --fail-on gives 3, also if the cluster rejects a change.
 
     \b
+      krm-fn diff --old main
       krm-fn diff --old main graphs/
       kubectl get nodes,pods --all-namespaces -o json | krm-fn diff --old main --nodes - --fail-on refused,stuck graphs/
       krm-fn diff --old main --build "kustomize build overlays/prod" .
       kubectl get deployments,services,dgdsa -n prod --show-managed-fields -o json | krm-fn diff --live - graphs/
       krm-fn diff --old main --format markdown graphs/ > comment.md
     """  # noqa: D301 - click reads the backspace
+    nodes = nodes or given.project.nodes
     if "stuck" in conditions and nodes is None:
         raise click.UsageError("--fail-on stuck needs --nodes")
     if [*given.paths, live, nodes].count(reading.STDIN) > 1:
@@ -106,31 +110,54 @@ def diff(  # noqa: PLR0913 - one for each option
     if (old is None) == (live is None):
         raise click.UsageError("name the state before the change with --old, or a cluster with --live")
     cluster = compared_states.read_nodes(nodes)
-    try:
-        new_state, old_state = _load(given, old, live, compared_states.read_build(build, seconds) if build is not None else None)
-    except compared_states.StoppedError as stopped:
-        command_output.write(stopped.messages + "".join(f"{report.entry(result)}\n" for result in stopped.results), err=True)
+    with progress_line.shown("diff") as step:
+        try:
+            compared = _load(given, old, live, compared_states.read_build(build, seconds) if build is not None else None)
+        except compared_states.StoppedError as stopped:
+            command_output.write(stopped.messages + "".join(f"{report.entry(result)}\n" for result in stopped.results), err=True)
+            ctx.exit(1)
+        reports = []
+        for pair in compared.pairs:
+            step(pair.root)
+            reports.append(_report(pair, cluster, policy))
+    about = policy.without_ignored([*compared.results, *cluster.results], [])
+    if style == "text" and not policy.quiet:
+        command_output.write("".join(f"{line}\n" for line in compared.lines), err=True)
+    command_output.write(repository_diffs.write(FORMATS, style, reports, policy.shown(about)))
+    if policy.failing([*about, *(finding for each in reports for finding in each.findings)]):
         ctx.exit(1)
+    holding = any(comparison.conditions(each.content.diff, conditions) for each in reports)
+    failing = policy.failing([finding for each in reports for finding in each.forecast_findings])
+    ctx.exit(_CONDITION_HOLDS if holding else int(bool(failing)))
+
+
+def _report(pair: StatePair, cluster: ClusterCapacity, policy: Policy) -> RootReport:
+    """Compares both states of a root."""
+    new_state, old_state = pair.new, pair.old
     comparison_result = comparison.compare(old_state.rendered, new_state.rendered, cluster.nodes, cluster.pods)
     lines = compared_states.origin_lines(comparison_result, {"old": old_state, "new": new_state})
     forecast_findings = diff_report.located_findings(comparison_result, lines)
-    findings = [*rendered_state.new_findings(new_state.results, old_state.rendered), *old_state.results, *cluster.results]
+    findings = [*rendered_state.new_findings(new_state.results, old_state.rendered), *old_state.results]
     findings = policy.without_ignored([*findings, *comparison_result.findings], new_state.rendered.inputs)
     update_findings = reading.locate(comparison_result.updates, new_state.files.resources)
     forecast_findings = policy.without_ignored([*update_findings, *forecast_findings], new_state.rendered.inputs)
     shown = policy.shown([*findings, *forecast_findings])
     content = diff_report.Report(comparison_result, old_state.name, lines, shown, command_output.colours())
-    command_output.write(FORMATS[style](content))
-    if policy.failing(findings):
-        ctx.exit(1)
-    holding = comparison.conditions(comparison_result, conditions)
-    ctx.exit(_CONDITION_HOLDS if holding else int(bool(policy.failing(forecast_findings))))
+    return RootReport(pair.root, content, findings, forecast_findings)
 
 
-def _load(given: Inputs, old: str | None, live: str | None, build: BuildCommand | None) -> tuple[LoadedState, LoadedState]:
-    """Returns the state after the change, and the state before it. Raises StoppedError if one of them cannot be read."""
+def _load(given: Inputs, old: str | None, live: str | None, build: BuildCommand | None) -> ComparedStates:
+    """Returns the states after and before the change, of each root. Raises StoppedError if one of them cannot be read."""
+    if old is not None and not build and _is_repository(given, old):
+        return repository_diffs.load(given, old)
     new_state, old_state = compared_states.build_states(build, old, given) if build else compared_states.load(given, old)
-    return (new_state, old_state) if old_state else compared_states.load_live(f"{live}", new_state)
+    states = (new_state, old_state) if old_state else compared_states.load_live(f"{live}", new_state)
+    return ComparedStates([StatePair("", *states)], [], [])
+
+
+def _is_repository(given: Inputs, old: str) -> bool:
+    named = bool(given.project.roots)
+    return len(given.paths) == 1 and repository_states.is_repository(given.paths[0], old, given.exclude, named_roots=named)
 
 
 COMMAND = diff

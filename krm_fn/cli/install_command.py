@@ -25,7 +25,7 @@ from typing import Any
 import click
 
 import krm_fn
-from krm_fn.cli import command_options
+from krm_fn.cli import command_options, progress_line
 
 LAUNCHER, FILES = "krm-fn", "krm-fn.d"
 DISTRIBUTION = "dynamo-krm-fn"
@@ -65,7 +65,8 @@ def install(folder: Path, *, sync: bool) -> None:
     """  # noqa: D301 - click reads the backspace
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _write(folder, ["sync"] if sync else [])
+        with progress_line.shown("install"):
+            _write(folder, ["sync"] if sync else [])
     except OSError as problem:
         raise click.ClickException(f"cannot install into {folder}: {_reason(problem, folder)}") from problem
     except LookupError as problem:

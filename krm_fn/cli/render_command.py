@@ -7,16 +7,17 @@ from pathlib import Path
 
 import click
 
-from krm_fn import expand, report
-from krm_fn.cli import command_options, command_output, finding_formats
+from krm_fn import expand, report, results
+from krm_fn.cli import command_options, command_output, finding_formats, repository_states
 from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.files import reading, writing
 from krm_fn.kube import apply_order, labels
 from krm_fn.kube.types import Resource
+from krm_fn.results import Result
 
 
 @click.command()
-@command_options.inputs
+@command_options.repository_inputs
 @command_options.output_format(default=None)
 @click.option(
     "--output-dir",
@@ -26,10 +27,15 @@ from krm_fn.kube.types import Resource
     help="Write one YAML file per object into this folder. A missing folder is created.",
 )
 @click.option("--prune", is_flag=True, help="Remove files of earlier renders that this render does not write. Needs --output-dir.")
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Write nothing. Fail if a committed render is out of date: the files of --output-dir, otherwise all in the folders PATH.",
+)
 @command_options.policy
 @click.pass_context
 def render(  # noqa: PLR0913 - one for each option
-    ctx: click.Context, *, given: Inputs, policy: Policy, style: str | None, folder: Path | None, prune: bool
+    ctx: click.Context, *, given: Inputs, policy: Policy, style: str | None, folder: Path | None, prune: bool, check: bool
 ) -> None:
     """Print the native objects of Dynamo resources.
 
@@ -41,12 +47,20 @@ def render(  # noqa: PLR0913 - one for each option
 
     Findings are printed to stderr. With an error, krm-fn prints and writes no object.
 
-    Exit codes: 0 no errors; 1 errors; 2 wrong usage.
+    With --check and without --output-dir, PATH is a folder; the default is the current one. krm-fn finds the committed renders in it by
+    their marks, renders their sources again, and compares the objects.
+
+    Exit codes: 0 no errors; 1 errors, or with --check a render that is out of date; 2 wrong usage.
 
     \b
       krm-fn render graph.yaml | kubectl apply -f -
       krm-fn render --config render.yaml graphs/ --output-dir manifests --prune
+      krm-fn render --check
     """  # noqa: D301 - click reads the backspace
+    if check and not folder:
+        ctx.exit(_check_committed(given, policy))
+    if not command_options.has_paths(ctx):
+        raise click.UsageError("Missing argument 'PATH...'.")
     if prune and not folder:
         raise click.UsageError("--prune needs --output-dir")
     if folder and style == "json":
@@ -61,11 +75,45 @@ def render(  # noqa: PLR0913 - one for each option
     rendered = apply_order.sort(
         labels.without_tool_annotations(resource) for resource in expansion.resources if not labels.is_local(resource)
     )
+    if folder and check:
+        ctx.exit(_check_folder(folder, rendered))
     if folder:
         summary = _write_files(folder, rendered, prune=prune)
         click.echo("" if policy.quiet else summary, err=True, nl=False)
     else:
         command_output.write(command_output.resources(rendered, style or "yaml"))
+
+
+def _check_committed(given: Inputs, policy: Policy) -> int:
+    """Compares the committed renders of folders with new renders. Returns the exit code."""
+    findings: list[Result] = []
+    names: list[str] = []
+    for path in given.paths:
+        if path == reading.STDIN or not Path(path).is_dir():
+            raise click.UsageError("--check takes folders, or --output-dir")
+        state = repository_states.read(path, given, None).new
+        unknown = [result for root in state.roots if not root.is_known for result in root.sources.results]
+        findings += [result for result in (*state.results, *unknown) if result.severity == "error"]
+        names += state.committed
+    if not names and not findings:
+        message = "no committed render is here, or its source is not; name the folder that has both"
+        findings = [results.error("DYN001", message)]
+    finding_formats.print_text([], findings)
+    if not findings and not policy.quiet:
+        click.echo(f"{len(names)} committed render{'s are' if len(names) > 1 else ' is'} up to date: {shlex.join(names)}", err=True)
+    return int(bool(findings))
+
+
+def _check_folder(folder: Path, rendered: list[Resource]) -> int:
+    """Compares a folder with the files that a render would write, byte by byte. Returns the exit code."""
+    wanted, present = writing.texts(writing.names(rendered)), writing.ours(folder)
+    changed = sorted(name for name, text in wanted.items() if name in present and not writing.has_text(folder / name, text))
+    groups = {"differs": changed, "is missing": sorted(wanted.keys() - present), "is no longer rendered": sorted(present - wanted.keys())}
+    for problem, names in groups.items():
+        for name in names:
+            message = f"the file {problem}; render again without --check"
+            click.echo(report.entry(results.error("DYN063", message, file=str(folder / name))), err=True)
+    return int(any(groups.values()))
 
 
 def _write_files(folder: Path, rendered: list[Resource], *, prune: bool) -> str:

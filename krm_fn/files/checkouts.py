@@ -23,6 +23,9 @@ from krm_fn.files.repository import Repository, RepositoryError
 _SECONDS = 600
 """The time limit for git to write all files of a commit, in seconds."""
 
+NAME = "checkout"
+"""The name of the folder of a copy while it is used."""
+
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -37,8 +40,11 @@ class Checkouts(NamedTuple):
     folder: Path
 
     @contextlib.contextmanager
-    def old_state(self) -> Iterator[Path]:
-        """A copy of the old state; yields the folder of the build in it. Raises RepositoryError without one."""
+    def old_state(self, *, create: bool = False) -> Iterator[Path]:
+        """A copy of the old state; yields the folder of the build in it. Raises RepositoryError without one.
+
+        With `create`, a revision without the folder has an empty one.
+        """
         old = self.old or "HEAD"
         if self._is_folder():
             with self._copy(Path(old), _walked(Path(old))) as copy:
@@ -47,6 +53,8 @@ class Checkouts(NamedTuple):
         try:
             with repository.opened(self.folder) as source, self._empty() as copy:
                 _write(source, source.commit(old), copy)
+                if create and not os.path.lexists(copy / self.folder.relative_to(source.top)):
+                    (copy / self.folder.relative_to(source.top)).mkdir(parents=True)
                 yield _below(copy, self.folder.relative_to(source.top))
         except RepositoryError as problem:
             raise RepositoryError(f"{old} is not a folder, and git cannot read that revision: {problem}") from problem
@@ -67,7 +75,7 @@ class Checkouts(NamedTuple):
     @property
     def top(self) -> Path:
         """The folder of each copy. It exists while the copy is used."""
-        return self.temporary / "checkout"
+        return self.temporary / NAME
 
     def old_names(self) -> Callable[[str], str]:
         """Returns a function from the path of a file, from the folder of the build, to its name in texts: `main:apps/graph.yaml`."""

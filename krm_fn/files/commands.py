@@ -9,7 +9,7 @@ import shlex
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,9 +40,13 @@ def split(text: str) -> list[str]:
     return words
 
 
-def run(command: Sequence[str], folder: Path, seconds: float) -> CommandResult:
-    """Runs a command in a folder, without stdin. Ends the command and its children after a time, and if it prints too much."""
-    environment = {name: value for name, value in os.environ.items() if name not in _OF_REPOSITORY} | {"PWD": str(folder)}
+def run(command: Sequence[str], folder: Path, seconds: float, environment: Mapping[str, str] | None = None) -> CommandResult:
+    """Runs a command in a folder, without stdin. Ends the command and its children after a time, and if it prints too much.
+
+    `environment` replaces the environment of this process.
+    """
+    inherited = os.environ if environment is None else environment
+    variables = {name: value for name, value in inherited.items() if name not in _OF_REPOSITORY} | {"PWD": str(folder)}
     try:
         process = subprocess.Popen(
             command,
@@ -50,7 +54,7 @@ def run(command: Sequence[str], folder: Path, seconds: float) -> CommandResult:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=folder,
-            env=environment,
+            env=variables,
             start_new_session=True,
         )
     except (OSError, ValueError) as problem:  # ValueError: a zero byte in a word

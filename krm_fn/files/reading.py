@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from krm_fn import results
 from krm_fn.krm import envelope, origin
+from krm_fn.kube import paths
 from krm_fn.results import Ref, Result
 from krm_fn.yamlio import positions, reader
 
@@ -33,7 +34,8 @@ _TYPES = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a named pipe", stat.S_IFCHR: 
 class Source(NamedTuple):
     """A value and its location: a path in a document of a file.
 
-    `line` is the first line of the document, `text` the text of the document, and `start` the offset of that text in the file.
+    `line` is the first line of the document, `text` the text of the document, and `start` the offset of that text in the file. `patches`
+    are documents that a build merged into the value.
     """
 
     value: Any
@@ -43,6 +45,7 @@ class Source(NamedTuple):
     text: str
     at: results.Path = ()
     start: int = 0
+    patches: tuple[Source, ...] = ()
 
     def location(self, path: results.Path = ()) -> dict[str, Any]:
         """File, document, line and column of a field, as fields of a Result."""
@@ -57,12 +60,20 @@ class Source(NamedTuple):
 
 def field_locations(fields: Iterable[tuple[Source, results.Path]]) -> list[dict[str, Any]]:
     """Returns the locations of several fields, in the order of the arguments. Each text is read once."""
-    whole_paths = [(source, (*source.at, *path)) for source, path in fields]
+    whole_paths = [(source, (*source.at, *path)) for source, path in ((_author(source, path), path) for source, path in fields)]
     paths_by_text: dict[int, tuple[str, list[results.Path]]] = {}
     for source, path in whole_paths:
         paths_by_text.setdefault(id(source.text), (source.text, []))[1].append(path)
-    positions_by_text = {key: positions.positions(text, paths) for key, (text, paths) in paths_by_text.items()}
+    positions_by_text = {key: positions.positions(text, listed) for key, (text, listed) in paths_by_text.items()}
     return [_location(source, *positions_by_text[id(source.text)][path]) for source, path in whole_paths]
+
+
+def _author(source: Source, path: results.Path) -> Source:
+    """Returns the document that has a field: a patch with the same value there, or the source itself."""
+    if not (source.patches and path):
+        return source
+    value = paths.at(source.value, path)
+    return next((patch for patch in source.patches if value is not None and paths.at(patch.value, path) == value), source)
 
 
 def _location(source: Source, line: int, column: int) -> dict[str, Any]:
@@ -194,7 +205,7 @@ def _original(source: Source, root: Path | None, read_once: Callable[[str], File
     path, number = origin.file(source.value)
     if not path or (root is None and source.file != STDIN_NAME):
         return source
-    document = _document(read_once(str(root / path)).sources, number, source) if root and _is_inside(root / path, root) else None
+    document = document_of(read_once(str(root / path)).sources, number, source) if root and _is_inside(root / path, root) else None
     return document or {"file": path, "document": number}
 
 
@@ -211,7 +222,7 @@ def _is_inside(path: Path, root: Path) -> bool:
         return False
 
 
-def _document(candidates: Iterable[Source], number: int, source: Source) -> Source | None:
+def document_of(candidates: Iterable[Source], number: int, source: Source) -> Source | None:
     """Returns the document of the same kind with the longest name that is part of the resource's name: builds add prefixes and suffixes.
 
     If several documents match equally, the one with the same number in the file.

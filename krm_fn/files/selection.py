@@ -99,12 +99,13 @@ def _parts(kustomizations: Iterable[str], read: Callable[[str], File]) -> set[st
         for source in read(name).sources:
             if isinstance(source.value, dict):
                 folder = posixpath.dirname(name)
-                parts.update(posixpath.normpath(posixpath.join(folder, path)) for path in _paths_of_parts(source.value))
+                parts.update(posixpath.normpath(posixpath.join(folder, path)) for path in paths_of_parts(source.value))
                 wholes.update(posixpath.normpath(posixpath.join(folder, path)) for path in _strings(source.value, _LISTS_OF_RESOURCES))
     return parts - wholes - set(kustomizations)
 
 
-def _paths_of_parts(kustomization: dict[str, Any]) -> Iterator[str]:
+def paths_of_parts(kustomization: dict[str, Any]) -> Iterator[str]:
+    """Yields the paths of patches, values and data that a Kustomization names."""
     yield from _strings(kustomization, _LISTS_OF_FILES)
     for entry in _entries(kustomization, _LISTS_OF_FILES):
         yield from _strings({"path": [entry.get("path")]}, ["path"])

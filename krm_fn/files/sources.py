@@ -6,7 +6,7 @@ The files of a folder are read; a Kustomization in it is not built.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,13 +14,14 @@ from krm_fn import function_config, results
 from krm_fn.config import Config
 from krm_fn.files import reading, revisions, selection
 from krm_fn.files.reading import File, Source
-from krm_fn.files.selection import ListedFile
+from krm_fn.files.selection import FileListing, ListedFile
 from krm_fn.kube import identity, labels
 from krm_fn.kube.types import Resource
 from krm_fn.resolve import cluster
 from krm_fn.results import Result
 
 _KUSTOMIZE, _KPT = "kustomize.config.k8s.io", "kpt.dev"
+_KINDS_OF_KUSTOMIZE = ("", "Kustomization", "Component")
 _NAMED = ("functionConfig",)
 
 
@@ -81,28 +82,49 @@ def load(  # noqa: PLR0913 - one for each option
     *,
     namespace: str = "",
     tolerant: bool = False,
+    default: str | None = None,
 ) -> Sources:
     """Returns the resources of files, folders and `-`, with findings about the files.
 
     The configuration is that of `config_file`, else the functionConfig of a ResourceList, else the only DynamoRender in the files, else
-    the settings on a graph that is its own functionConfig. The folder `without` and matches of the globs in `exclude` are not read.
+    the settings on a graph that is its own functionConfig, else that of the file `default`. The folder `without` and matches of the globs
+    in `exclude` are not read.
     A `namespace` overrides that of the configuration.
 
     `tolerant` is for checks of whole repositories. It ignores mistakes in files of folders that name no Dynamo kind, and an object may be
     in several folders.
     """
     listing = selection.listed(paths, without, exclude)
+    return load_listed(listing, paths, config_file, namespace=namespace, tolerant=tolerant, default=default)
+
+
+def load_listed(  # noqa: PLR0913 - one for each option
+    listing: FileListing,
+    paths: Sequence[str],
+    config_file: str | None = None,
+    *,
+    namespace: str = "",
+    tolerant: bool = False,
+    default: str | None = None,
+    read: Callable[[ListedFile], File] | None = None,
+) -> Sources:
+    """Returns the resources of listed files, as `load` does. `paths` are the paths that a finding names if no file has a resource.
+
+    `read` returns a file; by default, files are read from disk.
+    """
     content = _Content([], [], [], {}, listing.skipped)
     stdin = ""
     for listed in listing.files:
-        file = _read(listed)
+        file = (read or _read)(listed)
         content.scopes[reading.name(listed.path)] = listed.scope if tolerant else ""
         _add(file, listed, content, tolerant=tolerant and listed.in_folder and not file.names_dynamo)
         stdin = file.text if listed.path == reading.STDIN else stdin
     resources = _valid(content)
-    if not resources and not results.failed(content.results):
+    if paths and not resources and not results.failed(content.results):
         content.results.append(_nothing(paths, content.skipped))
     configs = content.configs if config_file is None else _named_config(config_file, content.results)
+    if default and config_file is None and not configs and not any(map(_configures_itself, resources)):
+        configs = _named_config(default, content.results)
     return _loaded(content, resources, configs, namespace)._replace(stdin=stdin)
 
 
@@ -128,14 +150,18 @@ def load_old(  # noqa: PLR0913 - one for each option
     default: Source | None = None,
     *,
     namespace: str = "",
+    default_file: str | None = None,
 ) -> Sources:
     """Returns the resources of an old state: of a file, of a folder, or of `paths` at a git revision.
 
-    The configuration of a revision is that of `config_file` in the revision, else the only one in its files, else the default. A file or
-    folder without a configuration has the default. Raises RepositoryError if git does not know the revision, or lacks a file of it.
+    The configuration of a revision is that of `config_file` in the revision, else the only one in its files, else that of `default_file`
+    in the revision, else the default. A file or folder without a configuration has the default. Raises RepositoryError if git does not
+    know the revision, or lacks a file of it.
     """
     files = [file for file, _ in revisions.files(old, paths, exclude)]
     named, default = ([], default) if revisions.is_path(old) else old_configuration(old, config_file, default)
+    if default_file and not config_file and not revisions.is_path(old):
+        default = next(iter(old_configuration(old, default_file, None)[0]), default)
     return from_files(files, named, default, namespace=namespace)
 
 
@@ -216,7 +242,8 @@ def _left_out(source: Source, findings: list[Result], listed: ListedFile) -> boo
     """True if a document is not a resource to render: it configures a tool, or belongs to another program. Adds findings to `findings`."""
     address = source.address
     group, annotations = address.api_version.partition("/")[0], labels.annotations(source.value) if address.kind else {}
-    if Path(source.file).name in selection.KUSTOMIZATIONS or (group == _KUSTOMIZE and address.kind == "Kustomization"):
+    is_tools_file = Path(source.file).name in selection.KUSTOMIZATIONS and address.kind in _KINDS_OF_KUSTOMIZE
+    if is_tools_file or (group == _KUSTOMIZE and address.kind == "Kustomization"):
         message = (
             "the Kustomization is not built, its files are read as they are; to check the build, pipe `kustomize build` into this command"
         )

@@ -86,7 +86,17 @@ def _is_ours(path: Path) -> bool:
 
 def write(folder: Path, files: dict[str, Resource]) -> None:
     """Writes all resources, each into its file, which begins with our line. Raises OSError."""
-    write_texts(folder, {name: HEADER + emitter.text(resource) for name, resource in files.items()})
+    write_texts(folder, texts(files))
+
+
+def texts(files: Mapping[str, Resource]) -> dict[str, str]:
+    """Returns the text of each file that `write` writes."""
+    return {name: HEADER + emitter.text(resource) for name, resource in files.items()}
+
+
+def has_text(path: Path, text: str) -> bool:
+    """True if a file has a text. Raises OSError if it cannot be read."""
+    return path.read_bytes() == text.encode()
 
 
 def write_texts(folder: Path, files: Mapping[str, str]) -> None:
@@ -111,6 +121,11 @@ def remove(folder: Path, stale: Sequence[str]) -> None:
     """Removes files that an earlier render wrote. Raises OSError."""
     for name in stale:
         (folder / name).unlink()
+
+
+def delete(path: str) -> None:
+    """Removes one file. Raises OSError."""
+    Path(path).unlink()
 
 
 class DocumentChange(NamedTuple):

@@ -44,7 +44,7 @@ EXITS = [
     ("an error among others", ["graph.yaml", "misspelt-other.yaml"], 1),
     ("not YAML", ["broken.yaml"], 1),
     ("an empty file", ["empty.yaml"], 1),
-    ("no path", [], 2),
+    ("no path: the current folder", [], 1),
     ("a path that is not there", ["nowhere.yaml"], 2),
     ("an unknown option", ["--stricter", "graph.yaml"], 2),
     ("an unknown format", ["--format", "xml", "graph.yaml"], 2),
@@ -215,13 +215,20 @@ def test_hidden_files_and_folders_of_a_folder_are_not_read(tmp_path):
     assert console.run("check", folder).out == ""
 
 
-def test_a_kustomization_is_named_and_not_built(tmp_path):
+def test_a_kustomization_is_named_and_not_built_by_a_render(tmp_path):
     folder = write(tmp_path, graph=GRAPH, kustomization="resources: [graph.yaml]\nnamePrefix: eu-\n")
     (folder / "component").mkdir()
     (folder / "component" / "c.yaml").write_text("apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n")
-    done = console.run("check", folder)
+    done = console.run("render", folder)
     assert done.code == 0
-    assert f"{folder}/kustomization.yaml:1:1: note DYN071" in done.out
+    assert f"{folder}/kustomization.yaml:1:1: note DYN071" in done.err
+
+
+def test_a_kustomization_is_built(tmp_path, kustomize_on_path):
+    folder = write(tmp_path, graph=GRAPH, kustomization="resources: [graph.yaml]\nnamePrefix: eu-\nnamespace: a\n")
+    done = console.run("check", folder, notes=True)
+    assert f"{folder}/graph.yaml:1:1: note DYN481" in done.out
+    assert "(DynamoGraphDeployment a/eu-chat)" in done.out
 
 
 TOOLS = [

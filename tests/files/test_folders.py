@@ -15,7 +15,8 @@ from tests.cli import console
 GRAPH = console.GRAPH
 SERVICES = GRAPH.replace("    Worker:", "    Decode:")
 TEMPLATE = "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata: {name: {{ .Release.Name }}}\n"
-PATCH = "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata: {name: chat}\nspec: {services: {Worker: {replicas: 3}}}\n"
+PATCH = "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata: {name: chat, namespace: team}\n"
+PATCH += "spec: {services: {Worker: {replicas: 3}}}\n"
 
 
 def write(folder, files):
@@ -42,22 +43,19 @@ REPOSITORY = {
 }
 
 
-def test_a_repository_with_files_of_other_programs_passes(tmp_path):
-    """Only the Kustomizations are noted, and one line counts what was skipped."""
+def test_a_repository_with_files_of_other_programs_passes(tmp_path, kustomize_on_path):
+    """The root is built, and one line counts what was skipped."""
     done = console.run("check", write(tmp_path, REPOSITORY))
-    assert done.code == 0
-    assert [line.split()[2] for line in done.out.splitlines() if ": note " in line or " error " in line or " warning " in line] == [
-        "DYN071",
-        "DYN071",
-    ]
+    assert (done.code, done.out) == (0, "")
     assert done.err == (
-        "1 resource: 2 notes; skipped 10 files: 5 without a Dynamo resource, 4 in Helm charts, 1 patches and values of a Kustomization\n"
+        f"{tmp_path}/apps/prod: built with kustomize: no other Kustomization includes it\n"
+        "1 resource: no findings; skipped 4 files: 4 in Helm charts; 1 root without a Dynamo resource\n"
     )
 
 
-def test_the_closing_line_says_what_was_excluded(tmp_path):
+def test_the_closing_line_says_what_was_excluded(tmp_path, kustomize_on_path):
     done = console.run("check", "--exclude", "charts", "--exclude", "c*/*.y*ml", "--exclude", "apps/prod", write(tmp_path, REPOSITORY))
-    assert done.err.startswith("1 resource: 1 note; skipped 11 files: 9 excluded, 2 without a Dynamo resource")
+    assert "1 resource: no findings; skipped 9 files: 9 excluded; 1 root" in done.err
 
 
 OURS = [
@@ -133,15 +131,15 @@ def test_what_is_shared_counts_in_each_environment(tmp_path):
 
 
 TWICE = [
-    ("one folder", {"a.yaml": GRAPH, "b.yaml": GRAPH}),
-    ("one kustomization root", {"kustomization.yaml": "resources: [x, y]\n", "x/a.yaml": GRAPH, "y/a.yaml": GRAPH}),
+    ("one folder", {"a.yaml": GRAPH, "b.yaml": GRAPH}, "DYN016"),
+    ("one build", {"kustomization.yaml": "resources: [x/a.yaml, y/a.yaml]\n", "x/a.yaml": GRAPH, "y/a.yaml": GRAPH}, "DYN593"),
 ]
 
 
-@pytest.mark.parametrize("files", [row[1] for row in TWICE], ids=[row[0] for row in TWICE])
-def test_one_object_twice_in_one_build_is_an_error(files, tmp_path):
+@pytest.mark.parametrize(("files", "code"), [row[1:] for row in TWICE], ids=[row[0] for row in TWICE])
+def test_one_object_twice_in_one_build_is_an_error(files, code, tmp_path, kustomize_on_path):
     done = console.run("check", write(tmp_path, files))
-    assert done.out.count("error DYN016") == 1
+    assert done.out.count(f"error {code}") == 1
 
 
 def test_a_render_takes_one_object_once(tmp_path):
@@ -183,7 +181,7 @@ def test_a_change_in_one_environment_is_found_there(tmp_path):
     assert "staging" not in done.out
 
 
-def test_a_base_and_the_patch_of_an_overlay_are_not_compared(tmp_path):
+def test_a_base_and_the_patch_of_an_overlay_are_not_compared(tmp_path, kustomize_on_path):
     committed(tmp_path, {name: text for name, text in REPOSITORY.items() if name.startswith("apps")})
     done = console.run("check", "--old", "HEAD", tmp_path)
     assert (codes(done), "1 compared with HEAD" in done.err) == ([], True)

@@ -26,10 +26,10 @@ def write(content: Report) -> str:
     parts = ["### What the change does\n\n" + "  \n".join(sentences) + "\n"]
     if content.diff.differing:
         parts.append(_fitting(_table(diff_report.rows(content)), _TABLE, "| … | and {} more services | | |\n"))
-        parts.append(_fitting((_finding(result) for result in content.findings), _FINDINGS, "- and {} more findings\n"))
+        parts.append(_fitting((finding(result) for result in content.findings), _FINDINGS, "- and {} more findings\n"))
         parts.append(_objects(content, LIMIT - sum(len(part) + 1 for part in parts)))
     else:
-        parts.append(_fitting((_finding(result) for result in content.findings), _FINDINGS, "- and {} more findings\n"))
+        parts.append(_fitting((finding(result) for result in content.findings), _FINDINGS, "- and {} more findings\n"))
     return "\n".join(part for part in parts if part)
 
 
@@ -55,7 +55,8 @@ def _table(rows: Sequence[Row]) -> Iterator[str]:
         yield f"| {service} | {effect}{stuck} | {gpus} | {_cell(lines)} |\n"
 
 
-def _finding(result: Result) -> str:
+def finding(result: Result) -> str:
+    """Returns a finding as an entry of a list."""
     location = report.location(result).removesuffix(":")
     code = f" {_code(location)}" if location else ""
     text = report.what(result)

@@ -1,0 +1,134 @@
+"""Reads folders as repositories, for commands that judge what reaches a cluster: both states, each root built once.
+
+A folder is read as a repository if it has a Kustomization, a kpt package, a committed render, or a resource of Argo CD or Flux that names
+folders. Any other folder has plain files only.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from krm_fn.cli import progress_line
+from krm_fn.cli.command_options import Inputs
+from krm_fn.files import checkouts, project_file, reading, repository, revisions, selection
+from krm_fn.files.checkouts import Checkouts
+from krm_fn.files.repository import RepositoryError
+from krm_fn.repositories import private_programs, states
+from krm_fn.repositories.states import Options, RepositoryState
+from krm_fn.repositories.tree import KPTFILE, Tree
+from krm_fn.results import Result
+
+_MARKS = re.compile(
+    rb"dynamo\.krm-fn\.io/(owner|workloads)|^apiVersion:\s*[\"']?(argoproj\.io|kustomize\.toolkit\.fluxcd\.io)/|^# Rendered by krm-fn;",
+    re.MULTILINE,
+)
+_SPECIAL = (*selection.KUSTOMIZATIONS, KPTFILE)
+_SECONDS = 300
+"""The time limit of the build of one root, in seconds."""
+
+
+class RepositoryStates(NamedTuple):
+    """The new state of a folder, and its old state if one is named."""
+
+    new: RepositoryState
+    old: RepositoryState | None
+
+
+def _special_files(path: str, exclude: tuple[str, ...]) -> list[Result]:
+    """Returns the findings about named pipes and devices in a folder. A copy does not have them."""
+    tree = Tree(Path(path))
+    files = (Path(path) / name for name in tree.names(exclude))
+    return [finding for file in files if not file.is_symlink() and not file.is_file() for finding in reading.read(str(file)).results]
+
+
+def is_repository(path: str, old: str | None = None, exclude: tuple[str, ...] = (), *, named_roots: bool = False) -> bool:
+    """True for a folder that must not be read as plain files only, in one of its states. `named_roots`: the project file names roots."""
+    if path == reading.STDIN or not Path(path).is_dir():
+        return False
+    if named_roots:
+        return True
+    tree = Tree(Path(path))
+    names = tree.names(exclude)
+    if any(posixpath.basename(name) in _SPECIAL for name in names):
+        return True
+    return any(_is_marked(tree.path(name)) for name in names) or (old is not None and _was_repository(path, old))
+
+
+def _is_marked(path: Path) -> bool:
+    try:
+        return bool(_MARKS.search(reading.data(str(path))))
+    except reading.UnreadableError:
+        return False
+
+
+def _was_repository(path: str, old: str) -> bool:
+    if revisions.is_path(old):
+        return Path(old).is_dir() and is_repository(old)
+    folder = Path(path).resolve()
+    try:
+        with repository.opened(folder) as source:
+            at = folder.relative_to(source.top).as_posix()
+            return any(posixpath.basename(entry.name) in _SPECIAL for entry in source.entries(source.commit(old), at))
+    except RepositoryError:
+        return False  # the command reports it
+
+
+def read(path: str, given: Inputs, old: str | None) -> RepositoryStates:
+    """Reads a folder, and its old state if it is named. Raises click.BadParameter if the old state cannot be read."""
+    try:
+        with progress_line.shown("reading") as progress, checkouts.opened(old, Path(path)) as copies:
+            programs = private_programs.create(copies.temporary / "programs", _SECONDS)
+
+            def state(folder: Path, shown: Callable[[str], str]) -> RepositoryState:
+                copy = copies.temporary / checkouts.NAME
+                tree = Tree(copy, folder.relative_to(copy).as_posix(), shown)
+                config, default = (_in_copy(file, copies, copy) for file in (given.config, given.default_config))
+                listed = tuple((_inside(root.folder, copies), root.namespace) for root in given.project.roots)
+                options = Options(config, default, given.namespace or "", given.exclude, listed, progress)
+                return states.read(tree, programs, options)
+
+            old_state = None
+            if old is not None:
+                with copies.old_state(create=True) as folder:
+                    old_state = state(folder, _old_names(old))
+            with copies.working_tree() as folder:
+                at = folder.relative_to(copies.temporary / checkouts.NAME).as_posix()
+                new_state = state(folder, lambda name: os.path.normpath(Path(path) / posixpath.relpath(name, at)))
+                findings = [*new_state.results, *_special_files(path, given.exclude)]
+                return RepositoryStates(new_state._replace(results=findings), old_state)
+    except RepositoryError as problem:
+        raise click.BadParameter(str(problem), param_hint="--old") from problem
+
+
+def _old_names(old: str) -> Callable[[str], str]:
+    if revisions.is_path(old):
+        return lambda name: os.path.normpath(Path(old) / name)
+    return lambda name: f"{old}:{name}"
+
+
+def _in_copy(file: str | None, copies: Checkouts, copy: Path) -> str | None:
+    """Returns a file of the user: its version of the state, if the file is in the copy."""
+    if file is None:
+        return None
+    top = _top(copies)
+    path = Path(file).resolve()
+    inside = copy / path.relative_to(top) if path.is_relative_to(top) else copy
+    return str(inside) if inside.is_file() and inside.resolve().is_relative_to(copy) else file
+
+
+def _inside(folder: Path, copies: Checkouts) -> str:
+    """Returns the path of a folder of the repository in a copy."""
+    return os.path.relpath(folder.resolve(), _top(copies))
+
+
+def _top(copies: Checkouts) -> Path:
+    """Returns the folder of the working tree that a copy has. If the old state is a folder, the copy has the folder of the command only."""
+    is_folder = copies.old is not None and revisions.is_path(copies.old)
+    return copies.folder if is_folder else project_file.top(copies.folder)

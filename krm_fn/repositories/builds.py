@@ -1,0 +1,158 @@
+"""Builds a root in a private copy with kustomize or kpt, and finds the files from which its resources come."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from krm_fn import report, results
+from krm_fn.files import reading
+from krm_fn.files.reading import Source
+from krm_fn.krm import origin
+from krm_fn.kube import labels
+from krm_fn.repositories import kustomizations, preparation, private_programs
+from krm_fn.repositories.kustomizations import Closure
+from krm_fn.repositories.private_programs import Programs
+from krm_fn.repositories.roots import Root
+from krm_fn.repositories.tree import KPTFILE, Tree, entries, text_of
+from krm_fn.results import Result
+from krm_fn.yamlio import emitter
+
+_KUSTOMIZE, _KUBECTL, _KPT = "kustomize", "kubectl", "kpt"
+_LONGEST = 600  # characters of the message of a program
+
+
+class RootBuild(NamedTuple):
+    """The resources of a build, or the findings that prevent it. `program` is the program that ran."""
+
+    sources: list[Source]
+    results: list[Result]
+    program: str = ""
+
+
+def kustomize(tree: Tree, root: Root, closure: Closure, programs: Programs) -> RootBuild:
+    """Builds a Kustomization. Each resource gets the location of the file from which it comes."""
+    if closure.problems:
+        return RootBuild([], closure.problems)
+    name = next((name for name in (_KUSTOMIZE, _KUBECTL) if private_programs.find(name)), "")
+    location = closure.folders[root.folder].location()
+    if not name:
+        message = "the root is not built, because kustomize is not installed; install it, or pipe its output into `krm-fn check -`"
+        return RootBuild([], [results.error("DYN594", message, **location)])
+    arguments = ("build",) if name == _KUSTOMIZE else ("kustomize",)
+    path = str(tree.path(root.folder))
+    with preparation.prepared(tree, root.folder, closure, root.settings):
+        command = [private_programs.find(name), *arguments, "--enable-alpha-plugins", path]
+        process = programs.run(command, tree.path(root.folder))
+    file = reading.parse(process.data, root.folder)
+    problem = process.problem or next((finding.message for finding in file.results if finding.severity == "error"), "")
+    if problem:
+        message = f"the root is not built: {name} {problem}: {_message(tree, process.messages)}; repair the Kustomization"
+        return RootBuild([], [results.error("DYN593", message, **location)])
+    keep_origins = kustomizations.has_origins(closure.folders[root.folder].value)
+    return RootBuild([_located(tree, root, closure, source, keep_origins=keep_origins) for source in file.sources], [], name)
+
+
+def _message(tree: Tree, messages: str) -> str:
+    """Returns the last lines of the messages of a program, with paths relative to the top of the tree."""
+    text = messages.replace(str(tree.top), "").strip()
+    return report.visible(" ".join(text.split())[-_LONGEST:]) or "no message"
+
+
+def _located(tree: Tree, root: Root, closure: Closure, source: Source, *, keep_origins: bool) -> Source:
+    """Returns a resource at the location of the file from which it comes; a generated one at the Kustomization."""
+    path, number = origin.file(source.value)
+    value = source.value if keep_origins else _without_origin(source.value)
+    name = posixpath.normpath(posixpath.join(root.folder, path)) if path else ""
+    candidates = tree.read(name).sources if name and tree.is_file(name) else []
+    document = reading.document_of(candidates, number, source)
+    if document is None:
+        return closure.folders[root.folder]._replace(value=value)
+    return document._replace(value=value, patches=tuple(_patches(tree, closure, document)))
+
+
+def _patches(tree: Tree, closure: Closure, document: Source) -> Iterator[Source]:
+    """Yields the documents of a build that patch another one: those of the same kind and name."""
+    for name in sorted(closure.files):
+        for source in tree.read(name).sources:
+            if source is not document and _is_same(source, document):
+                yield source
+
+
+def _is_same(source: Source, document: Source) -> bool:
+    return (source.address.kind, source.address.name) == (document.address.kind, document.address.name)
+
+
+def _without_origin(value: dict[str, object]) -> dict[str, object]:
+    annotations = {key: text for key, text in labels.annotations(value).items() if key != labels.ORIGIN}
+    if len(annotations) == len(labels.annotations(value)):
+        return value
+    metadata = {**value["metadata"], "annotations": annotations}  # type: ignore[dict-item]
+    if not annotations:
+        del metadata["annotations"]
+    return {**value, "metadata": metadata}
+
+
+def kpt(tree: Tree, root: Root, programs: Programs) -> RootBuild:
+    """Renders a kpt package in place, in the copy. The new files are those of the package; no resource is returned.
+
+    A package whose pipeline has only krm-fn is rendered. Other functions need a container engine or run programs of the repository.
+    """
+    kptfiles = [name for name in tree.below(root.folder) if posixpath.basename(name) == KPTFILE]
+    functions = [(name, function) for name in kptfiles for function in _functions(tree, name)]
+    if not functions:
+        return RootBuild([], [], _KPT)
+    problems = [_foreign(tree, name, function) for name, function in functions if not _is_ours(function)]
+    location = tree.read(functions[0][0]).sources[0].location()
+    if problems:
+        return RootBuild([], problems)
+    if not (program := private_programs.find(_KPT)):
+        message = "the package is not rendered again, because kpt is not installed; install it to compare its files with a new render"
+        return RootBuild([], [results.warning("DYN594", message, **location)])
+    for name in kptfiles:
+        preparation.write(tree.path(name), emitter.text(_with_our_program(tree.read(name).sources[0].value)))
+    process = programs.run([program, "fn", "render", "--allow-exec", str(tree.path(root.folder))], tree.path(root.folder))
+    for name in kptfiles:
+        preparation.write(tree.path(name), tree.read(name).text)
+    if process.problem:
+        message = f"the package is not rendered: {_KPT} {process.problem}: {_message(tree, process.messages)}; repair the package"
+        return RootBuild([], [results.error("DYN593", message, **location)])
+    return RootBuild([], [], _KPT)
+
+
+def _functions(tree: Tree, name: str) -> list[Any]:
+    sources = tree.read(name).sources
+    value = sources[0].value if len(sources) == 1 else None
+    return [function for part in _STEPS for function in entries(value, "pipeline", part)]
+
+
+_STEPS = ("mutators", "validators")
+
+
+def _is_ours(function: Any) -> bool:
+    words = text_of(function, "exec").split()
+    by_program = bool(words) and kustomizations.is_our_program(words[0])
+    return by_program or kustomizations.is_our_image(text_of(function, "image"))
+
+
+def _foreign(tree: Tree, name: str, function: Any) -> Result:
+    written = text_of(function, "image") or text_of(function, "exec") or "without a name"
+    message = f"the package is not rendered: krm-fn does not run the function {written}; its files are checked as they are"
+    return results.warning(
+        "DYN595", f"{message}, so render the package before you commit", **tree.read(name).sources[0].location(("pipeline",))
+    )
+
+
+def _with_our_program(kptfile: dict[str, Any]) -> dict[str, Any]:
+    """Returns a Kptfile in which krm-fn runs as a program, not as a container."""
+    pipeline = dict(kptfile["pipeline"])
+    for part in _STEPS:
+        if part in pipeline:
+            pipeline[part] = [_as_program(function) for function in pipeline[part]]
+    return {**kptfile, "pipeline": pipeline}
+
+
+def _as_program(function: dict[str, Any]) -> dict[str, Any]:
+    words = text_of(function, "exec").split()
+    return {"exec": " ".join(["krm-fn", *words[1:]]), **{key: value for key, value in function.items() if key not in ("exec", "image")}}

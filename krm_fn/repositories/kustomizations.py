@@ -1,0 +1,205 @@
+"""Follows the files and folders that a Kustomization names, as kustomize does, and reports what must not be built as it is.
+
+kustomize's reference of these fields: https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from krm_fn import results
+from krm_fn.files import selection
+from krm_fn.files.reading import Source
+from krm_fn.kube import labels
+from krm_fn.repositories.tree import Tree, entries, field, text_of
+from krm_fn.results import Result
+from krm_fn.yamlio import reader
+
+_RESOURCES = ("resources", "bases", "components", "crds")
+_PLUGINS = ("generators", "transformers", "validators")
+_FIELDS = frozenset(
+    (
+        *("apiVersion", "kind", "metadata", *_RESOURCES, *_PLUGINS, "buildMetadata", "commonAnnotations", "commonLabels"),
+        *("configMapGenerator", "configurations", "generatorOptions", "helmCharts", "helmChartInflationGenerator", "helmGlobals"),
+        *("imageTags", "images", "inventory", "labels", "namePrefix", "nameSuffix", "namespace", "openapi", "patches"),
+        *("patchesJson6902", "patchesStrategicMerge", "replacements", "replicas", "secretGenerator", "sortOptions", "vars"),
+    )
+)
+_REMOTE = re.compile(r"^[a-z][a-z0-9+.-]*://|^git@|^github\.com/|[?&](ref|version|timeout|submodules)=|^[^/.][^/]*\.[a-z]+/.*//")
+_DYNAMO = re.compile(r"\bkind[\"']?\s*:\s*[\"']?Dynamo|\bdynamo\.krm-fn\.io/")
+_PROGRAM, _IMAGES = "krm-fn", ("krm-fn", "dynamo-krm-fn")
+"""The name of our program, and the last part of the name of our image."""
+_ORIGINS = "originAnnotations"
+_COMMAND = "compare the output of your own command with `diff --build`, or pipe it into `check -`"
+_VENDOR = "krm-fn builds without network and with files of the repository only; copy it into the repository, or use `diff --build`"
+
+
+class Closure(NamedTuple):
+    """All that a Kustomization is built from: the folders with their Kustomizations, and the files.
+
+    `problems` are findings that prevent a build. `names_dynamo` is true if one of the files names a Dynamo kind or one of our annotations.
+    """
+
+    folders: dict[str, Source]
+    files: set[str]
+    problems: list[Result]
+    names_dynamo: bool
+
+
+def closure(tree: Tree, folder: str) -> Closure:
+    """Returns all that the Kustomization of a folder is built from. A folder that is included twice is read once."""
+    folders: dict[str, Source] = {}
+    files: set[str] = set()
+    problems: list[Result] = []
+    pending = [folder]
+    while pending:
+        current = pending.pop()
+        kustomization = tree.kustomization(current)
+        if kustomization is None:
+            problems.extend(unreadable(tree, current))
+        elif current not in folders:
+            folders[current] = kustomization
+            problems.extend(_problems(tree, current, kustomization))
+            inside = [target for target in _targets(current, kustomization) if tree.contains(target)]
+            pending.extend(target for target in inside if tree.is_folder(target))
+            files.update(target for target in inside if tree.is_file(target))
+    for name in sorted(files):
+        problems.extend(problem for source in tree.read(name).sources for problem in _foreign(source, source.value))
+    names_dynamo = any(tree.read(name).names_dynamo for name in files) or any(_DYNAMO.search(source.text) for source in folders.values())
+    return Closure(folders, files, problems, names_dynamo)
+
+
+def _targets(folder: str, kustomization: Source) -> Iterator[str]:
+    for _, written in _paths(kustomization.value):
+        if not written.startswith("/"):
+            yield posixpath.normpath(posixpath.join(folder, written))
+
+
+def _problems(tree: Tree, folder: str, kustomization: Source) -> Iterator[Result]:
+    """Yields the findings about one Kustomization that prevent a build."""
+    yield from _unknown_fields(kustomization)
+    yield from _helm(kustomization)
+    for path, written in _paths(kustomization.value):
+        target = posixpath.normpath(posixpath.join(folder, written))
+        if _REMOTE.search(written) and not tree.path(target).exists():
+            yield _problem(kustomization, path, "DYN596", f"{written} is not in the repository; {_VENDOR}")
+        elif written.startswith("/") or not tree.contains(target):
+            yield _problem(kustomization, path, "DYN596", f"{written} leads out of the repository; {_VENDOR}")
+        elif tree.is_folder(target) and not tree.kustomization_file(target):
+            yield _problem(kustomization, path, "DYN593", f"the folder {written} has no Kustomization; list its files, or add one")
+    for inline in inline_plugins(kustomization.value):
+        yield from _foreign(kustomization, inline)
+
+
+def unreadable(tree: Tree, folder: str) -> Iterator[Result]:
+    """Yields the finding about the file of a Kustomization that is not one mapping."""
+    path = tree.kustomization_file(folder)
+    if path and not tree.contains(path):
+        message = "the link leads out of the folder and is not read; name its target too, or leave the link out with --exclude"
+        yield results.error("DYN074", message, file=tree.shown(path))
+    elif path:
+        message = "the root is not built: the Kustomization is not one readable mapping; repair the file"
+        yield results.error("DYN593", message, file=tree.shown(path))
+
+
+def _unknown_fields(kustomization: Source) -> Iterator[Result]:
+    """Yields an error for each field that this version of krm-fn does not follow.
+
+    kustomize accepts a field in any case, so that a field in another case could name files that were not checked.
+    """
+    for name in kustomization.value:
+        if name not in _FIELDS:
+            message = f"{name} is not a field of a Kustomization that krm-fn knows; correct it, or {_COMMAND}"
+            yield _problem(kustomization, (name,), "DYN593", message)
+
+
+def included(tree: Tree, folder: str) -> Iterator[str]:
+    """Yields the folders that the Kustomization of a folder includes directly."""
+    kustomization = tree.kustomization(folder)
+    for _, written in _paths(kustomization.value) if kustomization else ():
+        target = posixpath.normpath(posixpath.join(folder, written))
+        if tree.is_folder(target):
+            yield target
+
+
+def is_component(kustomization: Source) -> bool:
+    """True for a component, which is built only as a part of others."""
+    return text_of(kustomization.value, "kind") == "Component"
+
+
+def _paths(value: dict[str, Any]) -> Iterator[tuple[results.Path, str]]:
+    """Yields the paths and addresses in a Kustomization, each with the path of its field."""
+    for name in (*_RESOURCES, *_PLUGINS):
+        for number, entry in enumerate(entries(value, name)):
+            if isinstance(entry, str) and "\n" not in entry.strip():
+                yield (name, number), entry.strip()
+    for path in selection.paths_of_parts(value):
+        yield (), path
+    if path := text_of(value, "openapi", "path"):
+        yield ("openapi", "path"), path
+
+
+def inline_plugins(value: dict[str, Any]) -> Iterator[Any]:
+    """Yields the values of functions that are written inside of a Kustomization."""
+    for name in _PLUGINS:
+        for entry in entries(value, name):
+            if isinstance(entry, str) and "\n" in entry.strip():
+                yield from (document.value for document in reader.read(entry)[0])
+
+
+def _helm(kustomization: Source) -> Iterator[Result]:
+    for name in ("helmCharts", "helmChartInflationGenerator"):
+        if entries(kustomization.value, name):
+            message = f"the Kustomization renders Helm charts, and krm-fn does not run helm; {_COMMAND}"
+            yield _problem(kustomization, (name,), "DYN595", message)
+
+
+def _foreign(source: Source, value: Any) -> Iterator[Result]:
+    """Yields the finding about a function that is not krm-fn."""
+    written = labels.annotations(value).get(labels.FUNCTION) if isinstance(value, dict) else None
+    if isinstance(written, str) and not is_ours(written):
+        message = f"krm-fn does not run the function {' '.join(written.split())[:100]}; {_COMMAND}"
+        yield _problem(source, ("metadata", "annotations", labels.FUNCTION), "DYN595", message)
+
+
+def is_ours(annotation: str) -> bool:
+    """True if the annotation of a function names the program krm-fn or its image. krm-fn then runs itself."""
+    documents, broken = reader.read(annotation)
+    value = documents[0].value if len(documents) == 1 and not broken else None
+    return is_our_program(text_of(value, "exec", "path")) or is_our_image(text_of(value, "container", "image"))
+
+
+def is_our_program(path: str) -> bool:
+    """True for the path of a program with our name. Its content does not matter, because krm-fn runs itself in its place."""
+    return posixpath.basename(path) == _PROGRAM
+
+
+def is_our_image(image: str) -> bool:
+    """True for our image, also in a mirror."""
+    return re.split("[:@]", posixpath.basename(image))[0] in _IMAGES
+
+
+def _problem(source: Source, path: results.Path, code: str, message: str) -> Result:
+    return results.error(code, f"the root is not built: {message}", **source.location(path))
+
+
+def overlay(value: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
+    """Returns a Kustomization with the settings that a pipeline adds to it. Lists grow; other fields are replaced."""
+    merged = dict(value)
+    for name, setting in settings.items():
+        merged[name] = [*entries(value, name), *setting] if isinstance(setting, list) else setting
+    return merged
+
+
+def with_origins(value: dict[str, Any]) -> dict[str, Any]:
+    """Returns a Kustomization whose build names the file of each resource."""
+    metadata = entries(value, "buildMetadata")
+    return {**value, "buildMetadata": metadata if has_origins(value) else [*metadata, _ORIGINS]}
+
+
+def has_origins(value: dict[str, Any]) -> bool:
+    """True if the author asks for the files of resources, so that the annotation reaches the cluster."""
+    return _ORIGINS in (field(value, "buildMetadata") or ())

@@ -1,0 +1,161 @@
+"""Reads which folders of a repository the pipelines in it apply: Argo CD Applications and ApplicationSets, and Kustomizations of Flux.
+
+References: https://argo-cd.readthedocs.io/en/stable/operator-manual/application.yaml and
+https://fluxcd.io/flux/components/kustomize/kustomizations/.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
+
+from krm_fn import results
+from krm_fn.files.reading import Source
+from krm_fn.repositories.tree import entries, field, text_of
+from krm_fn.results import Path, Result
+
+_ARGO, _FLUX = "argoproj.io/", "kustomize.toolkit.fluxcd.io/"
+_TEMPLATE = re.compile(r"\{\{.*?\}\}")
+_SETTINGS = ("namePrefix", "nameSuffix", "namespace", "patches", "components")
+"""The fields with which both tools change a Kustomization, and which kustomize has under the same names."""
+_ELSEWHERE = ("commonAnnotations", "commonLabels", "commonMetadata", "images", "replicas")
+_VALUES = "postBuild"
+
+
+class Delivery(NamedTuple):
+    """A folder that a pipeline applies. `by` names the pipeline, `source` is its resource.
+
+    `namespace` is that of objects without one. `settings` are fields that the pipeline adds to the Kustomization. `unknown` are settings of
+    the pipeline that krm-fn does not apply.
+    """
+
+    folder: str
+    by: str
+    source: Source
+    namespace: str = ""
+    settings: dict[str, Any] = {}
+    unknown: tuple[Path, ...] = ()
+
+
+class Deliveries(NamedTuple):
+    """The folders that pipelines apply, and findings about pipelines that krm-fn cannot follow."""
+
+    deliveries: list[Delivery]
+    results: list[Result]
+
+
+def read(sources: Iterable[Source], folders: Iterable[str], at: str = ".") -> Deliveries:
+    """Returns the folders that the pipelines among the resources apply. `folders` are all folders of the repository with resources.
+
+    A path with an expression of an ApplicationSet stands for each folder that it can name. Paths begin at the top of the repository; a path
+    that does not exist there begins at the folder `at`.
+    """
+    known, found = sorted(set(folders)), Deliveries([], [])
+    for source in sources:
+        for delivery in _of_source(source):
+            matching = _matching(delivery, source, known, ".") or _matching(delivery, source, known, at)
+            problem = _problem(delivery, matching)
+            if problem:
+                found.results.append(results.info("DYN597", problem, source.address, **source.location()))
+            for folder in matching:
+                found.deliveries.append(delivery._replace(folder=folder, namespace=_filled(delivery.namespace, folder)))
+    return found
+
+
+def _of_source(source: Source) -> Iterator[Delivery]:
+    address = source.address
+    if address.api_version.startswith(_ARGO) and address.kind in ("Application", "ApplicationSet"):
+        base: Path = ("spec",) if address.kind == "Application" else ("spec", "template", "spec")
+        yield from _argo(source, base)
+    elif address.api_version.startswith(_FLUX) and address.kind == "Kustomization":
+        yield _flux(source)
+
+
+def _argo(source: Source, base: Path) -> Iterator[Delivery]:
+    spec, by = field(source.value, *map(str, base)), f"Argo CD {source.address.kind} {source.address.name}"
+    namespace = text_of(spec, "destination", "namespace")
+    single = field(spec, "source")
+    for entry in entries(spec, "sources") or ([single] if single else []):
+        if not text_of(entry, "path"):
+            continue
+        settings = _named(field(entry, "kustomize"))
+        unknown = [name for name in _ELSEWHERE if field(entry, "kustomize", name)] + ["helm"] * bool(field(entry, "helm"))
+        yield Delivery(text_of(entry, "path"), by, source, namespace, settings, tuple((*base, "source", name) for name in unknown))
+
+
+def _flux(source: Source) -> Delivery:
+    spec, by = field(source.value, "spec"), f"Flux Kustomization {source.address.name}"
+    namespace = text_of(spec, "targetNamespace")
+    settings = {**_named(spec), **({"namespace": namespace} if namespace else {})}
+    unknown = tuple(("spec", name) for name in (*_ELSEWHERE, _VALUES) if field(spec, name))
+    folder = text_of(spec, "path") or "."
+    if text_of(spec, "sourceRef", "kind") not in ("", "GitRepository"):
+        folder = ""
+    return Delivery(folder, by, source, namespace, settings, unknown)
+
+
+def _named(fields: Any) -> dict[str, Any]:
+    return {name: field(fields, name) for name in _SETTINGS if field(fields, name)}
+
+
+def _matching(delivery: Delivery, source: Source, folders: list[str], at: str) -> list[str]:
+    """Returns the folders that the path of a pipeline names, and that are in the repository."""
+    if not delivery.folder:
+        return []
+    written = posixpath.normpath(delivery.folder.lstrip("/") or ".")
+    path = posixpath.normpath(posixpath.join(at, written))
+    if not _TEMPLATE.search(path):
+        return [path] if path == "." or any(folder == path or folder.startswith(f"{path}/") for folder in folders) else []
+    globs = list(_directories(source.value)) if _TEMPLATE.fullmatch(written) else [_TEMPLATE.sub("*", written)]
+    present = sorted({above for folder in folders for above in _with_parents(folder)})
+    chosen = [folder for folder in present if any(_same_depth(folder, glob) for glob, excluded in _flags(globs, at) if not excluded)]
+    return [folder for folder in chosen if not any(_same_depth(folder, glob) for glob, excluded in _flags(globs, at) if excluded)]
+
+
+def _flags(globs: list[Any], at: str) -> Iterator[tuple[str, bool]]:
+    """Yields the globs of folders, each with a flag that says if it excludes the folders."""
+    for glob in globs:
+        path = glob if isinstance(glob, str) else text_of(glob, "path")
+        yield posixpath.normpath(posixpath.join(at, path)), not isinstance(glob, str) and field(glob, "exclude") is True
+
+
+def _same_depth(folder: str, glob: str) -> bool:
+    return folder.count("/") == glob.count("/") and fnmatchcase(folder, glob)
+
+
+def _directories(value: Any) -> Iterator[Any]:
+    """Yields the entries of `directories` of git generators, also inside of other generators."""
+    if isinstance(value, dict):
+        yield from entries(value, "git", "directories")
+        for inner in value.values():
+            yield from _directories(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _directories(inner)
+
+
+def _with_parents(folder: str) -> Iterator[str]:
+    while folder and folder != ".":
+        yield folder
+        folder = posixpath.dirname(folder)
+
+
+def _filled(namespace: str, folder: str) -> str:
+    """Returns a namespace with the name of the folder in it; empty if it depends on something else."""
+    text = re.sub(r"\{\{\s*\.?path\.basename\s*\}\}", posixpath.basename(folder), namespace)
+    return "" if _TEMPLATE.search(text) else text
+
+
+def _problem(delivery: Delivery, matching: list[str]) -> str:
+    """Returns what krm-fn does not know about a pipeline; empty if it knows all."""
+    if not delivery.folder:
+        return f"{delivery.by} applies an artifact and not a folder of the repository; krm-fn judges the folders that it is built from"
+    if not matching:
+        return f"{delivery.by} applies {delivery.folder}, which is not in these files; check it where it is"
+    if delivery.unknown:
+        names = ", ".join(results.field(path) for path in delivery.unknown)
+        return f"{delivery.by} changes the objects by {names}, which krm-fn does not apply; check the objects of the pipeline too"
+    return ""

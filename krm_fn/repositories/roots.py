@@ -1,0 +1,150 @@
+"""Finds the roots of a repository: what a pipeline applies as a whole."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple
+
+from krm_fn import function_config
+from krm_fn.files import selection
+from krm_fn.files.reading import Source
+from krm_fn.repositories import kustomizations, pipelines
+from krm_fn.repositories.kustomizations import Closure
+from krm_fn.repositories.pipelines import Delivery
+from krm_fn.repositories.tree import KPTFILE, Tree
+from krm_fn.results import Result
+
+RootKind = Literal["kustomize", "kpt", "folder"]
+
+
+class Root(NamedTuple):
+    """A root: its folder, how it is built, and why it is a root.
+
+    `namespace` is that of objects without one. `settings` are fields that a pipeline adds to the Kustomization. `files` are those of a
+    folder of plain files.
+    """
+
+    folder: str
+    kind: RootKind
+    reason: str
+    namespace: str = ""
+    settings: dict[str, Any] = {}
+    files: tuple[str, ...] = ()
+
+
+class Roots(NamedTuple):
+    """The roots of a tree, all that each Kustomization is built from, and findings about pipelines.
+
+    `unlisted` are files with Dynamo resources beside a Kustomization that does not list them. `skipped` counts other files by reason.
+    """
+
+    roots: list[Root]
+    closures: dict[str, Closure]
+    results: list[Result]
+    unlisted: list[str]
+    skipped: Counter[str]
+
+
+def find(tree: Tree, exclude: Sequence[str] = (), named_roots: Sequence[tuple[str, str]] = ()) -> Roots:
+    """Returns the roots of a tree. A Kustomization that another one includes is a root only if a pipeline names it.
+
+    `named_roots` are folders with their namespaces: if there are any, only they are roots.
+    """
+    skipped: Counter[str] = Counter()
+    names = tree.names(exclude, skipped)
+    packages = _outermost(posixpath.dirname(name) or "." for name in names if posixpath.basename(name) == KPTFILE)
+    built = {posixpath.dirname(name) or "." for name in names if posixpath.basename(name) in selection.KUSTOMIZATIONS}
+    closures = {folder: kustomizations.closure(tree, folder) for folder in sorted(built) if tree.kustomization(folder)}
+    parts = {name for closure in closures.values() for name in closure.files}
+    plain = [name for name in names if not _belongs(name, parts, packages)]
+    named = pipelines.read((source for name in plain for source in tree.read(name).sources), _folders(names), tree.at)
+    deliveries: dict[str, list[Delivery]] = {}
+    for delivery in named.deliveries if not named_roots else _of_project(named_roots):
+        deliveries.setdefault(delivery.folder, []).append(delivery)
+    roots = [root for folder in closures for root in _kustomize(tree, folder, closures, deliveries.get(folder, []))]
+    roots += [_root(folder, "kpt", "a kpt package", deliveries.get(folder, [])) for folder in packages]
+    unlisted = [name for name in plain if (posixpath.dirname(name) or ".") in closures and tree.read(name).names_dynamo]
+    delivered = [folder for folder in deliveries if folder not in closures and folder not in packages]
+    roots += _plain(tree, plain, delivered, deliveries, unlisted)
+    if named_roots:
+        roots = [root for root in roots if root.folder in deliveries and root.reason.startswith(_PROJECT)]
+    unreadable = [finding for folder in sorted(built - closures.keys()) for finding in kustomizations.unreadable(tree, folder)]
+    return Roots(roots, closures, [*named.results, *unreadable], unlisted, skipped)
+
+
+_PROJECT = "the project file names it"
+
+
+def _of_project(named_roots: Sequence[tuple[str, str]]) -> list[Delivery]:
+    source = Source({}, "", 0, 0, "")
+    return [Delivery(folder, _PROJECT, source, namespace) for folder, namespace in named_roots]
+
+
+def _belongs(name: str, parts: set[str], packages: Iterable[str]) -> bool:
+    """True for a file of a Kustomization or of a kpt package."""
+    return name in parts or posixpath.basename(name) in (*selection.KUSTOMIZATIONS, KPTFILE) or any(_is_below(name, at) for at in packages)
+
+
+def _is_below(name: str, folder: str) -> bool:
+    return folder == "." or name.startswith(f"{folder}/")
+
+
+def _outermost(folders: Iterable[str]) -> list[str]:
+    ordered = sorted(set(folders), key=lambda folder: (folder != ".", folder.count("/")))
+    outermost: list[str] = []
+    for folder in ordered:
+        if not any(_is_below(folder, above) for above in outermost):
+            outermost.append(folder)
+    return sorted(outermost)
+
+
+def _folders(names: Iterable[str]) -> set[str]:
+    return {posixpath.dirname(name) or "." for name in names}
+
+
+def _kustomize(tree: Tree, folder: str, closures: dict[str, Closure], deliveries: Sequence[Delivery]) -> list[Root]:
+    including = {inner for other in closures for inner in kustomizations.included(tree, other)}
+    if deliveries:
+        return [_root(folder, "kustomize", delivery.by, [delivery]) for delivery in _distinct(deliveries)]
+    kustomization = tree.kustomization(folder)
+    if folder in including or kustomization is None or kustomizations.is_component(kustomization):
+        return []
+    return [_root(folder, "kustomize", "no other Kustomization includes it", ())]
+
+
+def _distinct(deliveries: Sequence[Delivery]) -> list[Delivery]:
+    """Returns the deliveries of one folder, without those that build the same."""
+    return list({repr((delivery.namespace, delivery.settings)): delivery for delivery in reversed(deliveries)}.values())[::-1]
+
+
+def _root(folder: str, kind: RootKind, reason: str, deliveries: Sequence[Delivery]) -> Root:
+    if not deliveries:
+        return Root(folder, kind, reason)
+    return Root(folder, kind, deliveries[0].by, deliveries[0].namespace, deliveries[0].settings)
+
+
+def _plain(
+    tree: Tree, names: Sequence[str], delivered: Sequence[str], deliveries: dict[str, list[Delivery]], unlisted: Sequence[str]
+) -> list[Root]:
+    """Returns the roots of plain files.
+
+    They are the folders that pipelines name, and folders with a configuration, from the innermost one; all other files are one root.
+    """
+    remaining = [name for name in names if name not in unlisted]
+    configured = {posixpath.dirname(name) or "." for name in remaining if any(_is_config(source) for source in tree.read(name).sources)}
+    roots: list[Root] = []
+    for folder in sorted({*delivered, *configured}, key=lambda name: (name == ".", -name.count("/"), name)):
+        files = tuple(name for name in remaining if _is_below(name, folder))
+        remaining = [name for name in remaining if name not in files]
+        by = _distinct(deliveries.get(folder, []))
+        if files:
+            roots += [_root(folder, "folder", "", [delivery])._replace(files=files) for delivery in by]
+            roots += [Root(folder, "folder", "a folder with a configuration", files=files)] * (not by)
+    rest = [Root(tree.at, "folder", "plain files", files=tuple(remaining))] if remaining else []
+    return [*sorted(roots, key=lambda root: root.folder), *rest]
+
+
+def _is_config(source: Source) -> bool:
+    return function_config.is_config(source.address)

@@ -1,0 +1,249 @@
+"""Reads all roots of one state of a repository: builds them, and loads what each of them applies."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from krm_fn import expand, results
+from krm_fn.files import reading, selection, sources
+from krm_fn.files.reading import File, Source
+from krm_fn.files.selection import FileListing, ListedFile
+from krm_fn.files.sources import Sources
+from krm_fn.repositories import builds, committed, roots
+from krm_fn.repositories.builds import RootBuild
+from krm_fn.repositories.committed import Output, Render
+from krm_fn.repositories.private_programs import Programs
+from krm_fn.repositories.roots import Root, Roots
+from krm_fn.repositories.tree import Tree
+from krm_fn.results import Result
+from krm_fn.review.diff import rendered_state
+
+
+class Options(NamedTuple):
+    """The options of a command that decide how roots are read. `config` is the file of `--config`, on disk.
+
+    `default_config` is the file with the configuration of roots without one. `roots` are the folders that the project file names as roots,
+    with their namespaces; if empty, roots are found. `progress` is called with the name of each root before it is read.
+    """
+
+    config: str | None = None
+    default_config: str | None = None
+    namespace: str = ""
+    exclude: tuple[str, ...] = ()
+    roots: tuple[tuple[str, str], ...] = ()
+    progress: Callable[[str], None] = lambda _: None
+
+
+class RootState(NamedTuple):
+    """What a root applies. `how` says how krm-fn read it. `is_known` is false if the build failed, so that its resources are not known.
+
+    `name` is that of its folder in texts, and `path` the same in both states: it is relative to the folder that the command names.
+    """
+
+    root: Root
+    name: str
+    path: str
+    how: str
+    sources: Sources
+    is_known: bool = True
+
+
+class RepositoryState(NamedTuple):
+    """The roots of a state, findings about the state as a whole, and the number of roots without a Dynamo resource.
+
+    `files` counts the files that are not read, by reason. `committed` are the names of the committed renders that were compared with a
+    new render.
+    """
+
+    roots: list[RootState]
+    results: list[Result]
+    skipped: int = 0
+    files: Counter[str] = Counter()
+    committed: tuple[str, ...] = ()
+
+
+def read(tree: Tree, programs: Programs, options: Options) -> RepositoryState:
+    """Reads all roots of a tree that have a Dynamo resource, each once. The tree must be a private copy: builds change its files."""
+    found = roots.find(tree, options.exclude, options.roots)
+    relevant = [root for root in found.roots if _is_relevant(tree, root, found)]
+    outputs = committed.outputs(tree, _names_of_outputs(tree, found))
+    reader = _Reader(tree, programs, options, found, {})
+    states = [reader.state(root, outputs) for root in relevant]
+    known = [state for state in states if state.is_known and outputs]
+    matches = committed.match(outputs, [render for state in known for render in reader.renders(state)])
+    compared = [finding for output, render in matches for finding in reader.compared(output, render)]
+    packages = [finding for state in states for finding in reader.compared_package(state)]
+    belonging = [source for output, render in matches for source in committed.documents(output, render)]
+    unmatched = [output for output in outputs if not any(output is matched for matched, _ in matches)]
+    if unmatched or any(output.others for output in outputs):
+        states = [reader.folder(state.root, belonging) if state.root.kind == "folder" else state for state in states]
+    unlisted = [name for name in found.unlisted if not any(name in output.names for output, _ in matches)]
+    remote = [finding for root in found.roots if root not in relevant for finding in _remote(root, found)]
+    findings = [*found.results, *remote, *compared, *packages, *(_not_listed(tree, name) for name in unlisted)]
+    shown = [state for state in states if state.sources.resources or state.sources.results or not state.is_known]
+    names = (*(output.label for output, _ in matches), *(tree.shown(folder) for folder, written in reader.packages.items() if written))
+    return RepositoryState(shown, findings, len(found.roots) - len(relevant), found.skipped, names)
+
+
+def _is_relevant(tree: Tree, root: Root, found: Roots) -> bool:
+    if root.kind == "kustomize":
+        return found.closures[root.folder].names_dynamo
+    names = root.files if root.kind == "folder" else tree.below(root.folder)
+    return any(tree.read(name).names_dynamo for name in names)
+
+
+def _remote(root: Root, found: Roots) -> Iterator[Result]:
+    """Yields notes about the problems of a root without a known Dynamo resource: what krm-fn cannot read may have one."""
+    problems = found.closures[root.folder].problems if root.kind == "kustomize" else ()
+    yield from (problem._replace(severity="info") for problem in problems)
+
+
+def _not_listed(tree: Tree, name: str) -> Result:
+    message = "the file has Dynamo resources, but the Kustomization beside it does not list it, so it is not applied; list it, or move it"
+    return results.info("DYN065", message, file=tree.shown(name))
+
+
+def _names_of_outputs(tree: Tree, found: Roots) -> list[str]:
+    plain = [name for root in found.roots if root.kind == "folder" for name in root.files]
+    parts = [name for closure in found.closures.values() for name in closure.files]
+    return [name for name in dict.fromkeys((*plain, *found.unlisted, *parts)) if tree.contains(name)]
+
+
+class _Reader(NamedTuple):
+    """Reads single roots of a tree."""
+
+    tree: Tree
+    programs: Programs
+    options: Options
+    found: Roots
+    packages: dict[str, list[Source]]
+
+    def state(self, root: Root, outputs: Sequence[Output]) -> RootState:
+        """Reads a root. Of plain files, the files with committed renders are left out."""
+        self.options.progress(self.tree.shown(root.folder))
+        if root.kind == "kustomize":
+            return self.kustomize(root)
+        if root.kind == "kpt":
+            return self.kpt(root)
+        return self.folder(root, [source for output in outputs for source in (*output.documents, *output.others)])
+
+    def kustomize(self, root: Root) -> RootState:
+        """Builds a Kustomization."""
+        build = builds.kustomize(self.tree, root, self.found.closures[root.folder], self.programs)
+        how = f"built with {build.program}" if build.program else "not built"
+        return self._state(root, how, self._built(build, root), is_known=bool(build.program))
+
+    def kpt(self, root: Root) -> RootState:
+        """Renders a kpt package, and reads its files."""
+        written = [source for name in _package(self.tree, root) for source in self.tree.read(name).sources]
+        self.packages[root.folder] = [source for source in written if committed.is_output(source.value)]
+        build = builds.kpt(self.tree, root, self.programs)
+        rendered = self.tree.again()
+        names = [name for name in _package(rendered, root) if not selection.is_excluded(name, self.options.exclude)]
+        loaded = self._loaded(rendered, names, root, ())
+        loaded = loaded._replace(results=[*build.results, *loaded.results])
+        is_known = not results.failed(build.results)
+        return self._state(root, f"rendered with {build.program}" if build.program else "read as it is", loaded, is_known=is_known)
+
+    def folder(self, root: Root, omitted: Iterable[Source]) -> RootState:
+        """Reads the plain files of a root, without some of their documents."""
+        return self._state(root, "read as plain files", self._loaded(self.tree, root.files, root, omitted), is_known=True)
+
+    def _state(self, root: Root, how: str, loaded: Sources, *, is_known: bool) -> RootState:
+        path = posixpath.relpath(root.folder, self.tree.at)
+        return RootState(root, self.tree.shown(root.folder), path, f"{how}: {root.reason}", loaded, is_known)
+
+    def _built(self, build: RootBuild, root: Root) -> Sources:
+        by_file = groupby(sorted(build.sources, key=lambda source: source.file), key=lambda source: source.file)
+        files = [File("", list(group), []) for _, group in by_file]
+        named = reading.read(self.options.config).sources if self.options.config else []
+        is_rendered = any(committed.is_output(source.value) for source in build.sources)
+        default = reading.read(self.options.default_config).sources if self.options.default_config and not is_rendered else []
+        loaded = sources.from_files(files, named, next(iter(default), None), namespace=self.options.namespace or root.namespace)
+        return loaded._replace(results=[*build.results, *loaded.results])
+
+    def _loaded(self, tree: Tree, names: Iterable[str], root: Root, omitted: Iterable[Source]) -> Sources:
+        """Loads files of the tree. A configuration of the options is used for all of them."""
+        without = {id(source) for source in omitted}
+        by_shown = {tree.shown(name): name for name in names}
+
+        def read(listed: ListedFile) -> File:
+            file = tree.read(by_shown[listed.path])
+            remaining = [source for source in file.sources if id(source) not in without]
+            leads_out = not tree.contains(by_shown[listed.path])
+            return file._replace(sources=remaining, results=[*file.results, *_leads_out(listed.path)] if leads_out else file.results)
+
+        listing = FileListing([ListedFile(name, posixpath.dirname(name), in_folder=True) for name in by_shown], Counter())
+        namespace = self.options.namespace or root.namespace
+        default = self.options.default_config
+        return sources.load_listed(listing, (), self.options.config, namespace=namespace, tolerant=True, default=default, read=read)
+
+    def renders(self, state: RootState) -> Iterator[Render]:
+        """Yields the objects that a root makes now; of plain files, also those that each folder with sources makes alone."""
+        resources = state.sources.resources
+        yield self.render(state, state.name, resources)
+        folders = {posixpath.dirname(source.file) or "." for source in resources if rendered_state.is_expanded(source.value)}
+        for folder in sorted(folders) if state.root.kind == "folder" else ():
+            inside = [
+                source
+                for source in resources
+                if not rendered_state.is_expanded(source.value) or (posixpath.dirname(source.file) or ".") == folder
+            ]
+            near = [source for source in inside if rendered_state.is_expanded(source.value) or source.file.startswith(f"{folder}/")]
+            yield self.render(state, folder, inside, near if folder != "." else inside)
+
+    def render(self, state: RootState, name: str, inputs: Sequence[Source], shown: Sequence[Source] | None = None) -> Render:
+        """Returns the objects that some resources of a root make now. `shown` are those that the command for a new render names."""
+        resources, config = [source.value for source in inputs], state.sources.config
+        others = {id(resource) for resource in resources if not rendered_state.is_expanded(resource)} if state.root.kind == "folder" else {}
+        if any(rendered_state.is_expanded(resource) and not committed.is_output(resource) for resource in resources):
+            resources = expand.expand(resources, config).resources
+        closure = self.found.closures.get(state.root.folder) if state.root.kind == "kustomize" else None
+        files = tuple(dict.fromkeys(source.file for source in (*(shown or inputs), *state.sources.configs)))
+        namespace = rendered_state.default_namespace(config)
+        return Render(
+            state.root,
+            name,
+            committed.by_key((resource for resource in resources if id(resource) not in others), namespace),
+            committed.by_key((resource for resource in resources if id(resource) in others), namespace),
+            frozenset(closure.files) if closure else frozenset(),
+            files,
+        )
+
+    def compared(self, output: Output, render: Render) -> list[Result]:
+        """Returns the findings about a committed render. It may also be that of a Kustomization which the root includes."""
+        differences = committed.compare(output, render)
+        if not differences:
+            return []
+        included = self.found.closures[render.root.folder].folders if render.root.kind == "kustomize" else {}
+        for folder in included:
+            closure = self.found.closures.get(folder)
+            if folder != render.root.folder and closure and closure.names_dynamo and not closure.problems:
+                inner = self.kustomize(Root(folder, "kustomize", "a part of others"))
+                if inner.is_known and not committed.compare(output, self.render(inner, inner.name, inner.sources.resources)):
+                    return []
+        return committed.findings(output, render, differences)
+
+    def compared_package(self, state: RootState) -> list[Result]:
+        """Returns the findings about the files of a kpt package that its render changes."""
+        if state.root.kind != "kpt" or not state.is_known or not state.how.startswith("rendered"):
+            return []
+        if not (written := self.packages[state.root.folder]):
+            return []
+        output = Output(state.name, frozenset(), written, [], is_folder=True)
+        render = self.render(state, state.name, state.sources.resources)
+        rendered = {key: value for key, value in render.objects.items() if committed.is_output(value)}
+        return committed.findings(output, render, committed.compare(output, render._replace(objects=rendered)))
+
+
+def _package(tree: Tree, root: Root) -> list[str]:
+    return tree.below(root.folder)
+
+
+def _leads_out(name: str) -> list[Result]:
+    message = "the link leads out of the folder and is not read; name its target too, or leave the link out with --exclude"
+    return [results.error("DYN074", message, file=name)]

@@ -1,0 +1,138 @@
+"""A committed render beside its source is not a second graph: it must equal a new render, and the source is judged."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli import console
+from tests.repositories.clones import BUILD, FUNCTION, GRAPH, README, RENDER, codes
+from tests.repositories.clones import Clone as Clones
+
+PLAIN = {"graph.yaml": GRAPH.replace("name: chat\n", "name: chat\n  namespace: prod\n")}
+
+
+@pytest.fixture
+def rendered(clone: Clones) -> Clones:
+    """The layout of the README with its committed render."""
+    return clone.put(README).save("objects.yaml", *BUILD, ".").commit()
+
+
+def test_a_render_that_is_up_to_date_is_no_finding(rendered):
+    """The objects count once, and nothing is a duplicate."""
+    done = console.run("check")
+    assert (done.code, codes(done)) == (0, [])
+    assert "built with kustomize" in done.err
+    assert "8 resources" in done.err
+
+
+def test_a_graph_that_names_its_namespace_is_no_duplicate_of_its_render(clone):
+    """Without a Kustomization, the render and its source have the same identity."""
+    clone.put(PLAIN).save("objects.yaml", "krm-fn", "render", "graph.yaml").commit()
+    done = console.run("check", ".")
+    assert (done.code, codes(done)) == (0, [])
+
+
+def test_services_count_once(rendered):
+    """One of two services restarts, not one of four."""
+    rendered.edit("graph.yaml", "engine:1.4.0", "engine:1.4.1")
+    done = console.run("diff", "--old", "main")
+    assert "1 of 2 services restarts: Worker." in done.out
+    assert codes(done) == ["DYN063"]
+    assert done.code == 1
+
+
+@pytest.mark.parametrize(
+    ("reason", "file", "old", "new"),
+    [
+        ("the namespace of the Kustomization", "kustomization.yaml", "prod", "other"),
+        ("the graph", "graph.yaml", "replicas: 2", "replicas: 3"),
+        ("the name of the graph", "graph.yaml", "name: chat", "name: talk"),
+        ("a setting", "render.yaml", "exec: {path: krm-fn}\n", "exec: {path: krm-fn}\nspec: {natsAddress: 'nats://nats:4222'}\n"),
+    ],
+)
+def test_a_changed_source_makes_the_render_out_of_date(reason, file, old, new, rendered):
+    rendered.edit(file, old, new)
+    done = console.run("check")
+    assert (done.code, codes(done)) == (1, ["DYN063"])
+    assert "run `kustomize build --enable-alpha-plugins --enable-exec . > objects.yaml`" in done.out
+
+
+def test_the_command_of_the_finding_renders_again(rendered):
+    rendered.edit("graph.yaml", "replicas: 2", "replicas: 3").save("objects.yaml", *BUILD, ".")
+    assert console.run("check").code == 0
+
+
+def test_a_moved_namespace_is_not_only_deleted(rendered):
+    """The objects of the new namespace are in the comparison, and the stale render is an error."""
+    rendered.edit("kustomization.yaml", "prod", "other")
+    done = console.run("diff", "--old", "HEAD", ".")
+    assert done.out.count(": created") >= 7
+    assert (done.code, codes(done)) == (1, ["DYN063"])
+
+
+def test_an_edited_render_names_the_field_and_the_line(rendered):
+    text = (rendered.folder / "objects.yaml").read_text()
+    line = next(number for number, words in enumerate(text.splitlines(), 1) if words == "  replicas: 2")
+    rendered.edit("objects.yaml", "\n  replicas: 2\n", "\n  replicas: 5\n")
+    done = console.run("check")
+    assert codes(done) == ["DYN064"]
+    assert f"objects.yaml:{line}:3: error DYN064 spec.replicas" in done.out
+    assert done.code == 1
+
+
+def test_another_version_of_krm_fn_alone_is_no_difference(rendered):
+    rendered.edit("objects.yaml", "rendered-by: krm-fn 0.1.0", "rendered-by: krm-fn 0.0.9")
+    assert console.run("check").code == 0
+
+
+def test_a_folder_of_files_is_one_render(clone):
+    """Files that `--output-dir` wrote: a new object and a stale one are named, with the command."""
+    clone.put({**PLAIN, "config.yaml": RENDER})
+    assert console.run("render", "graph.yaml", "config.yaml", "--output-dir", "out").code == 0
+    clone.commit()
+    assert (console.run("check").code, codes(console.run("check"))) == (0, [])
+    clone.edit("graph.yaml", "    Worker:", "    Other:")
+    done = console.run("check")
+    assert codes(done) == ["DYN063"]
+    assert "run `krm-fn render graph.yaml config.yaml --output-dir out --prune`" in done.out
+    assert "Deployment prod/chat-other" in done.out
+    assert "Deployment prod/chat-worker" in done.out
+
+
+def test_objects_of_others_beside_a_render_stay(clone):
+    """A document of a user in the file of a render is checked like any other."""
+    clone.put(PLAIN).save("objects.yaml", "krm-fn", "render", "graph.yaml")
+    text = (clone.folder / "objects.yaml").read_text()
+    clone.put({"objects.yaml": f"{text}---\napiVersion: v1\nkind: Secret\nmetadata: {{name: own, namespace: prod}}\n"}).commit()
+    done = console.run("check")
+    assert (done.code, "2 resources" in done.err) == (0, True)
+
+
+def test_a_render_without_its_source_is_a_finished_build(clone):
+    """A branch of renders has no source to compare with."""
+    clone.put(README).save("objects.yaml", *BUILD, ".")
+    for name in README:
+        (clone.folder / name).unlink()
+    clone.commit()
+    done = console.run("check")
+    assert (done.code, codes(done)) == (0, [])
+    assert "8 resources" in done.err
+
+
+def test_a_package_of_kpt_is_rendered_again(clone, kpt):
+    """An edited graph in a package makes its files out of date; a rendered package has no finding."""
+    kptfile = (
+        "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: chat}\npipeline: {mutators: [{exec: krm-fn, configPath: render.yaml}]}\n"
+    )
+    local = FUNCTION.replace("config.kubernetes.io/function: |\n      exec: {path: krm-fn}", 'config.kubernetes.io/local-config: "true"')
+    clone.put({"Kptfile": kptfile, "render.yaml": local, **PLAIN}, "app")
+    assert console.run("check").code == 0
+    clone.shell("kpt", "fn", "render", "--allow-exec", "app")
+    clone.commit()
+    assert (console.run("check").code, codes(console.run("check"))) == (0, [])
+    clone.edit("app/graph.yaml", "engine:1.4.0", "engine:1.4.1")
+    done = console.run("check")
+    assert codes(done) == ["DYN063"]
+    assert "run `kpt fn render --allow-exec app`" in done.out
+    restarts = console.run("diff", "--old", "main")
+    assert "1 of 2 services restarts: Worker." in restarts.out

@@ -1,0 +1,211 @@
+"""Five shapes of repositories of platform teams: what is found, what is built, and the verdict about a change."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+
+from krm_fn import review
+from tests.cli import console
+from tests.repositories.clones import BUILD, FUNCTION, GRAPH, RENDER, codes
+
+APPLICATION = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {{name: {name}, namespace: argocd}}
+spec:
+  source: {{repoURL: https://git.example/team/fleet.git, targetRevision: HEAD, path: {path}}}
+  destination: {{server: https://kubernetes.default.svc, namespace: {namespace}}}
+"""
+FLUX = """\
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {{name: {name}, namespace: flux-system}}
+spec: {{interval: 10m, prune: true, path: {path}, sourceRef: {{kind: {kind}, name: fleet}}{more}}}
+"""
+OVERLAY = "namespace: {0}\nresources: [../../base]\ntransformers: [render.yaml]\npatches: [{{path: scale.yaml}}]\n"
+SCALE = "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata: {name: chat}\nspec: {services: {Worker: {replicas: %s}}}\n"
+GPU = GRAPH.replace("      replicas: 2\n", '      replicas: 2\n      resources: {limits: {gpu: "1"}}\n')
+
+
+def overlay(namespace, replicas):
+    return {"kustomization.yaml": OVERLAY.format(namespace), "render.yaml": FUNCTION, "scale.yaml": SCALE % replicas}
+
+
+def monorepo(clone):
+    """Applications with a base and overlays, clusters with the resources of Flux, and applications without Dynamo."""
+    clone.put({"graph.yaml": GPU, "kustomization.yaml": "resources: [graph.yaml]\n"}, "apps/chat/base")
+    clone.put(overlay("prod", 4), "apps/chat/overlays/prod").put(overlay("staging", 1), "apps/chat/overlays/staging")
+    clone.put({"kustomization.yaml": "resources: [https://charts.example/web?ref=v1]\n"}, "apps/web")
+    clone.put({"deployment.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n"}, "apps/shop")
+    for name in ("prod", "staging"):
+        path = f"./apps/chat/overlays/{name}"
+        clone.put({"chat.yaml": FLUX.format(name="chat", path=path, kind="GitRepository", more="")}, f"clusters/{name}")
+        clone.put({"web.yaml": FLUX.format(name="web", path="./apps/none", kind="GitRepository", more="")}, f"clusters/{name}")
+    return clone.commit()
+
+
+def test_a_monorepo_with_clusters_and_applications(clone):
+    """Both overlays are built, each once; what is not in the repository is named."""
+    monorepo(clone)
+    done = console.run("check")
+    assert done.err.splitlines()[:2] == [
+        "apps/chat/overlays/prod: built with kustomize: Flux Kustomization chat",
+        "apps/chat/overlays/staging: built with kustomize: Flux Kustomization chat",
+    ]
+    assert (done.code, codes(done)) == (0, [])
+    assert done.out.count("note DYN597") == 2
+    assert "apps/web/kustomization.yaml:1:13: note DYN596" in done.out
+
+
+def test_a_change_of_one_cluster_of_a_monorepo(clone):
+    """Only the overlay with the change restarts, with its own number of GPUs."""
+    monorepo(clone)
+    patch = "spec: {services: {Worker: {replicas: 4, envs: [{name: A, value: b}]}}}"
+    clone.edit("apps/chat/overlays/prod/scale.yaml", "spec: {services: {Worker: {replicas: 4}}}", patch)
+    report = json.loads(console.run("diff", "--old", "main", "--format", "json").out)
+    jsonschema.validate(report, json.loads((Path(review.__file__).parent / "schemas" / "diff.json").read_text()))
+    prod, staging = report["roots"]
+    assert prod["root"] == "apps/chat/overlays/prod"
+    assert prod["forecast"]["verdict"][0] == "1 of 2 services restarts: Worker."
+    assert prod["forecast"]["gpus"]["interrupted"] == 4
+    assert staging["objects"] == []
+    (variable,) = [field for entry in prod["objects"] for field in entry["fields"] if field["new"] == {"name": "A", "value": "b"}]
+    assert (variable["madeBy"][0]["file"], variable["madeBy"][0]["line"]) == ("apps/chat/overlays/prod/scale.yaml", 4)
+    text = console.run("diff", "--old", "main", "--fail-on", "interrupted")
+    assert (text.code, "== apps/chat/overlays/staging\nThe states are the same: no object changes." in text.out) == (3, True)
+
+
+def test_a_comment_about_many_roots_fits_into_a_comment(clone):
+    """Verdicts of all roots are shown; details only as far as they fit. Notes that the old state has too are left out."""
+    clone.put({"graph.yaml": GPU, "kustomization.yaml": "resources: [graph.yaml]\n"}, "base")
+    for number in range(12):
+        clone.put(
+            {"kustomization.yaml": f"namespace: team-{number}\nresources: [../../base]\ntransformers: [render.yaml]\n"}, f"o/{number}"
+        )
+        clone.put({"render.yaml": FUNCTION}, f"o/{number}")
+    clone.put({"chat.yaml": FLUX.format(name="chat", path="./", kind="OCIRepository", more="")}, "cluster").commit()
+    long = "x" * 3000
+    clone.edit(
+        "base/graph.yaml",
+        "      replicas: 2\n",
+        f"      replicas: 2\n      envs: [{{name: A, value: {long}}}]\n      annotations: {{a: {long}}}\n",
+    )
+    clone.edit("base/graph.yaml", "    Frontend:\n", f"    Frontend:\n      annotations: {{a: {long}, b: {long}}}\n")
+    done = console.run("diff", "--old", "HEAD", "--format", "markdown")
+    assert done.out.count("services restart: Frontend, Worker.") == 12
+    assert len(done.out) <= 60_000 + 12 * 100
+    assert "DYN597" not in done.out
+
+
+def test_a_change_of_the_base_of_a_monorepo_restarts_in_each_cluster(clone):
+    monorepo(clone).edit("apps/chat/base/graph.yaml", "engine:1.4.0", "engine:1.4.1")
+    roots = json.loads(console.run("diff", "--old", "main", "--format", "json").out)["roots"]
+    assert [root["forecast"]["gpus"]["interrupted"] for root in roots] == [4, 1]
+    (field,) = [field for root in roots[:1] for entry in root["objects"] for field in entry["fields"] if field["field"].endswith(".image")]
+    assert field["madeBy"][0]["file"] == "apps/chat/base/graph.yaml"
+    assert field["madeBy"][0]["line"] == 16
+
+
+def test_settings_of_flux_are_part_of_the_build(clone):
+    """Flux writes its target namespace into the Kustomization, where it comes before the function."""
+    monorepo(clone)
+    more = ", targetNamespace: elsewhere"
+    clone.put({"chat.yaml": FLUX.format(name="chat", path="./apps/chat/overlays/prod", kind="GitRepository", more=more)}, "clusters/prod")
+    done = console.run("diff", "--old", "HEAD")
+    assert "Deployment elsewhere/chat-worker: created" in done.out
+    assert "Deployment prod/chat-worker: deleted" in done.out
+
+
+def test_a_rendered_branch(clone):
+    """Each folder is the finished build of one environment. A change between two commits is compared object by object."""
+    clone.put({"graph.yaml": GPU, "kustomization.yaml": "resources: [graph.yaml]\n"}, "base")
+    for name in ("prod", "staging"):
+        clone.put(overlay(name, 2), f"overlays/x/{name}")
+        (clone.folder / f"overlays/x/{name}/kustomization.yaml").write_text(OVERLAY.format(name).replace("../../base", "../../../base"))
+        clone.put({f"{name}.yaml": FLUX.format(name=name, path=f"./{name}", kind="GitRepository", more="")}, "flux")
+        clone.save(f"{name}/objects.yaml", *BUILD, f"overlays/x/{name}")
+    clone.shell("rm", "-r", "base", "overlays")
+    clone.commit()
+    done = console.run("check")
+    assert (done.code, codes(done)) == (0, [])
+    assert "prod: read as plain files: Flux Kustomization prod" in done.err
+    assert "staging: read as plain files: Flux Kustomization staging" in done.err
+    clone.edit("prod/objects.yaml", "engine:1.4.0", "engine:1.4.1")
+    prod, staging = json.loads(console.run("diff", "--old", "HEAD", "--format", "json").out)["roots"]
+    assert prod["forecast"]["verdict"][0] == "1 of 2 services restarts: Worker."
+    assert staging["objects"] == []
+
+
+def test_a_rendered_folder_beside_the_source(clone):
+    """The source is judged. A render that nobody made again is an error, and the next render of it is not."""
+    clone.put({"graph.yaml": GPU, "kustomization.yaml": "resources: [graph.yaml]\n"}, "source/base")
+    render = {}
+    for name in ("prod", "staging"):
+        clone.put(overlay(name, 2), f"source/overlays/{name}")
+        render[name] = f"{' '.join(BUILD)} source/overlays/{name} | krm-fn render - --output-dir rendered/{name} --prune"
+        clone.shell("bash", "-c", render[name])
+        clone.put({f"{name}.yaml": APPLICATION.format(name=name, path=f"rendered/{name}", namespace=name)}, "argocd")
+    clone.put({"claim.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: hf-token, namespace: prod}\n"}, "rendered/prod").commit()
+    done = console.run("check")
+    assert (done.code, codes(done)) == (0, [])
+    clone.edit("source/overlays/prod/scale.yaml", "replicas: 2", "replicas: 3")
+    done = console.run("diff", "--old", "HEAD")
+    assert codes(done) == ["DYN063"]
+    assert "rendered/prod: error DYN063 the committed render of source/overlays/prod is out of date" in done.out
+    assert f"run `{render['prod']}`" in done.out
+    assert "4 -> 6" not in done.out
+    assert "2 -> 3" in done.out
+    clone.shell("bash", "-c", render["prod"])
+    assert console.run("check").code == 0
+
+
+def test_an_artifact_from_ci(clone):
+    """Flux applies an artifact, and the repository has its source."""
+    clone.put({"graph.yaml": GPU, "render.yaml": FUNCTION}, "deploy")
+    clone.put({"kustomization.yaml": "namespace: prod\nresources: [graph.yaml]\ntransformers: [render.yaml]\n"}, "deploy")
+    clone.put({"chat.yaml": FLUX.format(name="chat", path="./", kind="OCIRepository", more="")}, "cluster").commit()
+    done = console.run("check")
+    assert (done.code, codes(done)) == (0, [])
+    assert "cluster/chat.yaml:1:1: note DYN597 Flux Kustomization chat applies an artifact" in done.out
+    clone.edit("deploy/graph.yaml", "engine:1.4.0", "engine:1.4.1")
+    assert "2 GPUs are interrupted." in console.run("diff", "--old", "main").out
+
+
+def test_output_of_helm_beside_graphs(clone):
+    """A chart is not read. Its committed output is compared object by object, and the graphs with the configuration above them."""
+    deployment = (
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: web, labels: {app.kubernetes.io/managed-by: Helm}}\n"
+    )
+    deployment += (
+        "spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: c}]}}}\n"
+    )
+    clone.put({"Chart.yaml": "name: web\n", "templates/web.yaml": "kind: DynamoGraphDeployment\nname: {{ .x }}\n"}, "charts/web")
+    clone.put({"web.yaml": deployment, "graph.yaml": GPU, "render.yaml": RENDER + "spec: {namespace: web}\n"}, "manifests")
+    clone.put({"app.yaml": APPLICATION.format(name="web", path="manifests", namespace="web")}, "argocd").commit()
+    done = console.run("check")
+    assert (done.code, codes(done)) == (0, [])
+    assert "2 in Helm charts" in done.err
+    clone.edit("manifests/web.yaml", "image: c", "image: d").edit("manifests/graph.yaml", "engine:1.4.0", "engine:1.4.1")
+    done = console.run("diff", "--old", "HEAD")
+    assert "Deployment web/web: restarts" in done.out
+    assert "Deployment web/chat-worker: restarts" in done.out
+
+
+def test_an_application_set_names_folders_with_a_glob(clone):
+    """Each folder is its own root, with the namespace of its name."""
+    spec = APPLICATION.replace("Application\n", "ApplicationSet\n").format(name="apps", path="x", namespace="x")
+    generator = "  generators: [{git: {directories: [{path: 'graphs/*'}, {path: graphs/old, exclude: true}]}}]\n  template:\n    spec:\n"
+    head, _, body = spec.partition("spec:\n")
+    body = "".join(f"    {line}\n" for line in body.splitlines()).replace("path: x", "path: '{{path}}'")
+    text = head + "spec:\n" + generator + body.replace("namespace: x", "namespace: 'team-{{path.basename}}'")
+    clone.put({"set.yaml": text, "graphs/a/graph.yaml": GPU, "graphs/b/graph.yaml": GPU, "graphs/old/graph.yaml": GPU}).commit()
+    done = console.run("check", notes=True)
+    assert "graphs/a: read as plain files: Argo CD ApplicationSet apps" in done.err
+    clone.edit("graphs/a/graph.yaml", "engine:1.4.0", "engine:1.4.1")
+    roots = {root["root"]: root for root in json.loads(console.run("diff", "--old", "HEAD", "--format", "json").out)["roots"]}
+    assert [entry["object"]["namespace"] for entry in roots["graphs/a"]["objects"]] == ["team-a"] * len(roots["graphs/a"]["objects"])
+    assert roots["graphs/a"]["objects"]
+    assert roots["graphs/b"]["objects"] == []
