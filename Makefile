@@ -93,7 +93,7 @@ types: $(VENV)/dev ## check types with mypy, strict
 imports: $(VENV)/dev ## check which module imports which ([importlinter] in setup.cfg)
 	$(BIN)/lint-imports
 
-tools: $(VENV)/runtime ## find kustomize, etcd, NATS and Kubernetes in pinned versions, or build them into the user's cache; apt installs graphviz for root
+tools: $(VENV)/runtime ## find kustomize, etcd, NATS and Kubernetes in pinned versions, or build them into the user's cache; apt installs graphviz and promtool for root
 	@$(BIN)/python tools/install.py
 
 tools-gitops: $(VENV)/runtime ## build Flux's kustomize-controller and Argo CD, pinned, into the user's cache; apt installs redis for root

@@ -80,6 +80,7 @@ class Syncer:
         cluster, held_namespaces = client.cluster, options.namespaces if options.hold_namespaces else ()
         self._lease = (options.lease_namespace or cluster.namespace, leader_election.NAME + options.shard.suffix)
         installation = "/".join(self._lease)
+        self._installation = f"{self._lease[0]}/{leader_election.NAME}"
         instance = instance_name()
         self._metrics = Metrics()
         self._cache = InformerCache()
@@ -242,11 +243,23 @@ class Syncer:
     def _snapshot(self) -> Snapshot:
         last_data: dict[str, float] = {}
         for reflector in (*self._reflectors, *self._lease_reflectors):
-            last_data[reflector.kind.kind] = max(last_data.get(reflector.kind.kind, 0.0), monotonic() - reflector.last_data)
+            if reflector.served:
+                last_data[reflector.kind.kind] = max(last_data.get(reflector.kind.kind, 0.0), monotonic() - reflector.last_data)
         stores = [*self._cache.stores.values(), self._namespace_leases.store]
         cached = {store.kind: len(store) for store in stores}
-        queue = self._manager.queue
-        return Snapshot(queue.depth(), queue.age(), self._elected.is_set() and self._leads(), cached, last_data, self._manager.resources())
+        queue, shard = self._manager.queue, self._options.shard
+        return Snapshot(
+            self._installation,
+            str(shard),
+            shard.total,
+            self._elected.is_set() and self._leads(),
+            queue.depth(),
+            queue.waiting(),
+            queue.age(),
+            cached,
+            last_data,
+            self._manager.resources(),
+        )
 
     def _log_start(self) -> None:
         options, cluster = self._options, self._client.cluster

@@ -102,6 +102,10 @@ def test_it_says_what_it_serves_and_changes_are_events(plane, account, tmp_path,
         assert said(running, "KRM_FN_SYNC_WORKER is unknown and sets nothing; did you mean KRM_FN_SYNC_WORKERS?", level="warning")
         assert said(running, "state pending: Resources not ready", level="info", namespace="main-said-0", name="g0")
         assert running.metric("resources", kind=GRAPH, namespace="main-said-0", state="pending") == 1
+        watched = {
+            kind for kind in ("Deployment", "LeaderWorkerSet") if f'last_event_seconds{{kind="{kind}"}}' in running.ask("/metrics")[1]
+        }
+        assert watched == {"Deployment"}, "the alert about silent watches needs no kind that the cluster does not have"
     assert running.server.end() == 0
     assert not [each for each in records(running) if each["level"] == "error"]
 
