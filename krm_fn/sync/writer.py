@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
+from krm_fn.status import FIELD_MANAGER
 from krm_fn.sync import logs
 from krm_fn.sync.access import ClusterError
 from krm_fn.sync.api_resources import ApiResource
@@ -20,7 +21,6 @@ from krm_fn.sync.informer import StoredObject
 from krm_fn.sync.metrics import Metrics
 from krm_fn.sync.work_queue import LAST_RETRY
 
-FIELD_MANAGER = "dynamo-status-syncer"
 APPLIER = "krm-fn"
 """The field manager of applied objects."""
 IN_FLIGHT = 16

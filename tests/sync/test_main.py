@@ -135,6 +135,32 @@ def test_a_graph_without_the_annotation_is_left_alone_and_said_once(plane, accou
         assert running.metric("resources", **unmanaged) == 0
 
 
+def test_a_graph_that_loses_its_annotation_is_unknown_until_it_is_rendered_again(plane, account, tmp_path):
+    """Nothing shows any more which workloads it has. A status that another program writes then stays."""
+    (graph,) = deployed(plane, "main-lost")
+    rendered = graph.place.get(GRAPH, graph.name)["metadata"]["annotations"][labels.WORKLOADS]
+    with syncer.running(account, tmp_path, "--namespace", graph.place.namespace) as running:
+        settle([graph], "successful")
+        annotate(graph, None)
+        server.eventually(lambda: ready(graph)["status"] == "Unknown")
+        assert (graph.state(), ready(graph)["reason"]) == ("initializing", "NotRendered")
+        server.eventually(lambda: "NotRendered" in events(plane, graph.place.namespace))
+        writes = running.metric("writes_total", result="written")
+        annotate(graph, rendered)
+        settle([graph], "successful")
+        annotate(graph, None)
+        server.eventually(lambda: ready(graph)["status"] == "Unknown")
+        graph.place.patch(GRAPH, graph.name, {"status": {"state": "pending"}}, "/status")
+        before = running.metric("reconcile_duration_seconds_count", kind=GRAPH)
+        graph.place.patch(GRAPH, graph.name, {"metadata": {"labels": {"x": "y"}}, "spec": {"backendFramework": "vllm"}})
+        server.eventually(lambda: running.metric("reconcile_duration_seconds_count", kind=GRAPH) > before)
+        assert (graph.state(), running.metric("writes_total", result="written")) == ("pending", writes + 2)
+
+
+def ready(graph):
+    return conditions(graph.place.status(graph.name))["Ready"]
+
+
 def annotate(graph, entries):
     value = entries if entries is None or isinstance(entries, str) else json.dumps(entries)
     graph.place.patch(GRAPH, graph.name, {"metadata": {"annotations": {labels.WORKLOADS: value}}})
