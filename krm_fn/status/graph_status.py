@@ -81,7 +81,7 @@ def of_graph(graph: CachedObject, index: WorkloadIndex, now: str, features: Sync
     workloads = graph_readiness(graph, index, now, features)
     restart = rolling_restart.progress(graph, index)
     unknown = _unknown_gpus(graph.entries, graph.key.namespace, index, features)
-    warnings = [*_listed_twice(graph, index), *_waiting_restart(restart, graph, features), *unknown]
+    warnings = [*_listed_twice(graph, index), *_waiting_restart(restart, graph, index, features), *unknown]
     fields = {"components": _components(graph, workloads, index, features), "restart": restart}
     ready, first = _graph_conditions(workloads, warnings), {"state": _state(workloads)}
     return _written(graph, ready, GRAPH_CONDITIONS, now, first, fields, first_release=_follows_first_release(graph))
@@ -281,11 +281,15 @@ def _listed_twice(graph: CachedObject, index: WorkloadIndex) -> list[str]:
     return warnings
 
 
-def _waiting_restart(restart: dict[str, Any] | None, graph: CachedObject, features: SyncFeatures) -> list[str]:
-    """Reports a restart that waits for a feature that is off."""
-    if not restart or restart.get("phase") != rolling_restart.RESTARTING or not graph.restart_by_syncer or features.restarts:
+def _waiting_restart(restart: dict[str, Any] | None, graph: CachedObject, index: WorkloadIndex, features: SyncFeatures) -> list[str]:
+    """Reports a restart that waits for a feature that is off, or for a render."""
+    if not restart or restart.get("phase") != rolling_restart.RESTARTING:
         return []
-    return [f"restart {restart.get('observedID')} waits, because krm-fn sync runs without --restarts"]
+    id_, in_progress = restart.get("observedID"), restart.get("inProgress") or ()
+    if graph.restart_by_syncer:
+        return [] if features.restarts else [f"restart {id_} waits, because krm-fn sync runs without --restarts"]
+    components = ", ".join(rolling_restart.without_restart(graph, index, in_progress))
+    return [f"restart {id_} waits, because the pods of {components} are not rendered with it; render the graph again"] if components else []
 
 
 def _reason(workloads: Iterable[WorkloadReadiness]) -> str:

@@ -181,6 +181,28 @@ def test_a_restart_that_waits_for_a_feature_says_so():
     ]
 
 
+UNRENDERED = "restart r1 waits, because the pods of Decode, Frontend are not rendered with it; render the graph again"
+RENDERED = [
+    # reason, restarts in the templates of Decode and Frontend, available replicas of Decode, message
+    ("in no template", ("", ""), 1, f"All resources are ready; {UNRENDERED}"),
+    ("of another restart", ("r0", "r0"), 1, f"All resources are ready; {UNRENDERED}"),
+    ("in one template", ("r1", ""), 1, f"All resources are ready; {UNRENDERED.replace('Decode, ', '')}"),
+    ("in all templates, and pods start", ("r1", "r1"), 0, "Resources not ready: demo-decode: desired=1, available=0"),
+    ("complete", ("r1", "r1"), 1, "All resources are ready"),
+]
+
+
+@pytest.mark.parametrize(("restarts", "available", "message"), [row[1:] for row in RENDERED], ids=[row[0] for row in RENDERED])
+def test_a_restart_that_was_not_rendered_says_so(restarts, available, message):
+    """Somebody changed the graph in the cluster. Without a render it restarts nothing, and is in progress for ever."""
+    deployments = [given.deployment(availableReplicas=available), given.deployment("demo-frontend")]
+    for deployment, restart in zip(deployments, restarts, strict=True):
+        deployment["spec"]["template"] = {"metadata": {"annotations": {labels.RESTART_AT: restart}}}
+    found = given.status(given.graph(DECODE, given.entry("Frontend"), restart={"id": "r1"}), given.children(*deployments), given.NOW)
+    assert given.ready(found)["message"].partition(", see kubectl")[0] == message
+    assert found["restart"]["phase"] == ("Completed" if message == "All resources are ready" else "Restarting")
+
+
 @pytest.mark.parametrize("kind", ["DynamoModel", "Deployment"])
 def test_another_kind_keeps_its_status(kind):
     assert given.status({**given.graph(DECODE, status={"a": 1}), "kind": kind}, WorkloadIndex(), given.NOW) == {"a": 1}
