@@ -106,7 +106,9 @@ class NamespaceLeases(Listener):
     def excluded(self, namespace: str) -> bool:
         """Returns True if another holder has a valid Lease in the namespace."""
         lease = self._lease(namespace)
-        return lease is not None and not is_ours(lease.holder, self._installation) and time.monotonic() < self._valid_until.get(namespace, 0.0)
+        return (
+            lease is not None and not is_ours(lease.holder, self._installation) and time.monotonic() < self._valid_until.get(namespace, 0.0)
+        )
 
     def changed(self, key: ObjectKey, _before: NamespaceLease | None, after: NamespaceLease | None) -> None:
         """Handles a new, renewed or deleted Lease."""
