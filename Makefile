@@ -16,7 +16,7 @@ ENGINE ?= $(shell docker info >/dev/null 2>&1 && echo docker || echo podman)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo try test fuzz convert-check explain-coverage forecast soak test-gitops test-running test-containers image pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync clean tools-dynamo tools-planner
+.PHONY: help venv demo try test fuzz convert-check explain-coverage forecast soak test-gitops test-running test-containers image pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet clean tools-dynamo tools-planner
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -93,7 +93,7 @@ types: $(VENV)/dev ## check types with mypy, strict
 imports: $(VENV)/dev ## check which module imports which ([importlinter] in setup.cfg)
 	$(BIN)/lint-imports
 
-tools: $(VENV)/runtime ## find kustomize, etcd, NATS and Kubernetes in pinned versions, or build them into the user's cache; apt installs graphviz for root
+tools: $(VENV)/runtime ## find kustomize, etcd, NATS and Kubernetes in pinned versions, or build them into the user's cache; apt installs graphviz and promtool for root
 	@$(BIN)/python tools/install.py
 
 tools-gitops: $(VENV)/runtime ## build Flux's kustomize-controller and Argo CD, pinned, into the user's cache; apt installs redis for root
@@ -133,6 +133,9 @@ bench: $(VENV)/dev tools ## measure time and memory, medians of one run
 bench-sync: $(VENV)/dev tools ## measure the status syncer beside a client-go program and the API server, about 12 minutes; QUICK=1 for one minute
 	@$(BIN)/python tools/install.py --target bench-sync
 	$(BIN)/python benchmarks/bench_sync.py $(if $(QUICK),--quick)
+
+bench-fleet: $(VENV)/dev tools ## measure the memory of the status syncer for up to 5,000 graphs, as one process and as three shards, about 10 minutes
+	$(BIN)/python benchmarks/bench_fleet.py
 
 clean: ## remove the files that these targets made in this folder; the user's cache stays
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache

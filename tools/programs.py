@@ -79,6 +79,7 @@ ALL = (
     Program("nats-server", ("--version",), "nats-server", "github.com/nats-io/nats-server/v2", ""),
     Program("openssl", ("version",), oldest="v3.0.0", debian="openssl"),
     Program("dot", ("-V",), oldest="v2.40.0", debian="graphviz"),
+    Program("promtool", ("--version",), oldest="v2.40.0", debian="prometheus"),
     Program("kpt", ("version",), oldest="v1.0.0-beta.56", remedy=f"install it from {KPT_RELEASES}"),
     Program(
         "kustomize-controller",

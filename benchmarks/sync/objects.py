@@ -8,7 +8,7 @@ from krm_fn.config import Config
 from krm_fn.expand import expand
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 NAMESPACE = "bench"
 EACH = 10  # services in a graph
@@ -38,11 +38,7 @@ def rendered(graphs: range) -> Iterator[Resource]:
     Raises ValueError if the render refuses them.
     """
     for number in graphs:
-        made = expand([_graph(_name(number))], Config(nats_address="nats://nats.dynamo:4222"))
-        errors = [result.message for result in made.results if result.severity == "error"]
-        if errors:
-            raise ValueError(errors)
-        yield from (resource for resource in made.resources if resource["kind"] in {"DynamoGraphDeployment", "Deployment"})
+        yield from expanded(graph(_name(number), _services()))
 
 
 def deployment_status(*, ready: bool) -> Resource:
@@ -75,12 +71,21 @@ def _services() -> list[str]:
     return ["Frontend", *(f"Worker{number}" for number in range(1, EACH))]
 
 
-def _graph(name: str) -> Resource:
+def expanded(resource: Resource) -> list[Resource]:
+    """A graph with the annotation `workloads`, and its Deployments. Raises ValueError if the render refuses it."""
+    result = expand([resource], Config(nats_address="nats://nats.dynamo:4222"))
+    errors = [finding.message for finding in result.results if finding.severity == "error"]
+    if errors:
+        raise ValueError(errors)
+    return [rendered for rendered in result.resources if rendered["kind"] in {"DynamoGraphDeployment", "Deployment"}]
+
+
+def graph(name: str, names: Sequence[str], namespace: str = NAMESPACE) -> Resource:
     """A graph whose services share the settings and the volume, as people write them."""
-    services = {service: _service("frontend" if service == "Frontend" else "worker") for service in _services()}
+    services = {service: _service("frontend" if service == "Frontend" else "worker") for service in names}
     settings = [{"name": f"SETTING_{number}", "value": f"value-{number}"} for number in range(_SETTINGS)]
     spec = {"backendFramework": "vllm", "envs": settings, "pvcs": [{"name": "models", "create": False}], "services": services}
-    metadata = {"name": name, "namespace": NAMESPACE}
+    metadata = {"name": name, "namespace": namespace}
     return {"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoGraphDeployment", "metadata": metadata, "spec": spec}
 
 

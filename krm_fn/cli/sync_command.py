@@ -46,7 +46,7 @@ def _address(_ctx: click.Context, _param: click.Parameter, text: str) -> tuple[s
     host, _, port = text.rpartition(":")
     if not port.isdecimal() or int(port) > 65535:
         raise click.BadParameter(f"{text!r} is not ADDRESS:PORT, for example 127.0.0.1:8080")
-    return host.strip("[]") or "0.0.0.0", int(port)  # noqa: S104 - as the default
+    return host.strip("[]") or "0.0.0.0", int(port)  # noqa: S104 - :PORT means all addresses, as in Go
 
 
 def _switch(name: str, description: str, *, default: bool | None = False) -> Callable[[Any], Any]:
@@ -83,10 +83,10 @@ def _switch(name: str, description: str, *, default: bool | None = False) -> Cal
 @click.option(
     "--listen",
     metavar="ADDRESS:PORT",
-    default="0.0.0.0:8080",
+    default="127.0.0.1:8080",
     show_default=True,
     callback=_address,
-    help="The address for health checks and metrics.",
+    help="The address for health checks and metrics. A kubelet needs 0.0.0.0.",
 )
 @click.option(
     "--workers",

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from krm_fn.records import NamedTuple
 
+FIELD_MANAGER = "dynamo-status-syncer"
+"""The field manager of the syncer's writes. It shows who wrote a status."""
+
 
 class SyncFeatures(NamedTuple):
     """The features of the syncer that are on, beside writing a status. Each feature needs rights of its own."""

@@ -10,7 +10,7 @@ from krm_fn.kube import identity, labels, values
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
-from krm_fn.status import live_fields, version_adapter
+from krm_fn.status import FIELD_MANAGER, live_fields, version_adapter
 from krm_fn.status.version_adapter import PlannedComponent
 from krm_fn.workload_list import WorkloadEntry
 
@@ -49,6 +49,8 @@ class CachedObject(NamedTuple):
     request: ObjectKey | None = None
     """The request that a graph was generated for, by its labels."""
     deleted: bool = False
+    status_by_syncer: bool = False
+    """True if the syncer was the last that wrote the status, by the field managers."""
     status: dict[str, Any] = {}
     version: str = version_adapter.V1ALPHA1
 
@@ -82,6 +84,7 @@ def read(resource: Resource, default_namespace: str = "") -> CachedObject:
         models=_models([spec, *components.values()]),
         request=_request(resource),
         deleted="deletionTimestamp" in metadata,
+        status_by_syncer=_status_by_syncer(metadata),
         status=values.mapping(resource, "status"),
         version=version_adapter.version_of(resource),
     )
@@ -110,6 +113,16 @@ def _planned(components: dict[str, dict[str, Any]], spec: dict[str, Any]) -> tup
 def _request(resource: Resource) -> ObjectKey | None:
     name, namespace = live_fields.label(resource, labels.REQUEST_NAME), live_fields.label(resource, labels.REQUEST_NAMESPACE)
     return ObjectKey(identity.DYNAMO_GROUP, identity.REQUEST, namespace, name) if name and namespace else None
+
+
+def _status_by_syncer(metadata: dict[str, Any]) -> bool:
+    """Compares the times of the field managers of the status, which are whole seconds."""
+    times: dict[bool, str] = {}
+    for entry in values.objects(metadata.get("managedFields")):
+        if entry.get("subresource") == "status":
+            is_ours = entry.get("manager") == FIELD_MANAGER
+            times[is_ours] = max(times.get(is_ours, ""), values.text(entry.get("time")))
+    return times.get(True, "") > times.get(False, "")
 
 
 def _models(specs: Iterable[dict[str, Any]]) -> tuple[str, ...]:

@@ -12,13 +12,14 @@ READY, AVAILABLE, VALID = "Ready", "Available", "Valid"
 RECONCILING, STALLED = "Reconciling", "Stalled"
 """Types that kstatus, and with it Flux, reads as `in progress` and `failed`. A condition that does not hold is removed."""
 MESSAGE_LIMIT = 32768
+_TEXTS = {True: "True", False: "False", None: "Unknown"}
 
 
 class StatusCondition(NamedTuple):
-    """A condition to write, with the status True or False."""
+    """A condition to write. The status None is `Unknown`."""
 
     type: str
-    status: bool
+    status: bool | None
     reason: str
     message: str
 
@@ -76,7 +77,7 @@ def patch(stored: dict[str, Any], desired: dict[str, Any]) -> dict[str, Any] | N
 
 
 def _entry(condition: StatusCondition, before: dict[str, Any], generation: int, now: str) -> dict[str, Any]:
-    status = "True" if condition.status else "False"
+    status = _TEXTS[condition.status]
     since = values.text(before.get("lastTransitionTime")) if before.get("status") == status else ""
     return {
         "type": condition.type,

@@ -32,6 +32,9 @@ from krm_fn.status.workload_index import WorkloadIndex
 from krm_fn.workload_list import WorkloadEntry
 
 SUCCESSFUL, PENDING, FAILED = "successful", "pending", "failed"
+INITIALIZING = "initializing"
+"""The operator's state of a graph of which nothing is known yet."""
+NOT_RENDERED = "NotRendered"
 ALL_READY = "all_resources_are_ready"
 GRAPH_CONDITIONS = (conditions.READY, RECONCILING, STALLED)
 COMPONENT_CONDITIONS = (VALID, AVAILABLE, RECONCILING, STALLED)
@@ -66,18 +69,19 @@ def of_resource(
 def of_graph(graph: CachedObject, index: WorkloadIndex, now: str, features: SyncFeatures) -> dict[str, Any]:
     """Computes the whole `.status` of a graph, in its version. `now` is an RFC 3339 time.
 
-    A graph without the annotation `workloads` keeps its status, because another program may write it. A graph with a problem keeps its
-    replica counts and its restart, but no numbers of GPUs: a planner would use them for the newest pods.
+    A graph without the annotation `workloads` keeps its status, because another program may write it. If the syncer wrote the status, it
+    becomes unknown. A graph with a problem keeps its replica counts and its restart, but no numbers of GPUs: a planner would use them for
+    the newest pods.
     """
     if graph.problem:
         graph = graph._replace(status=pod_facts.without(graph.status))
         return _written(graph, invalid(graph, conditions.READY), GRAPH_CONDITIONS, now, {"state": FAILED})
     if graph.entries is None:
-        return graph.status
+        return _not_rendered(graph, graph, conditions.READY, GRAPH_CONDITIONS, now, {"state": INITIALIZING})
     workloads = graph_readiness(graph, index, now, features)
     restart = rolling_restart.progress(graph, index)
     unknown = _unknown_gpus(graph.entries, graph.key.namespace, index, features)
-    warnings = [*_listed_twice(graph, index), *_waiting_restart(restart, graph, features), *unknown]
+    warnings = [*_listed_twice(graph, index), *_waiting_restart(restart, graph, index, features), *unknown]
     fields = {"components": _components(graph, workloads, index, features), "restart": restart}
     ready, first = _graph_conditions(workloads, warnings), {"state": _state(workloads)}
     return _written(graph, ready, GRAPH_CONDITIONS, now, first, fields, first_release=_follows_first_release(graph))
@@ -89,14 +93,16 @@ def of_component(
     """Computes the whole `.status` of a component, in its version. `graph` is None for a standalone component. `now` is an RFC 3339 time.
 
     The annotation `workloads` is that of the graph, or that of a standalone component. Without an annotation the component keeps its
-    status.
+    status, unless the syncer wrote it.
     """
     owner = graph or component
     if owner.problem:
         component = component._replace(status=pod_facts.without(component.status))
         return _written(component, invalid(owner, VALID if owner.reason == REJECTED else AVAILABLE), COMPONENT_CONDITIONS, now)
     if owner.entries is None:
-        return component.status
+        if graph is None and component.graph:
+            return component.status
+        return _not_rendered(component, owner, AVAILABLE, COMPONENT_CONDITIONS, now)
     workloads = component_readiness(component, index, now, graph, features)
     # A render annotates valid specs only.
     valid = StatusCondition(VALID, True, "ValidationPassed", "DynamoComponentDeployment spec is valid")
@@ -165,6 +171,17 @@ def replica_counts(
     if counts[0].scheduled is not None:
         fields["scheduledReplicas"] = _total(count.scheduled for count in counts)
     return fields
+
+
+def _not_rendered(  # noqa: PLR0913, PLR0917 - those of `_written`
+    resource: CachedObject, owner: CachedObject, type_: str, owned: tuple[str, ...], now: str, first: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Computes the status of a resource whose `owner` has lost the annotation. Nothing shows any more which workloads it has."""
+    if not resource.status_by_syncer:
+        return resource.status
+    message = f"{owner.key.kind} {owner.key.name} has lost the annotation {labels.WORKLOADS}, so its workloads are unknown; render it again"
+    unknown = StatusCondition(type_, None, NOT_RENDERED, message)
+    return _written(resource._replace(status=pod_facts.without(resource.status)), [unknown], owned, now, first)
 
 
 def _context(graph: CachedObject, index: WorkloadIndex, now: str, features: SyncFeatures) -> ReadinessContext:
@@ -264,11 +281,15 @@ def _listed_twice(graph: CachedObject, index: WorkloadIndex) -> list[str]:
     return warnings
 
 
-def _waiting_restart(restart: dict[str, Any] | None, graph: CachedObject, features: SyncFeatures) -> list[str]:
-    """Reports a restart that waits for a feature that is off."""
-    if not restart or restart.get("phase") != rolling_restart.RESTARTING or not graph.restart_by_syncer or features.restarts:
+def _waiting_restart(restart: dict[str, Any] | None, graph: CachedObject, index: WorkloadIndex, features: SyncFeatures) -> list[str]:
+    """Reports a restart that waits for a feature that is off, or for a render."""
+    if not restart or restart.get("phase") != rolling_restart.RESTARTING:
         return []
-    return [f"restart {restart.get('observedID')} waits, because krm-fn sync runs without --restarts"]
+    id_, in_progress = restart.get("observedID"), restart.get("inProgress") or ()
+    if graph.restart_by_syncer:
+        return [] if features.restarts else [f"restart {id_} waits, because krm-fn sync runs without --restarts"]
+    components = ", ".join(rolling_restart.without_restart(graph, index, in_progress))
+    return [f"restart {id_} waits, because the pods of {components} are not rendered with it; render the graph again"] if components else []
 
 
 def _reason(workloads: Iterable[WorkloadReadiness]) -> str:

@@ -81,6 +81,17 @@ def due_annotations(graph: CachedObject, index: WorkloadIndex, status: dict[str,
     return [RestartAnnotation(owner.key, template, id_) for owner, template in templates if template.restart != id_]
 
 
+def without_restart(graph: CachedObject, index: WorkloadIndex, components: Collection[str]) -> list[str]:
+    """Returns those of some components that have a pod template without the restart of the graph, sorted."""
+    without = {
+        entry.service
+        for entry in graph.entries or ()
+        for _, template in _templates(graph, index, (entry.service,))
+        if entry.service in components and template.restart != restart_id(graph)
+    }
+    return sorted(without)
+
+
 def _next(graph: CachedObject, in_progress: list[str], id_: str, index: WorkloadIndex) -> list[str]:
     """Returns the component to restart now; empty if all components are done. A new restart begins with the first."""
     components = order(graph)

@@ -21,7 +21,7 @@ class WorkloadIndex:
         self._all: dict[ObjectKey, ReplicaStatus] = {}
         self._families: dict[tuple[str, str], dict[ObjectKey, ReplicaStatus]] = {}
         self._lists: dict[ObjectKey, tuple[ObjectKey, ...]] = {}
-        self._listing: dict[ObjectKey, dict[ObjectKey, None]] = {}
+        self._listing: dict[ObjectKey, tuple[ObjectKey, ...]] = {}  # hardly ever more than one graph
         for status in statuses:
             self.put(status)
 
@@ -81,19 +81,23 @@ class WorkloadIndex:
         if workloads := graph.workloads:
             self._lists[graph.key] = workloads
             for key in workloads:
-                self._listing.setdefault(key, {})[graph.key] = None
+                others = self._listing.get(key, ())
+                if graph.key not in others:
+                    self._listing[key] = (*others, graph.key)
 
     def drop_graph(self, graph: ObjectKey) -> None:
         """Forgets the workloads and the claims of a graph."""
         self.claims.drop_graph(graph)
         for key in self._lists.pop(graph, ()):
-            self._listing[key].pop(graph, None)
-            if not self._listing[key]:
-                del self._listing[key]
+            others = tuple(other for other in self._listing.get(key, ()) if other != graph)
+            if others:
+                self._listing[key] = others
+            else:
+                self._listing.pop(key, None)
 
     def listed_by(self, workload: ObjectKey) -> tuple[ObjectKey, ...]:
         """Returns the graphs whose annotation lists a workload. Two of them would be a mistake."""
-        return tuple(self._listing.get(workload, ()))
+        return self._listing.get(workload, ())
 
 
 def _read(resource: Resource, default_namespace: str) -> ReplicaStatus | None:

@@ -53,6 +53,7 @@ class ForbiddenBackoff:
 
     def add(self, right: Hashable, message: str) -> float:
         """Records a refusal; returns the seconds to wait. Several refusals at the same moment count once."""
+        self._clear_ended()
         self._messages[right] = message
         if not self.remaining(right):
             pause = self._pauses[right] = min(self._pauses.get(right, 0.5) * 2, FORBIDDEN)
@@ -64,3 +65,9 @@ class ForbiddenBackoff:
         self._until.pop(right, None)
         self._pauses.pop(right, None)
         self._messages.pop(right, None)
+
+    def _clear_ended(self) -> None:
+        """Forgets rights that were not used for a minute after their delay, such as those in deleted namespaces."""
+        ended = monotonic() - FORBIDDEN
+        for right in [right for right, until in self._until.items() if until < ended]:
+            self.clear(right)

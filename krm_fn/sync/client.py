@@ -10,12 +10,13 @@ import asyncio
 import contextlib
 import json
 import re
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import aiohttp
 
 import krm_fn
+from krm_fn.kube import values
 from krm_fn.sync.access import Access, Cluster
 from krm_fn.sync.api_resources import ServedVersions
 
@@ -23,6 +24,8 @@ MERGE_PATCH = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 """Server-side apply. JSON is YAML, so the body may be JSON."""
+NAMESPACE_TERMINATING = "NamespaceTerminating"
+"""The cause of an answer of 403: the namespace is being deleted."""
 _ESCAPED = re.compile("[\x7f-\uffff]")
 _UNKNOWN_PATH = ("404 page not found", "the server could not find the requested resource")
 """Messages of an API server about the path of a kind or version that it does not serve."""
@@ -35,23 +38,30 @@ _SSL_CONTEXT = re.compile(r" ssl:<ssl\.SSLContext object at 0x[0-9a-f]+>")
 
 
 class ApiError(Exception):
-    """An error that the API server returned. `reason` is the field of its Status, `retry_after` is in seconds."""
+    """An error that the API server returned.
 
-    def __init__(self, status: int, reason: str = "", message: str = "", retry_after: float | None = None) -> None:
+    `reason` and `causes` are fields of its Status: one word, and the words of `details.causes`. `retry_after` is in seconds.
+    """
+
+    def __init__(
+        self, status: int, reason: str = "", message: str = "", retry_after: float | None = None, causes: Collection[str] = ()
+    ) -> None:
         super().__init__(f"{status} {reason}: {message}")
         self.status = status
         self.reason = reason
         self.message = message
         self.retry_after = retry_after
+        self.causes = causes
 
     @classmethod
     def read(cls, body: Any, status: int = 0, header: str = "") -> ApiError:
         """Reads the error in a Status object. `status` and `header` are the HTTP status and its Retry-After."""
         fields = body if isinstance(body, dict) else {}
-        details, code = fields.get("details"), fields.get("code")
-        wait = header or (details.get("retryAfterSeconds") if isinstance(details, dict) else None)
+        details, code = values.mapping(fields, "details"), fields.get("code")
+        wait = header or details.get("retryAfterSeconds")
         message = str((fields.get("message") if fields else body) or "")[:1024]
-        return cls(code if isinstance(code, int) else status, str(fields.get("reason") or ""), message, _seconds(wait))
+        causes = {values.text(cause.get("reason")) for cause in values.objects(details.get("causes"))}
+        return cls(code if isinstance(code, int) else status, str(fields.get("reason") or ""), message, _seconds(wait), causes)
 
 
 class TransportError(ConnectionError):
@@ -123,17 +133,20 @@ class Client:
             await self._reconnect(session)
             raise
 
-    async def stream(self, path: str, params: Mapping[str, str]) -> AsyncGenerator[dict[str, Any]]:
+    async def stream(
+        self, path: str, params: Mapping[str, str], opened: Callable[[], None] = lambda: None
+    ) -> AsyncGenerator[dict[str, Any]]:
         """Sends a GET and yields the JSON object in each line of the answer. Ends when the server ends the answer.
 
-        Raises ApiError, TransportError or ClusterError; StalledError if the server sends nothing for `stall` seconds. Close the iterator
-        (`contextlib.aclosing`) if you leave it early.
+        `opened` is called when the server begins a successful answer. Raises ApiError, TransportError or ClusterError; StalledError if the
+        server sends nothing for `stall` seconds. Close the iterator (`contextlib.aclosing`) if you leave it early.
         """
         path = await self.versions.path(path)
         session = self._open(self._stream_session)
         with _transport(f"GET {path}"):
             response = await self._send(session, "GET", path, params=params, timeout=self._stream_timeout)
         try:
+            opened()
             with _transport(f"GET {path}"):
                 async for line in _lines(response.content):
                     yield _decoded(line)

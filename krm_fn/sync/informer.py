@@ -115,6 +115,8 @@ class Store(Generic[V]):
 class Informer(Generic[V]):
     """Applies the objects of one reflector to a store. Calls `on_change(key, before, after)` for each change of a value.
 
+    Objects in namespaces for which `owns(namespace)` is false never reach the store.
+
     If the labels of an object change, another informer of the same store may deliver it. Only the informer that stored it last may remove
     it.
     """
@@ -126,8 +128,10 @@ class Informer(Generic[V]):
         *,
         project: Callable[[Resource], V],
         on_change: Callable[[ObjectKey, V | None, V | None], None],
+        owns: Callable[[str], bool] = lambda _: True,
     ) -> None:
         self._kind = kind
+        self._owns = owns
         self._store = store
         self._project = project
         self._on_change = on_change
@@ -172,6 +176,8 @@ class Informer(Generic[V]):
         """Stores an object that exists."""
         metadata = resource["metadata"]
         key = self._key(metadata)
+        if not self._owns(key.namespace):
+            return
         if self._listed is not None:
             self._listed.add(key)
         try:
@@ -179,6 +185,9 @@ class Informer(Generic[V]):
         except Exception:  # noqa: BLE001 - one object must not hide all others
             _LOG.exception("%s %s/%s cannot be read; please report this error", *key[1:])
             return
+        projected_key = getattr(value, "key", None)
+        if projected_key == key:
+            key = projected_key  # in memory once
         stored, before = self._store.put(key, str(metadata.get("uid", "")), metadata["resourceVersion"], value, self)
         if stored and before != value:
             self._on_change(key, before, value)

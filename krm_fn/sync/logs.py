@@ -9,12 +9,15 @@ import json
 import logging
 import sys
 from collections.abc import Hashable
+from time import monotonic
 from typing import Any, TextIO
 
 from krm_fn.sync import timestamps
 
 FORMATS = ("text", "json")
 LEVELS = ("debug", "info", "warning", "error")
+PERIOD = 60.0
+"""Seconds between two lines about a problem that repeats."""
 _ROOT = "krm_fn"
 _MESSAGE_LIMIT = 4096
 """Characters of a message. A server's message can hold a whole object."""
@@ -54,6 +57,23 @@ class Once:
             return False
         self._logged.discard(topic)
         return True
+
+
+class Repeated:
+    """Counts a problem that happens often, so that it is one line a minute in the log."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._next = 0.0
+
+    def count(self) -> int:
+        """Counts one occurrence. Returns the number since the last line, if a line is due now; else 0. The first line is due at once."""
+        self._count += 1
+        if monotonic() < self._next:
+            return 0
+        self._next = monotonic() + PERIOD
+        count, self._count = self._count, 0
+        return count
 
 
 class _Text(logging.Formatter):

@@ -131,7 +131,7 @@ class Manager:
             pause = await self._controllers[task.controller].reconcile(task.key)
         except Retry as problem:
             result = "retry"
-            self.queue.retry(task, problem.limit, problem.least)
+            self.queue.retry(task, problem.limit, problem.least, limited=problem.limited)
         except Exception as problem:  # noqa: BLE001 - one resource must not stop the others
             result = "error"
             self._metrics.errors.labels(task.key.kind, type(problem).__name__).inc()

@@ -12,19 +12,28 @@ import krm_fn
 from krm_fn.sync.reflector import Listener
 
 _PREFIX = "krm_fn_sync_"
+EVENT_RESULTS = ("written", "limited", "gone", "dropped", "forbidden", "error")
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 
 class Snapshot(NamedTuple):
-    """The values of one scrape: the queue, the caches by kind, and the number of resources by kind, namespace and state."""
+    """The values of one scrape: the queue, the caches by kind, and the number of resources by kind, namespace and state.
 
-    queue_depth: int
-    queue_age: float
+    `installation` is the namespace and the name of the Lease that all replicas and shards share, `shard` is in the form `2/3`, and
+    `shards` is the number of shards.
+    """
+
+    installation: str
+    shard: str
+    shards: int
     leader: bool
-    cached: dict[str, int]
-    last_event: dict[str, float]
-    """Seconds since the last data of the server, by kind."""
-    resources: dict[tuple[str, str, str], int]
+    queue_depth: int = 0
+    queue_retries: int = 0
+    queue_age: float = 0.0
+    cached: dict[str, int] = {}
+    last_event: dict[str, float] = {}
+    """Seconds since the last answer of the server, by kind, for the kinds that it serves."""
+    resources: dict[tuple[str, str, str], int] = {}
 
 
 class Metrics(Listener):
@@ -49,6 +58,8 @@ class Metrics(Listener):
         self.errors = Counter(_PREFIX + "reconcile_errors", "Reconciles that failed.", ("kind", "error"), registry=registry)
         self.writes = Counter(_PREFIX + "writes", "Writes to resources.", ("kind", "result"), registry=registry)
         self.events = Counter(_PREFIX + "events", "Kubernetes events.", ("result",), registry=registry)
+        for result in EVENT_RESULTS:  # Prometheus sees an increase only if a series begins with 0
+            self.events.labels(result)
         self.restarts = Counter(_PREFIX + "watch_restarts", "Watches that ended.", ("kind", "reason"), registry=registry)
         self.relists = Counter(_PREFIX + "relists", "Complete lists of a kind.", ("kind",), registry=registry)
         self.lora_operations = Counter(
@@ -89,13 +100,21 @@ class _Gauges:
         snapshot = self._snapshot()
         yield GaugeMetricFamily(_PREFIX + "queue_depth", "Resources in the work queue.", value=snapshot.queue_depth)
         yield GaugeMetricFamily(
-            _PREFIX + "queue_age_seconds", "Waiting time of the oldest resource in the queue.", value=snapshot.queue_age
+            _PREFIX + "queue_retries", "Resources that wait for another attempt after a failure.", value=snapshot.queue_retries
         )
-        yield GaugeMetricFamily(_PREFIX + "leader", "1 if this replica is the leader.", value=snapshot.leader)
+        yield GaugeMetricFamily(
+            _PREFIX + "queue_age_seconds",
+            "Time since the oldest change of a resource that was not processed with success yet.",
+            value=snapshot.queue_age,
+        )
+        labels = ("installation", "shard")
+        leader = {(snapshot.installation, snapshot.shard): snapshot.leader}
+        yield _family("leader", "1 if this replica is the leader of its shard.", labels, leader)
+        yield _family("shards", "Shards of the installation.", ("installation",), {(snapshot.installation,): snapshot.shards})
         yield _family("cached_objects", "Objects in the caches.", ("kind",), {(kind,): count for kind, count in snapshot.cached.items()})
         yield _family(
             "last_event_seconds",
-            "Time since the last data of the API server.",
+            "Time since the last answer of the API server, for each kind that it serves.",
             ("kind",),
             {(kind,): age for kind, age in snapshot.last_event.items()},
         )

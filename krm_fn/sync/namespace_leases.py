@@ -2,6 +2,9 @@
 
 `NamespaceLeases` watches the Leases of others: the syncer skips a namespace while another holder's Lease is valid. `HeldNamespaces` holds
 the Lease in namespaces of this syncer, which keeps a cluster-wide Dynamo operator out.
+
+The clocks of two machines are never compared, as in client-go's leader election: a Lease is valid for its duration after the last observed
+renewal.
 """
 
 from __future__ import annotations
@@ -14,8 +17,10 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import krm_fn
+from krm_fn.kube import values
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
+from krm_fn.status import live_fields
 from krm_fn.sync import timestamps
 from krm_fn.sync.access import ClusterError
 from krm_fn.sync.client import ApiError, Client
@@ -52,17 +57,19 @@ def is_ours(holder: str, installation: str) -> bool:
 
 
 class NamespaceLease(NamedTuple):
-    """A namespace Lease: its holder, and the end of its validity in seconds since 1970. A Lease without a time is not valid."""
+    """The fields of a namespace Lease. Each renewal changes `renewed`. A Lease without one of its times has a duration of 0 seconds."""
 
     holder: str = ""
-    until: float = 0.0
+    renewed: str = ""
+    duration: int = 0
 
 
 def read(lease: Resource) -> NamespaceLease:
-    """Reads the holder and the validity of a Lease."""
-    spec = lease.get("spec") or {}
-    renewed, duration = timestamps.parse(spec.get("renewTime")), spec.get("leaseDurationSeconds")
-    return NamespaceLease(spec.get("holderIdentity") or "", renewed + duration if renewed is not None and type(duration) is int else 0.0)
+    """Reads the fields of a Lease."""
+    spec = values.mapping(lease, "spec")
+    renewed, duration = spec.get("renewTime"), live_fields.whole_number(spec.get("leaseDurationSeconds"))
+    is_timed = timestamps.parse(renewed) is not None and duration is not None
+    return NamespaceLease(values.text(spec.get("holderIdentity")), values.text(renewed), duration or 0 if is_timed else 0)
 
 
 class NamespaceLeases(Listener):
@@ -80,6 +87,7 @@ class NamespaceLeases(Listener):
         self._listener = listener
         self._refusals = 0
         self._excluded: dict[str, str] = {}
+        self._valid_until: dict[str, float] = {}  # by namespace, in monotonic seconds
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
     def restarted(self, kind: str, reason: str) -> None:
@@ -97,23 +105,32 @@ class NamespaceLeases(Listener):
 
     def excluded(self, namespace: str) -> bool:
         """Returns True if another holder has a valid Lease in the namespace."""
-        lease = self.store.get(ObjectKey(LEASES.group, LEASES.kind, namespace, NAME))
-        return lease is not None and not is_ours(lease.holder, self._installation) and time.time() <= lease.until
+        lease = self._lease(namespace)
+        return (
+            lease is not None and not is_ours(lease.holder, self._installation) and time.monotonic() < self._valid_until.get(namespace, 0.0)
+        )
 
-    def changed(self, key: ObjectKey, _before: NamespaceLease | None, _after: NamespaceLease | None) -> None:
-        """Handles a changed Lease."""
+    def changed(self, key: ObjectKey, _before: NamespaceLease | None, after: NamespaceLease | None) -> None:
+        """Handles a new, renewed or deleted Lease."""
+        if after is None:
+            self._valid_until.pop(key.namespace, None)
+        else:
+            self._valid_until[key.namespace] = time.monotonic() + after.duration
         self._update(key.namespace)
+
+    def _lease(self, namespace: str) -> NamespaceLease | None:
+        return self.store.get(ObjectKey(LEASES.group, LEASES.kind, namespace, NAME))
 
     def _update(self, namespace: str) -> None:
         timer = self._timers.pop(namespace, None)
         if timer:
             timer.cancel()
-        lease = self.store.get(ObjectKey(LEASES.group, LEASES.kind, namespace, NAME))
+        lease = self._lease(namespace)
         if lease is not None and self.excluded(namespace):
             if self._excluded.get(namespace) != lease.holder:
                 _LOG.info("namespace %s is left to %r, which holds the Lease %s", namespace, lease.holder, NAME)
             self._excluded[namespace] = lease.holder
-            delay = max(0.0, lease.until - time.time()) + 0.05
+            delay = max(0.0, self._valid_until[namespace] - time.monotonic()) + 0.05
             self._timers[namespace] = asyncio.get_running_loop().call_later(delay, self._update, namespace)
         elif self._excluded.pop(namespace, None) is not None:
             _LOG.info("namespace %s is served again: the Lease %s is gone or expired", namespace, NAME)
@@ -192,9 +209,9 @@ class HeldNamespaces:
             body = new_lease(namespace, NAME, {**spec, "acquireTime": spec["renewTime"]})
             await self._client.request("POST", LEASES.path(namespace), body=body)
         else:
-            namespace_lease = read(lease)
-            if not is_ours(namespace_lease.holder, self._installation) and time.time() <= namespace_lease.until:
-                _LOG.warning("took the Lease %s/%s from %r, which still held it", namespace, NAME, namespace_lease.holder)
+            holder = read(lease).holder
+            if holder and not is_ours(holder, self._installation):
+                _LOG.warning("took the Lease %s/%s from %r", namespace, NAME, holder)
             await self._put(lease, duration)
         if namespace not in self._acquired:
             self._acquired.add(namespace)

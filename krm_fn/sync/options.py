@@ -56,7 +56,7 @@ class Options(NamedTuple):
     lease_namespace: str = ""
     """Empty: the pod's namespace, or the kubeconfig's."""
     shard: Shard = Shard()
-    address: str = "0.0.0.0"  # noqa: S104 - the kubelet probes the pod's address
+    address: str = "127.0.0.1"
     port: int = 8080
     workers: int = 8
     log_format: str = "text"

@@ -55,10 +55,11 @@ class Reflector(Generic[V]):
     """Watches one kind in one namespace, or in all namespaces (""). Several reflectors may fill one store.
 
     `project` returns the cached value of an object. `on_change(key, before, after)` is called after each change of a value; None means that
-    the object did not exist before, or does not exist any more. `synced` is set once the store holds all objects; a kind that the server
-    does not know counts as synced and empty. `problem` is the message of the server while it rejects requests for the kind, else empty.
-    `last_data` is the monotonic time of the last data from the server, `last_active` that of the last attempt or data: it stops only if
-    this reflector hangs.
+    the object did not exist before, or does not exist any more. `owns(namespace)` is false for the namespaces of other shards, whose
+    objects are not stored. `synced` is set once the store holds all objects; a kind that the server does not know counts as synced and
+    empty. `problem` is the message of the server while it rejects requests for the kind, else empty. `served` is false while the server
+    does not know the kind. `last_data` is the monotonic time of the last answer of the server with objects or to a watch, `last_active`
+    that of the last attempt or data: it stops only if this reflector hangs.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917
@@ -70,14 +71,16 @@ class Reflector(Generic[V]):
         project: Callable[[Resource], V],
         on_change: Callable[[ObjectKey, V | None, V | None], None],
         listener: Listener | None = None,
+        owns: Callable[[str], bool] = lambda _: True,
     ) -> None:
         self.kind = kind
         self.namespace = namespace
         self.synced = asyncio.Event()
         self.problem = ""
+        self.served = True
         self.last_data = self.last_active = monotonic()
         self._client = client
-        self._informer = Informer(kind, store, project=project, on_change=on_change)
+        self._informer = Informer(kind, store, project=project, on_change=on_change, owns=owns)
         self._listener = listener or Listener()
         self._path = kind.path(namespace)
         self._versioned_path = ""  # the path of the last request, in the version that the server serves
@@ -145,11 +148,16 @@ class Reflector(Generic[V]):
         else:
             params |= {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
             self._informer.begin()
-        async with contextlib.aclosing(self._client.stream(self._versioned_path, params)) as events:
+        async with contextlib.aclosing(self._client.stream(self._versioned_path, params, self._answered)) as events:
             async for event in events:
-                self.last_data = self.last_active = monotonic()
+                self._answered()
                 self._handle_event(event)
                 self._logged = False
+
+    def _answered(self) -> None:
+        """Records an answer of the server with objects, or one that accepts a watch: a quiet kind has no objects to send for hours."""
+        self.served = True
+        self.last_data = self.last_active = monotonic()
 
     def _handle_event(self, event: Resource) -> None:
         """Applies one event of a watch."""
@@ -176,7 +184,7 @@ class Reflector(Generic[V]):
         params = self.kind.selectors() | {"limit": str(PAGE)}
         while True:
             page = await self._client.request("GET", self._versioned_path, params)
-            self.last_data = self.last_active = monotonic()
+            self._answered()
             metadata = _checked(page)[1]
             for item in page.get("items") or []:
                 # A list leaves both fields out of its items.
@@ -234,6 +242,7 @@ class Reflector(Generic[V]):
         self._unconfirmed += 1
         if self._unconfirmed < CONFIRMATIONS and not self._informer.empty:
             return None
+        self.served = False
         self._informer.clear()
         self._set_synced()
         return LAST_RETRY

@@ -8,7 +8,7 @@ import gc
 import logging
 import os
 import signal
-from collections.abc import Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -21,6 +21,7 @@ from krm_fn.loader.request_scheduler import LoaderMetrics, Precondition, Request
 from krm_fn.status import model_endpoints
 from krm_fn.sync import controllers, leader_election, namespace_leases
 from krm_fn.sync.access import Cluster, ClusterError, kubeconfig
+from krm_fn.sync.api_resources import ApiResource
 from krm_fn.sync.client import Client
 from krm_fn.sync.controllers import ControllerContext
 from krm_fn.sync.event_recorder import EventRecorder
@@ -80,6 +81,7 @@ class Syncer:
         cluster, held_namespaces = client.cluster, options.namespaces if options.hold_namespaces else ()
         self._lease = (options.lease_namespace or cluster.namespace, leader_election.NAME + options.shard.suffix)
         installation = "/".join(self._lease)
+        self._installation = f"{self._lease[0]}/{leader_election.NAME}"
         instance = instance_name()
         self._metrics = Metrics()
         self._cache = InformerCache()
@@ -186,15 +188,31 @@ class Syncer:
         watches = {watch.kind: watch for controller in controllers_by_name.values() for watch in controller.watches(features)}
         self._manager.register({name: controller(context) for name, controller in controllers_by_name.items()}, watches)
         for kind, watch in watches.items():
-            store = self._cache.store(kind)
-            for namespace in (options.namespaces if kind.namespaced else ()) or ("",):
-                yield Reflector(self._client, kind, namespace, store, watch.project, self._manager.handle_event, self._metrics)
+            store, owns = self._cache.store(kind), self._owner(kind)
+            for namespace in self._watched_namespaces(kind):
+                yield Reflector(self._client, kind, namespace, store, watch.project, self._manager.handle_event, self._metrics, owns)
 
     def _build_lease_reflectors(self) -> Iterator[Reflector[Any]]:
         """Yields the reflectors of the namespace Leases of other holders, unless this syncer holds its namespaces."""
-        leases, options = self._namespace_leases, self._options
-        for namespace in () if options.hold_namespaces else options.namespaces or ("",):
-            yield Reflector(self._client, namespace_leases.KIND, namespace, leases.store, namespace_leases.read, leases.changed, leases)
+        leases, kind = self._namespace_leases, namespace_leases.KIND
+        for namespace in () if self._options.hold_namespaces else self._watched_namespaces(kind):
+            yield Reflector(
+                self._client, kind, namespace, leases.store, namespace_leases.read, leases.changed, leases, self._options.shard.owns
+            )
+
+    def _watched_namespaces(self, kind: ApiResource) -> Iterable[str]:
+        """Returns the namespaces in which a kind is watched: those of the options that this shard owns, or all ("")."""
+        if not self._options.namespaces or not kind.namespaced:
+            return ("",)
+        return filter(self._owner(kind), self._options.namespaces)
+
+    def _owner(self, kind: ApiResource) -> Callable[[str], bool]:
+        """Returns the function that decides if this shard stores the objects of a kind in a namespace.
+
+        With `other_namespaces`, a request shows the state of a graph that another shard may serve.
+        """
+        shares_graphs = kind == controllers.GRAPHS and self._options.features.other_namespaces
+        return self._options.shard.owns if kind.namespaced and not shares_graphs else lambda _: True
 
     def _serves(self, namespace: str) -> bool:
         return self._options.shard.owns(namespace) and not self._namespace_leases.excluded(namespace)
@@ -242,11 +260,23 @@ class Syncer:
     def _snapshot(self) -> Snapshot:
         last_data: dict[str, float] = {}
         for reflector in (*self._reflectors, *self._lease_reflectors):
-            last_data[reflector.kind.kind] = max(last_data.get(reflector.kind.kind, 0.0), monotonic() - reflector.last_data)
+            if reflector.served:
+                last_data[reflector.kind.kind] = max(last_data.get(reflector.kind.kind, 0.0), monotonic() - reflector.last_data)
         stores = [*self._cache.stores.values(), self._namespace_leases.store]
         cached = {store.kind: len(store) for store in stores}
-        queue = self._manager.queue
-        return Snapshot(queue.depth(), queue.age(), self._elected.is_set() and self._leads(), cached, last_data, self._manager.resources())
+        queue, shard = self._manager.queue, self._options.shard
+        return Snapshot(
+            self._installation,
+            str(shard),
+            shard.total,
+            self._elected.is_set() and self._leads(),
+            queue.depth(),
+            queue.waiting(),
+            queue.age(),
+            cached,
+            last_data,
+            self._manager.resources(),
+        )
 
     def _log_start(self) -> None:
         options, cluster = self._options, self._client.cluster

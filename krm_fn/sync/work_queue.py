@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import chain, islice
 from time import monotonic
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 K = TypeVar("K")
 
@@ -12,13 +13,34 @@ INTERVAL = 0.5
 """Seconds between two runs of one key: a rollout changes a workload many times a second."""
 FIRST_RETRY = 0.05
 LAST_RETRY = 60.0
+RETRY_RATE, RETRY_BURST = 10.0, 100
+"""The budget of retries over all keys: in a second, and at once after a time with few of them (client-go: BucketRateLimiter)."""
+_FOLLOWERS = 2
+"""The number of waiting retries that start after a retry that succeeded."""
+_CANDIDATES = 16
+"""The retries, in the order of their failures, of which these are chosen."""
+
+
+class _Failure(NamedTuple):
+    """The failures of a key in a row. `since` is the time of the `add` that led to the first of them."""
+
+    number: int
+    since: float
+
+
+class _Retry(NamedTuple):
+    """A retry that waits. It may start before its timer ends, but not before `earliest`."""
+
+    timer: asyncio.TimerHandle
+    earliest: float
 
 
 class WorkQueue(Generic[K]):
     """A queue for the tasks of one event loop. All times are monotonic seconds.
 
     A worker calls `get`, works, then `forget` or `retry`, and always `done`. The first run of a key is immediate; the next runs follow
-    with `interval` seconds between their starts, and the last `add` always leads to a run.
+    with `interval` seconds between their starts, and the last `add` always leads to a run. A key that failed runs with its retry, and not
+    before. Each retry that succeeds starts two others, so that all keys run soon after an outage.
     """
 
     def __init__(self, interval: float = INTERVAL) -> None:
@@ -28,11 +50,13 @@ class WorkQueue(Generic[K]):
         self._running: dict[K, float] = {}  # the keys that workers have, with the same time
         self._started: dict[K, float] = {}  # the last start of each key; the oldest is first
         self._timers: dict[K, asyncio.TimerHandle] = {}
-        self._failures: dict[K, int] = {}
+        self._failures: dict[K, _Failure] = {}
+        self._retries: dict[K, _Retry] = {}
+        self._budget = 0.0  # the time for which the last retry is planned by the budget
 
     def add(self, key: K) -> None:
         """Adds a key. A queued key runs once; a key that a worker processes runs once more after `done`."""
-        if key not in self._added:
+        if key not in self._added and key not in self._retries:
             self._added[key] = monotonic()
             if key not in self._running:
                 self._schedule(key)
@@ -60,43 +84,83 @@ class WorkQueue(Generic[K]):
         if key in self._added:
             self._schedule(key)
 
-    def retry(self, key: K, limit: float = LAST_RETRY, least: float = 0.0) -> float:
-        """Adds a key after a failure: 50 ms later, twice as long after each further failure, at most `limit`, and not before `least`.
+    def retry(self, key: K, limit: float = LAST_RETRY, least: float = 0.0, *, limited: bool = True) -> float:
+        """Runs a key again after a failure: 50 ms later, twice as long after each further failure, at most `limit`.
 
-        Returns the delay.
+        A retry that is `limited` waits until the budget over all keys has room, too. No retry starts before `least` seconds. Returns the
+        delay.
         """
-        failures = self._failures.get(key, 0)
-        self._failures[key] = failures + 1
-        delay: float = max(least, min(FIRST_RETRY * 2 ** min(failures, 16), limit))
-        self.add_after(key, delay)
+        now = monotonic()
+        failure = self._failures.get(key) or _Failure(0, self._running.get(key, now))
+        self._failures[key] = failure._replace(number=failure.number + 1)
+        delay: float = max(least, min(FIRST_RETRY * 2 ** min(failure.number, 16), limit), self._reserve(now) if limited else 0.0)
+        self._added.pop(key, None)  # the retry also serves what was added during the run
+        self._cancel_retry(key)
+        self._retries[key] = _Retry(asyncio.get_running_loop().call_later(delay, self._start_retry, key), now + least)
         return delay
 
     def forget(self, key: K) -> None:
-        """Resets the failures of a key, after a success."""
-        self._failures.pop(key, None)
+        """Resets the failures of a key, after a success. Other keys that failed may succeed now, too, so two of them start."""
+        self._cancel_retry(key)
+        if self._failures.pop(key, None) is None:
+            return
+        now = monotonic()
+        candidates = islice(self._retries.items(), _CANDIDATES)
+        for other in [other for other, retry in candidates if retry.earliest <= now][:_FOLLOWERS]:
+            self._budget -= 1 / RETRY_RATE
+            self._start_retry(other)
+
+    def failures(self, key: K) -> int:
+        """Returns the number of failures of a key in a row."""
+        failure = self._failures.get(key)
+        return failure.number if failure else 0
 
     def received(self, key: K) -> float:
-        """Returns the time of the first `add` that led to the present run of a key. Raises KeyError if no worker has the key."""
-        return self._running[key]
+        """Returns the time of the first `add` that led to the present run of a key, or to the first of its failures before.
+
+        Raises KeyError if no worker has the key.
+        """
+        failure = self._failures.get(key)
+        return min(self._running[key], failure.since) if failure else self._running[key]
 
     def depth(self) -> int:
         """Counts the keys that no worker has started."""
         return len(self._added)
 
+    def waiting(self) -> int:
+        """Counts the keys that wait for a retry."""
+        return len(self._retries)
+
     def age(self) -> float:
-        """Returns the seconds since the oldest `add` that no worker has started; 0 if the queue is empty."""
-        oldest = next(iter(self._added.values()), None)
+        """Returns the seconds since the oldest `add` whose key no worker has processed with success; 0 if there is none."""
+        failing = (failure.since for failure in self._failures.values())
+        oldest = min(chain(self._added.values(), self._running.values(), failing), default=None)
         return 0.0 if oldest is None else monotonic() - oldest
 
     def close(self) -> None:
         """Cancels all timers."""
-        for timer in self._timers.values():
+        for timer in (*self._timers.values(), *(retry.timer for retry in self._retries.values())):
             timer.cancel()
         self._timers.clear()
+        self._retries.clear()
 
     def _fire(self, key: K) -> None:
         del self._timers[key]
         self.add(key)
+
+    def _reserve(self, now: float) -> float:
+        """Plans a retry by the budget. Returns the seconds until then."""
+        self._budget = max(self._budget, now - RETRY_BURST / RETRY_RATE) + 1 / RETRY_RATE
+        return self._budget - now
+
+    def _start_retry(self, key: K) -> None:
+        self._cancel_retry(key)
+        self.add(key)
+
+    def _cancel_retry(self, key: K) -> None:
+        retry = self._retries.pop(key, None)
+        if retry is not None:
+            retry.timer.cancel()
 
     def _schedule(self, key: K) -> None:
         wait = self._started.get(key, -self._interval) + self._interval - monotonic()

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
+from krm_fn.status import FIELD_MANAGER
 from krm_fn.sync import logs
 from krm_fn.sync.access import ClusterError
 from krm_fn.sync.api_resources import ApiResource
@@ -20,13 +21,14 @@ from krm_fn.sync.informer import StoredObject
 from krm_fn.sync.metrics import Metrics
 from krm_fn.sync.work_queue import LAST_RETRY
 
-FIELD_MANAGER = "dynamo-status-syncer"
 APPLIER = "krm-fn"
 """The field manager of applied objects."""
 IN_FLIGHT = 16
 """Writes at once. The API server is the bottleneck: more would only wait there."""
-UNAVAILABLE = 5.0
-"""The longest delay in seconds before a write is repeated while the server is unavailable or too busy."""
+UNREACHABLE = 5.0
+"""The longest delay in seconds before a write is repeated while the server cannot be reached."""
+FAILING = 120.0
+"""The longest delay in seconds before a write is repeated that the server answers with an error of its own, or that it is too busy for."""
 INVALID = 300.0
 """Seconds until a write that the server rejected as invalid is repeated."""
 _PERMANENT_ERRORS = ("Apply failed with", "failed to create typed patch object", "etcdserver: request is too large")
@@ -42,12 +44,16 @@ _LOG = logging.getLogger(__name__)
 
 
 class Retry(Exception):  # noqa: N818 - the task is not wrong, it is early
-    """Requests another run of the task, with delays that grow up to `limit` seconds and are `least` seconds or longer."""
+    """Requests another run of the task, with delays that grow up to `limit` seconds and are `least` seconds or longer.
 
-    def __init__(self, reason: str, least: float | None = None, limit: float = LAST_RETRY) -> None:
+    If `limited`, the delay also depends on the failures of all other tasks.
+    """
+
+    def __init__(self, reason: str, least: float | None = None, limit: float = LAST_RETRY, *, limited: bool = False) -> None:
         super().__init__(reason)
         self.least = least or 0.0
         self.limit = limit
+        self.limited = limited
 
 
 class WriteResult(NamedTuple):
@@ -108,6 +114,7 @@ class Writer:
         self._metrics = metrics
         self._slots = asyncio.Semaphore(IN_FLIGHT)
         self._once = logs.Once()
+        self._failures = logs.Repeated()
         self._forbidden = ForbiddenBackoff()
 
     async def status(
@@ -168,8 +175,7 @@ class Writer:
         except ApiError as error:
             return self._handle_error(request, error)
         except (ConnectionError, ClusterError) as error:
-            self._count(kind, "error")
-            raise Retry(str(error), limit=UNAVAILABLE) from error
+            raise self._failed(request, error, limit=UNREACHABLE) from error
         self._forbidden.clear(right)
         if self._once.forget(request.topic):
             _LOG.info("%s can be %s again", request.name, request.verb)
@@ -199,9 +205,21 @@ class Writer:
             self._count(kind, "invalid")
             _LOG.error("the server refused the write of %s: %s", request.name, error.message, extra=fields)
             return WriteResult("invalid", INVALID, message=error.message)
-        self._count(kind, "conflict" if error.status == 409 else "error")
-        _LOG.log(logging.DEBUG if error.status == 409 else logging.INFO, "the request is tried again: %s", error, extra=fields)
-        raise Retry(str(error), error.retry_after, UNAVAILABLE if error.status == 429 or error.status >= 500 else LAST_RETRY) from error
+        if error.status == 409:
+            self._count(kind, "conflict")
+            _LOG.debug("the request is tried again: %s", error, extra=fields)
+            raise Retry(str(error), error.retry_after) from error
+        raise self._failed(request, error, error.retry_after, limit=FAILING) from error
+
+    def _failed(self, request: _WriteRequest, error: Exception, least: float | None = None, *, limit: float) -> Retry:
+        """Counts a request that failed because of the server or the network, and logs such requests once a minute."""
+        self._count(request.kind, "error")
+        if count := self._failures.count():
+            fields = logs.about(kind=request.key.kind, namespace=request.key.namespace, name=request.key.name)
+            _LOG.warning(
+                "requests that failed since the last such line, and are tried again: %d; the last one: %s", count, error, extra=fields
+            )
+        return Retry(str(error), least, limit, limited=True)
 
     def _count(self, kind: ApiResource, result: str) -> None:
         self._metrics.writes.labels(kind.kind, result).inc()

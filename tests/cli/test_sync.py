@@ -45,6 +45,13 @@ def test_without_options(run):
     assert chosen.features == SyncFeatures(pods=False, restarts=False, scaling=True, grove_counts=True)
 
 
+def test_only_this_machine_reaches_the_metrics_unless_somebody_asks_for_more(run):
+    """They have the names of all graphs and namespaces, and no password protects them."""
+    chosen = [run()[1], run(LISTEN="0.0.0.0:8080")[1], run("--listen", ":9090")[1]]
+    addresses = [(options.address, options.port) for options in chosen]
+    assert addresses == [("127.0.0.1", 8080), ("0.0.0.0", 8080), ("0.0.0.0", 9090)]  # noqa: S104 - nothing listens
+
+
 def settings(tmp_path, text="orchestrator: grove"):
     """A file with a configuration."""
     file = tmp_path / "render.yaml"

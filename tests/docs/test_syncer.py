@@ -58,7 +58,7 @@ def test_the_flags_are_those_of_the_command():
 def exported() -> dict[str, str]:
     """The metrics of the registry by the name of their samples, with their descriptions."""
     registry = metrics.Metrics()
-    empty = metrics.Snapshot(0, 0.0, leader=False, cached={}, last_event={}, resources={})
+    empty = metrics.Snapshot("dynamo-system/krm-fn-sync", "1/1", 1, leader=False)
     registry.watch(lambda: empty)
     endings = {"counter": "_total", "info": "_info"}
     return {each.name + endings.get(each.type, ""): each.documentation for each in registry.registry.collect()}

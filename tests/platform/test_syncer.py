@@ -151,6 +151,14 @@ def test_monitor_budget_and_policy_choose_the_pods(tmp_path):
     assert [each["port"] for rule in policy["egress"] for each in rule["ports"]] == [443, 6443]
 
 
+def test_the_kubelet_and_prometheus_reach_the_process(tmp_path):
+    """Outside a cluster, the syncer listens on the loopback address only."""
+    objects = installation.objects(layer(tmp_path / "layer", core=True))
+    found = container(objects)
+    (listen,) = [each["value"] for each in found["env"] if each["name"] == f"{options.PREFIX}LISTEN"]
+    assert listen == f"0.0.0.0:{found['ports'][0]['containerPort']}"
+
+
 def test_with_adapters_the_pods_also_reach_the_pods_of_base_models(tmp_path):
     """In the namespaced variant they reach those of their own namespace only."""
     for components, everywhere in ((("models", "loras"), True), (("models", "loras", "namespaced"), False)):

@@ -37,6 +37,19 @@ def read(*entries: WorkloadEntry, **more: Any) -> CachedObject:
     return cached_object.read(graph(*entries, **more))
 
 
+def managed(time: str, manager: str = "dynamo-status-syncer", subresource: str = "status") -> dict[str, Any]:
+    """An entry of `metadata.managedFields`. The default is a write of the syncer."""
+    fields: dict[str, Any] = {"f:status": {"f:state": {}}}
+    return {
+        "manager": manager,
+        "operation": "Update",
+        "time": time,
+        "subresource": subresource,
+        "fieldsType": "FieldsV1",
+        "fieldsV1": fields,
+    }
+
+
 def entry(service: str, kind: str = "Deployment", name: str = "", replicas: int | None = None) -> WorkloadEntry:
     """An entry of the annotation."""
     return WorkloadEntry(service, APIS[kind], kind, name or f"demo-{service.lower()}", replicas)

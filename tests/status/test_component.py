@@ -56,6 +56,20 @@ def test_the_condition_available(entries, resources, value, reason):
     assert ("Reconciling" in told) is (value == "False")
 
 
+def test_a_component_whose_graph_lost_its_annotation_is_unknown_if_the_syncer_wrote_its_status():
+    """Else it would stay available for ever, whatever happens to its workloads. An operator may have taken it over."""
+    ours, theirs = given.managed("2026-02-03T10:00:00Z"), given.managed("2026-02-03T10:00:01Z", "manager")
+    stored = {"conditions": [{"type": "Available", "status": "True", "reason": "DeploymentReady", "message": "", "observedGeneration": 2}]}
+    rendered = given.graph()
+    del rendered["metadata"]["annotations"]
+    graph = cached_object.read(rendered)
+    for fields, value in (([ours], ("Unknown", "NotRendered")), ([ours, theirs], ("True", "DeploymentReady"))):
+        found = component(status=stored)
+        found["metadata"]["managedFields"] = fields
+        assert conditions(given.status(found, given.children(), given.NOW, graph=graph))["Available"] == value
+        assert given.status(found, given.children(), given.NOW, graph=None) == stored, "its graph may come back"
+
+
 def test_the_counts_are_those_of_the_service():
     found = judged(given.deployment(), given.deployment("demo-frontend"), entries=[given.entry("Decode")])
     assert found["service"]["componentName"] == "demo-decode"

@@ -134,6 +134,40 @@ def test_a_graph_without_the_annotation_keeps_its_status():
     assert given.status(managed, WorkloadIndex(), given.NOW) == {"state": "whatever"}
 
 
+LAST_WRITERS = [
+    # reason, managedFields, the syncer wrote the status last
+    ("the syncer", [given.managed(given.NOW)], True),
+    ("nobody", [], False),
+    ("an operator that took the graph over", [given.managed(given.NOW), given.managed(given.LATER, "manager")], False),
+    ("an operator in the same second", [given.managed(given.NOW), given.managed(given.NOW, "manager")], False),
+    ("the syncer that took the graph over", [given.managed(given.LATER), given.managed(given.NOW, "manager")], True),
+    ("an author of the spec afterwards", [given.managed(given.NOW), given.managed(given.LATER, "kubectl", "")], True),
+]
+
+
+@pytest.mark.parametrize(("fields", "is_ours"), [row[1:] for row in LAST_WRITERS], ids=[row[0] for row in LAST_WRITERS])
+def test_a_graph_that_lost_the_annotation_is_unknown_if_the_syncer_wrote_its_status(fields, is_ours):
+    """Else it would be `successful` for ever, whatever happens to its workloads."""
+    before = given.status(given.graph(DECODE, restart={"id": "r1"}), given.children(given.deployment()), given.NOW)
+    assert before["state"] == "successful"
+    lost = given.graph(DECODE, status=before)
+    del lost["metadata"]["annotations"][labels.WORKLOADS]
+    lost["metadata"]["managedFields"] = fields
+    after = given.status(lost, given.children(given.deployment()), given.LATER)
+    if not is_ours:
+        assert after == before
+        return
+    ready = given.ready(after)
+    assert (after["state"], ready["status"], ready["reason"]) == ("initializing", "Unknown", "NotRendered")
+    assert ready["message"].endswith("so its workloads are unknown; render it again")
+    assert (ready["lastTransitionTime"], ready["observedGeneration"]) == (given.LATER, 3)
+    assert (after["restart"], after["services"]) == (before["restart"], before["services"]), "an operator goes on from these"
+    again = given.graph(DECODE, status=after)
+    del again["metadata"]["annotations"][labels.WORKLOADS]
+    again["metadata"]["managedFields"] = fields
+    assert given.status(again, given.children(), given.LATER) == after, "it is written once"
+
+
 def test_a_restart_that_waits_for_a_feature_says_so():
     asked = given.read(DECODE, annotations={labels.RESTART: "sync"}, restart={"id": "r1"})
     children = given.children(given.deployment())
@@ -145,6 +179,28 @@ def test_a_restart_that_waits_for_a_feature_says_so():
         "All resources are ready; restart r1 waits, because krm-fn sync runs without --restarts",
         "All resources are ready",
     ]
+
+
+UNRENDERED = "restart r1 waits, because the pods of Decode, Frontend are not rendered with it; render the graph again"
+RENDERED = [
+    # reason, restarts in the templates of Decode and Frontend, available replicas of Decode, message
+    ("in no template", ("", ""), 1, f"All resources are ready; {UNRENDERED}"),
+    ("of another restart", ("r0", "r0"), 1, f"All resources are ready; {UNRENDERED}"),
+    ("in one template", ("r1", ""), 1, f"All resources are ready; {UNRENDERED.replace('Decode, ', '')}"),
+    ("in all templates, and pods start", ("r1", "r1"), 0, "Resources not ready: demo-decode: desired=1, available=0"),
+    ("complete", ("r1", "r1"), 1, "All resources are ready"),
+]
+
+
+@pytest.mark.parametrize(("restarts", "available", "message"), [row[1:] for row in RENDERED], ids=[row[0] for row in RENDERED])
+def test_a_restart_that_was_not_rendered_says_so(restarts, available, message):
+    """Somebody changed the graph in the cluster. Without a render it restarts nothing, and is in progress for ever."""
+    deployments = [given.deployment(availableReplicas=available), given.deployment("demo-frontend")]
+    for deployment, restart in zip(deployments, restarts, strict=True):
+        deployment["spec"]["template"] = {"metadata": {"annotations": {labels.RESTART_AT: restart}}}
+    found = given.status(given.graph(DECODE, given.entry("Frontend"), restart={"id": "r1"}), given.children(*deployments), given.NOW)
+    assert given.ready(found)["message"].partition(", see kubectl")[0] == message
+    assert found["restart"]["phase"] == ("Completed" if message == "All resources are ready" else "Restarting")
 
 
 @pytest.mark.parametrize("kind", ["DynamoModel", "Deployment"])

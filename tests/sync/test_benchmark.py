@@ -7,8 +7,9 @@ import asyncio
 import pytest
 
 from benchmarks import bench_sync
-from benchmarks.sync import arms, cluster, goals, rounds
+from benchmarks.sync import arms, cluster, fleet, goals, rounds
 from tests.sync.loops import whole
+from tests.testbed import server
 
 TINY = (bench_sync.Size(4, 1, rounds.Plan({20: 8}, burst=4, idle=0.2, restart=0.5, missed=2)),)
 
@@ -28,3 +29,23 @@ def test_a_change_costs_one_write_and_a_restart_none(fragile, monkeypatch, capsy
 @pytest.mark.parametrize(("figure", "verdict"), [(20, "at most 20 ms: ok"), (20.5, "at most 20 ms: MISSED")])
 def test_a_goal_is_reached_up_to_its_limit(figure, verdict):
     assert goals.MEDIAN.verdict(figure) == verdict
+
+
+def test_the_api_server_serves_the_copies_of_a_fleet(fragile):
+    """They are in etcd without the API server, in a form that it does not write itself."""
+    plane, client = fragile.plane, fragile.plane.client
+    bench_sync.serve(plane)
+    fleet.create_sample(plane)
+    size = fleet.Fleet(graphs=3, namespaces=2)
+    fleet.store(plane, size)
+    path = "/apis/apps/v1/namespaces/team-001/deployments"
+    server.eventually(lambda: len(client.get(path)["items"]) == 3)
+    (graph,) = client.get(cluster.GRAPHS.replace("/bench/", "/team-001/"))["items"]
+    assert graph["metadata"]["name"] == "graph-00001"
+    pods = client.get("/api/v1/namespaces/team-000/pods")["items"]
+    assert len(pods) == size.objects["Pod"] * 2 / 3
+    assert len({pod["metadata"]["uid"] for pod in pods}) == len(pods)
+    assert plane.kubectl("scale", "deployment/graph-00001-decode", "--replicas=3", "-n", "team-001")
+    for namespace in (fleet.SAMPLES, "team-000", "team-001"):
+        for kinds in (path, "/api/v1/namespaces/team-001/pods", cluster.GRAPHS.replace("/bench/", "/team-001/")):
+            client.request("DELETE", kinds.replace("team-001", namespace), {"gracePeriodSeconds": 0})

@@ -3,12 +3,16 @@
 import asyncio
 import contextlib
 
+from aiohttp import web
+
 from krm_fn.kube.identity import ObjectKey
+from krm_fn.sync import backoff
 from krm_fn.sync import event_recorder as module
 from krm_fn.sync.client import Client
 from krm_fn.sync.controllers import GRAPHS
 from krm_fn.sync.event_recorder import NORMAL, WARNING, EventRecorder
 from krm_fn.sync.metrics import Metrics
+from tests.sync import odd_server
 from tests.sync.loops import eventually, runs
 
 
@@ -21,8 +25,9 @@ class Telling:
         self.metrics = Metrics()
         self.events = EventRecorder(client, "sync-0", self.metrics)
 
-    def record(self, reason="Ready", note="All resources are ready", type_=NORMAL, uid="1"):
-        self.events.record(GRAPHS, ObjectKey(GRAPHS.group, GRAPHS.kind, self.namespace, "chat"), uid, type_, reason, note)
+    def record(self, reason="Ready", note="All resources are ready", type_=NORMAL, uid="1", namespace=""):
+        key = ObjectKey(GRAPHS.group, GRAPHS.kind, namespace or self.namespace, "chat")
+        self.events.record(GRAPHS, key, uid, type_, reason, note)
 
     def stored(self):
         return self.plane.client.get(f"/apis/events.k8s.io/v1/namespaces/{self.namespace}/events")["items"]
@@ -92,37 +97,109 @@ async def test_one_object_has_a_limited_number_of_events(fragile):
             told.record(f"Reason{number}")
         told.record(uid="2")
         await eventually(lambda: told.count("written") == 26)
-        assert told.count("dropped") == 15
+        assert told.count("limited") == 15
 
 
 @runs
-async def test_without_the_right_events_are_off_and_said_once(fragile, caplog):
-    token = fragile.account("event-forbidden", "poor")
-    async with telling(fragile, "event-forbidden", token) as told:
+async def test_a_mass_outage_loses_no_event(fragile):
+    """All graphs of a fleet fail at the same moment, and some of them report it again and again before the first event is written."""
+    async with telling(fragile, "event-outage") as told:
+        for _ in range(3):
+            for number in range(600):
+                told.record("NotReady", type_=WARNING, uid=str(number))
+        await eventually(lambda: told.count("written") == 1800)
+        assert (told.count("dropped"), told.count("limited"), told.count("error")) == (0, 0, 0)
+        assert [event["series"]["count"] for event in told.stored()] == [3] * 600
+
+
+@runs
+async def test_a_namespace_that_is_deleted_costs_no_other_namespace_its_events(fragile, caplog):
+    """The server refuses new objects in a namespace that ends with 403. That is nobody's mistake, and no problem."""
+    path = f"/api/v1/namespaces/{fragile.plane.namespace('event-ends')}"
+    async with telling(fragile, "event-stays") as told:
+        fragile.plane.client.request("DELETE", path)  # no controller runs, so the namespace ends for ever
+        told.record(namespace="event-ends")
+        await eventually(lambda: told.count("gone") == 1)
         told.record()
-        told.record("NotReady")
-        await eventually(lambda: told.count("error") == 1)
-        await asyncio.sleep(0.2)
-        told.record("Another")
-        await asyncio.sleep(0.2)
-        assert told.count("error") == 1
+        told.record(namespace="event-unknown", uid="2")
+        await eventually(lambda: (told.count("written"), told.count("gone")) == (1, 2))
+        assert (told.count("forbidden"), caplog.records) == (0, [])
+
+
+@runs
+async def test_a_namespace_without_the_right_is_tried_again_and_the_others_have_their_events(fragile, caplog, monkeypatch):
+    """The right may be missing in one namespace only, and it may come later."""
+    now = 0.0
+    monkeypatch.setattr(backoff, "monotonic", lambda: now)
+    token = fragile.account("event-right", "some")
+    fragile.plane.namespace("event-forbidden")
+    grant(fragile, "event-right")
+    async with telling(fragile, "event-right", token) as told:
+        told.record(namespace="event-forbidden")
+        await eventually(lambda: told.count("forbidden") == 1)
+        told.record("NotReady", namespace="event-forbidden")
+        assert told.count("forbidden") == 2, "dropped without a request"
+        told.record(uid="2")
+        await eventually(lambda: told.count("written") == 1)
         assert len(caplog.records) == 1
         assert 'cannot create resource "events"' in caplog.text
+        grant(fragile, "event-forbidden")
+        now += backoff.FORBIDDEN
+        told.record("NotReady", namespace="event-forbidden")
+        await eventually(lambda: told.count("written") == 2)
+
+
+def grant(fragile, namespace):
+    """Lets the account of the test write events in a namespace."""
+    path = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}"
+    rule = {"apiGroups": ["events.k8s.io"], "resources": ["events"], "verbs": ["create", "patch"]}
+    assert fragile.plane.client.request("POST", f"{path}/roles", {"metadata": {"name": "events"}, "rules": [rule]}).ok
+    reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "events"}
+    subjects = [{"kind": "ServiceAccount", "name": "some", "namespace": "event-right"}]
+    body = {"metadata": {"name": "events"}, "roleRef": reference, "subjects": subjects}
+    assert fragile.plane.client.request("POST", f"{path}/rolebindings", body).ok
 
 
 @runs
-async def test_a_server_that_is_away_loses_events_and_nothing_else(fragile, between):
+async def test_events_outlive_a_server_that_is_away(fragile, between):
     async with Client(fragile.cluster(between.port)) as client:
-        told = Telling(fragile, client, "event-away")
+        told = Telling(fragile, client, fragile.plane.namespace("event-away"))
         between.refuse()
         task = asyncio.create_task(told.events.run())
         for number in range(300):
             told.record(uid=str(number))
-        assert told.count("dropped") == 300 - module._QUEUE_LIMIT
-        await eventually(lambda: told.count("error") == module._QUEUE_LIMIT)
-        assert not task.done()
+        await eventually(lambda: told.events._queue.waiting() == 300)
+        between.accept()
+        await eventually(lambda: told.count("written") == 300)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
+
+
+@runs
+async def test_an_event_that_the_server_never_takes_is_given_up_and_counted(monkeypatch, caplog):
+    monkeypatch.setattr(module, "_LAST_RETRY", 0.01)
+    answers = [web.json_response({"message": "broken"}, status=500) for _ in range(module._ATTEMPTS)]
+    async with odd_server.giving(*answers) as (server, cluster), Client(cluster) as client:
+        metrics = Metrics()
+        events = EventRecorder(client, "sync-0", metrics)
+        monkeypatch.setattr(client.versions, "_versions", {})
+        task = asyncio.create_task(events.run())
+        events.record(GRAPHS, ObjectKey(GRAPHS.group, GRAPHS.kind, "team-a", "chat"), "1", NORMAL, "Ready", "All resources are ready")
+        await eventually(lambda: metrics.registry.get_sample_value("krm_fn_sync_events_total", {"result": "error"}) == 1)
+        assert len(server.asked) == module._ATTEMPTS
+        assert "events that could not be written since the last such line: 1; the last one: 500" in caplog.text
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+@runs
+async def test_more_events_than_the_queue_holds_are_counted(fragile, monkeypatch):
+    monkeypatch.setattr(module, "_QUEUE_LIMIT", 10)
+    async with Client(fragile.cluster()) as client:
+        told = Telling(fragile, client, "team-a")
+        for number in range(12):
+            told.record(uid=str(number))
+        assert told.count("dropped") == 2
 
 
 @runs
@@ -131,4 +208,4 @@ async def test_no_events_if_they_are_off(fragile):
         told = Telling(fragile, client, "event-off")
         told.events = EventRecorder(client, "sync-0", told.metrics, enabled=False)
         told.record()
-        assert told.events._queue.empty()
+        assert told.events._queue.depth() == 0

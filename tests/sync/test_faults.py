@@ -294,6 +294,9 @@ def test_three_shards_and_one_killed(intact, account, tmp_path):
             stack.enter_context(syncer.running(account, tmp_path, "--shard", f"{number}/3", name=f"shard-{number}")) for number in (1, 2, 3)
         ]
         intact.settle()
+        cached = [[each.metric("cached_objects", kind=kind) for kind in (GRAPH, "Deployment")] for each in shards]
+        owned = [sum(Shard(number, 3).owns(each.place.namespace) for each in intact.graphs) for number in (1, 2, 3)]
+        assert [graphs for graphs, _ in cached] == [deployments for _, deployments in cached] == owned
         intact.turn(ready=False)
         intact.settle()
         written = [each.metric("writes_total", kind=GRAPH, result="written") for each in shards]

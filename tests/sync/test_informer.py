@@ -72,3 +72,19 @@ def test_the_new_watch_has_the_object_also_if_our_own_write_told_of_it_before(st
     assert store.get(KEY) == "2"
     new.drop(deployment(3))
     assert store.get(KEY) is None
+
+
+def test_objects_of_other_shards_never_reach_the_store(store):
+    """The memory of a shard is that of its own objects. The server cannot select several namespaces, so it sends all objects."""
+    changes = []
+    owned = {"a"}
+    informer = Informer(DEPLOYMENTS, store, project=version_of, on_change=lambda *change: changes.append(change), owns=owned.__contains__)
+    other = deployment(2, "y")
+    other["metadata"]["namespace"] = "b"
+    informer.begin()
+    informer.put(deployment(1))
+    informer.put(other)
+    informer.complete("5")
+    informer.drop(other)
+    assert changes == [(KEY, None, "1")]
+    assert len(store) == 1

@@ -60,3 +60,12 @@ def test_levels(written):
 def test_a_topic_is_said_once_until_it_is_forgotten():
     once = logs.Once()
     assert [once.first("a"), once.first("a"), once.forget("a"), once.forget("a"), once.first("a")] == [True, False, True, False, True]
+
+
+def test_a_problem_that_repeats_is_one_line_a_minute_with_its_number(monkeypatch):
+    now = 1000.0
+    monkeypatch.setattr(logs, "monotonic", lambda: now)
+    problem = logs.Repeated()
+    assert [problem.count() for _ in range(3)] == [1, 0, 0]
+    now += logs.PERIOD
+    assert [problem.count() for _ in range(2)] == [3, 0]

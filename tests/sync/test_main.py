@@ -102,6 +102,10 @@ def test_it_says_what_it_serves_and_changes_are_events(plane, account, tmp_path,
         assert said(running, "KRM_FN_SYNC_WORKER is unknown and sets nothing; did you mean KRM_FN_SYNC_WORKERS?", level="warning")
         assert said(running, "state pending: Resources not ready", level="info", namespace="main-said-0", name="g0")
         assert running.metric("resources", kind=GRAPH, namespace="main-said-0", state="pending") == 1
+        watched = {
+            kind for kind in ("Deployment", "LeaderWorkerSet") if f'last_event_seconds{{kind="{kind}"}}' in running.ask("/metrics")[1]
+        }
+        assert watched == {"Deployment"}, "the alert about silent watches needs no kind that the cluster does not have"
     assert running.server.end() == 0
     assert not [each for each in records(running) if each["level"] == "error"]
 
@@ -129,6 +133,32 @@ def test_a_graph_without_the_annotation_is_left_alone_and_said_once(plane, accou
         annotate(graph, [{"service": "Worker", "apiVersion": "apps/v1", "kind": "Deployment", "name": graph.deployment}])
         server.eventually(lambda: graph.state() == "pending")
         assert running.metric("resources", **unmanaged) == 0
+
+
+def test_a_graph_that_loses_its_annotation_is_unknown_until_it_is_rendered_again(plane, account, tmp_path):
+    """Nothing shows any more which workloads it has. A status that another program writes then stays."""
+    (graph,) = deployed(plane, "main-lost")
+    rendered = graph.place.get(GRAPH, graph.name)["metadata"]["annotations"][labels.WORKLOADS]
+    with syncer.running(account, tmp_path, "--namespace", graph.place.namespace) as running:
+        settle([graph], "successful")
+        annotate(graph, None)
+        server.eventually(lambda: ready(graph)["status"] == "Unknown")
+        assert (graph.state(), ready(graph)["reason"]) == ("initializing", "NotRendered")
+        server.eventually(lambda: "NotRendered" in events(plane, graph.place.namespace))
+        writes = running.metric("writes_total", result="written")
+        annotate(graph, rendered)
+        settle([graph], "successful")
+        annotate(graph, None)
+        server.eventually(lambda: ready(graph)["status"] == "Unknown")
+        graph.place.patch(GRAPH, graph.name, {"status": {"state": "pending"}}, "/status")
+        before = running.metric("reconcile_duration_seconds_count", kind=GRAPH)
+        graph.place.patch(GRAPH, graph.name, {"metadata": {"labels": {"x": "y"}}, "spec": {"backendFramework": "vllm"}})
+        server.eventually(lambda: running.metric("reconcile_duration_seconds_count", kind=GRAPH) > before)
+        assert (graph.state(), running.metric("writes_total", result="written")) == ("pending", writes + 2)
+
+
+def ready(graph):
+    return conditions(graph.place.status(graph.name))["Ready"]
 
 
 def annotate(graph, entries):

@@ -8,6 +8,7 @@ import pytest
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.status import cached_object
 from krm_fn.sync import manager as engines
+from krm_fn.sync import work_queue
 from krm_fn.sync.controllers import GRAPHS, Controller, dynamo_watch
 from krm_fn.sync.informer_cache import InformerCache
 from krm_fn.sync.manager import Manager
@@ -135,6 +136,34 @@ async def test_a_failure_is_tried_again_with_growing_delays_and_counted(running)
         1,
         2,
     ]
+
+
+@runs
+async def test_a_server_that_fails_for_all_resources_gets_few_requests_and_all_of_them_after_its_first_success(running):
+    """Also if the resources change all the time."""
+    loop, failing = asyncio.get_running_loop(), True
+
+    async def reconcile(key):
+        running.first.done.append(key.name)
+        if failing:
+            raise Retry("500", limit=120, limited=True)
+
+    running.first.reconcile = reconcile
+    async with running.working(workers=8):
+        running.manager.resume()
+        began = loop.time()
+        for version in range(1, 6):
+            for number in range(300):
+                running.put(graph(f"g{number}", version=version, status={"round": version}))
+            await asyncio.sleep(0.3)
+        allowed = 300 + work_queue.RETRY_BURST + work_queue.RETRY_RATE * (loop.time() - began)
+        assert len(running.first.done) <= allowed + 1
+        assert running.manager.queue.age() >= 1.5
+        failing, before = False, len(running.first.done)
+        await eventually(lambda: not running.manager.queue.waiting())
+        assert {*running.first.done[before:]} == {f"g{number}" for number in range(300)}
+        await running.idle()
+        assert running.manager.queue.age() == 0
 
 
 @runs

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 import krm_fn
-from krm_fn.sync import namespace_leases
+from krm_fn.sync import namespace_leases, timestamps
 from krm_fn.sync.client import Client
 from krm_fn.sync.namespace_leases import HeldNamespaces, NamespaceLease, NamespaceLeaseError, NamespaceLeases
 from krm_fn.sync.reflector import Listener, Reflector
@@ -63,17 +63,17 @@ async def followed(fragile, namespace, token=""):
 
 
 @pytest.mark.parametrize(
-    ("spec", "until"),
+    ("spec", "duration"),
     [
-        ({"holderIdentity": "x", "renewTime": "2026-02-03T10:00:00.500000Z", "leaseDurationSeconds": 30}, 1770112830.5),
+        ({"holderIdentity": "x", "renewTime": "2026-02-03T10:00:00.500000Z", "leaseDurationSeconds": 30}, 30),
         ({"holderIdentity": "x", "leaseDurationSeconds": 30}, 0),
         ({"holderIdentity": "x", "renewTime": "2026-02-03T10:00:00.500000Z"}, 0),
         ({"holderIdentity": "x", "renewTime": "soon", "leaseDurationSeconds": 30}, 0),
     ],
 )
-def test_a_marker_without_a_time_is_expired(spec, until):
+def test_a_marker_without_a_time_is_expired(spec, duration):
     """The reference counts a Lease without renewTime or leaseDurationSeconds as expired."""
-    assert namespace_leases.read({"spec": spec}) == NamespaceLease("x", until)
+    assert namespace_leases.read({"spec": spec}) == NamespaceLease("x", spec.get("renewTime", ""), duration)
     assert namespace_leases.read({}) == NamespaceLease()
 
 
@@ -113,13 +113,28 @@ async def test_a_namespace_is_free_when_the_time_of_its_marker_is_over(fragile):
 @runs
 @pytest.mark.parametrize(
     ("name", "marker"),
-    [("ours", {"holder": namespace_leases.identity(OURS)}), ("expired", {"ago": 60}), ("unrenewed", {"renewTime": None})],
+    [("ours", {"holder": namespace_leases.identity(OURS)}), ("unrenewed", {"renewTime": None})],
 )
 async def test_these_markers_exclude_nothing(name, marker, fragile):
     put(fragile, f"marker-{name}", **marker)
     async with followed(fragile, f"marker-{name}") as (found, freed):
         assert len(found.store) == 1
         assert (found.excluded(f"marker-{name}"), freed) == (False, [])
+
+
+@runs
+@pytest.mark.parametrize(("name", "ago"), [("slow", 45), ("fast", -45)])
+async def test_the_clocks_of_two_machines_are_not_compared(name, ago, fragile):
+    """The clock of the holder may be wrong, or ours. What counts is the time since we saw a renewal."""
+    namespace = f"marker-{name}"
+    put(fragile, namespace, ago=ago, leaseDurationSeconds=3)
+    async with followed(fragile, namespace) as (found, freed):
+        began = time.monotonic()
+        assert found.excluded(namespace)
+        await asyncio.sleep(1)
+        put(fragile, namespace, ago=ago, leaseDurationSeconds=3)
+        await eventually(lambda: freed == [namespace])
+        assert 4 <= time.monotonic() - began < 30
 
 
 @runs
@@ -165,7 +180,7 @@ async def test_our_marker_is_valid_from_the_first_moment(fragile):
         await eventually(lambda: held(fragile, "marker-own") is not None)
         spec = held(fragile, "marker-own")
         assert (spec["holderIdentity"], spec["leaseDurationSeconds"]) == (f"krm-fn {krm_fn.__version__} {OURS}", 30)
-        assert time.time() <= namespace_leases.read({"spec": spec}).until
+        assert time.time() <= timestamps.parse(spec["renewTime"]) + spec["leaseDurationSeconds"]
         await eventually(lambda: bool(own._acquired))
         await own.release(successor=False)
         assert held(fragile, "marker-own") is None

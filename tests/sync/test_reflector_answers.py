@@ -139,6 +139,25 @@ async def test_one_404_after_a_start_of_the_server_removes_nothing():
 
 
 @runs
+async def test_a_kind_that_the_server_does_not_know_is_not_served():
+    """Grove and LeaderWorkerSet are installed in few clusters. Nobody must be alerted because their watches bring nothing."""
+    unknown = [status(404, "NotFound", "404 page not found")]
+    async with giving(*unknown) as (_, cluster), following(cluster, "a") as follower:
+        await follower.synced()
+        assert not follower.reflector.served
+    async with giving(FIRST) as (_, cluster), following(cluster, "a") as follower:
+        await follower.synced()
+        assert follower.reflector.served
+
+
+@runs
+async def test_a_watch_that_the_server_accepts_is_an_answer_although_nothing_happens():
+    """A server sends nothing for a kind without changes, not even bookmarks."""
+    async with giving(FIRST, [...]) as (server, cluster), following(cluster, "a") as follower:
+        await eventually(lambda: len(server.times) == 2 and follower.reflector.last_data >= server.times[1])
+
+
+@runs
 async def test_an_event_that_the_server_cannot_read_is_left_behind():
     """The server gives the same error for each attempt from the same version, so the third one leads to a new reading."""
     broken = [error(500, "InternalError", "unable to decode an object in the watch event")]

@@ -10,6 +10,7 @@ from time import monotonic
 
 import pytest
 
+from krm_fn.sync import work_queue as module
 from krm_fn.sync.work_queue import WorkQueue
 from tests.sync.loops import eventually, runs
 
@@ -121,8 +122,75 @@ async def test_age_and_time_of_receipt_count_from_the_first_add(queue):
 
 
 @runs
+async def test_age_counts_keys_that_fail_until_they_succeed(queue):
+    """An alert fires if a resource is not processed for a while, also if it waits for its next attempt."""
+    queue.add("a")
+    await asyncio.sleep(0.05)
+    await queue.get()
+    assert queue.age() >= 0.05, "a worker may hang"
+    queue.retry("a", least=60)
+    queue.done("a")
+    assert (queue.age() >= 0.05, queue.depth(), queue.waiting()) == (True, 0, 1)
+    queue.forget("a")
+    assert (queue.age(), queue.waiting()) == (0, 0)
+
+
+@runs
+async def test_a_key_that_failed_runs_with_its_retry_only(queue):
+    """A rollout changes a workload many times a second. Each change would lead to one more write that fails."""
+    queue.add("a")
+    await queue.get()
+    queue.add("a")
+    queue.retry("a", least=2 * INTERVAL)
+    queue.done("a")
+    queue.add("a")
+    await nothing_comes(queue, 1.5 * INTERVAL)
+    assert await queue.get() == "a"
+    queue.done("a")
+    await nothing_comes(queue, 2 * INTERVAL)
+
+
+@runs
+async def test_retries_of_all_keys_share_a_budget(queue, monkeypatch):
+    """5,000 graphs whose writes fail cost ten requests in a second, not thousands. A conflict of another graph does not wait for them."""
+    monkeypatch.setattr(module, "monotonic", lambda: 1000.0)
+    delays = [queue.retry(str(number)) for number in range(5000)]
+    assert delays[: module.RETRY_BURST] == [module.FIRST_RETRY] * module.RETRY_BURST
+    assert sum(delay <= 60 for delay in delays) <= module.RETRY_BURST + 60 * module.RETRY_RATE + 1
+    assert queue.retry("conflict", limited=False) == module.FIRST_RETRY
+    queue.close()
+
+
+@runs
+async def test_all_keys_run_soon_after_the_first_success(queue):
+    """The budget alone would spread 2,000 retries over three minutes after the end of an outage."""
+    for number in range(2000):
+        queue.retry(number)
+    ran: set[int] = set()
+    began = monotonic()
+    while len(ran) < 2000:
+        key = await queue.get()
+        queue.forget(key)
+        queue.done(key)
+        ran.add(key)
+    assert monotonic() - began < 2000 / module.RETRY_RATE / 2
+    assert queue.waiting() == 0
+    assert queue.retry("a") == module.FIRST_RETRY, "the budget is free again"
+
+
+@runs
+async def test_a_success_starts_no_retry_before_the_time_that_the_server_gave(queue):
+    queue.retry("busy", least=60)
+    queue.retry("failed")
+    queue.forget("failed")
+    await nothing_comes(queue, INTERVAL)
+    queue.close()
+
+
+@runs
 async def test_a_closed_queue_fires_no_timer(queue):
     queue.add_after("a", 0.02)
+    queue.retry("b")
     queue.close()
     await nothing_comes(queue, 0.1)
 

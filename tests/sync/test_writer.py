@@ -6,7 +6,9 @@ import logging
 import time
 
 import pytest
+from aiohttp import web
 
+from krm_fn.kube.identity import ObjectKey
 from krm_fn.status import cached_object, cached_request
 from krm_fn.sync import writer as writers
 from krm_fn.sync.client import Client
@@ -14,6 +16,7 @@ from krm_fn.sync.controllers import GRAPHS, REQUESTS
 from krm_fn.sync.informer import StoredObject
 from krm_fn.sync.metrics import Metrics
 from krm_fn.sync.writer import RECEIVED, Retry, Writer
+from tests.sync import odd_server
 from tests.sync.loops import eventually, runs
 from tests.testbed import server
 
@@ -188,6 +191,23 @@ async def test_a_server_that_is_away_is_tried_again(fragile, plane, between):
         with pytest.raises(Retry):
             await written.status(found, READY)
         assert written.count("error") == 1
+
+
+@runs
+async def test_an_error_of_the_server_is_tried_again_less_and_less_and_is_one_line_a_minute(caplog):
+    """A webhook that fails, for example, answers each write with 500, perhaps for hours."""
+    answers = [web.json_response({"message": "webhook failed"}, status=status) for status in (500, 503, 429)]
+    async with odd_server.giving(*answers) as (_, cluster), Client(cluster) as client:
+        written = Written(client)
+        key = ObjectKey(GRAPHS.group, GRAPHS.kind, "team-a", "chat")
+        kind = GRAPHS._replace(version="v1alpha1")
+        for _ in answers:
+            with pytest.raises(Retry, match="webhook failed") as raised:
+                await written.writer.patch(kind, key, {}, subresource="status")
+            assert (raised.value.limit, raised.value.limited) == (writers.FAILING, True)
+        assert written.count("error") == 3
+    (line,) = caplog.messages
+    assert line.startswith("requests that failed since the last such line, and are tried again: 1; the last one: 500")
 
 
 @runs

@@ -21,7 +21,10 @@ _LOG = logging.getLogger(__name__)
 
 
 class GraphController(Controller):
-    """Writes the status of graphs with the annotation `workloads`. Other programs manage the other graphs."""
+    """Writes the status of graphs with the annotation `workloads`. Other programs manage the other graphs.
+
+    A graph that lost the annotation gets an unknown status, unless another program wrote the status since.
+    """
 
     kind = GRAPHS
     counted = True
@@ -48,7 +51,7 @@ class GraphController(Controller):
             self._once.forget(key)
             return None
         graph: CachedObject = entry.value
-        if graph.entries is None and not graph.problem:
+        if graph.entries is None and not graph.problem and not graph.status_by_syncer:
             if graph.request is None or not self.context.features.auto_apply:  # else the syncer may be about to complete the graph
                 self._log_unmanaged(key)
             return None
@@ -73,7 +76,11 @@ class GraphController(Controller):
             return
         _LOG.info("state %s: %s", after, ready.message, extra=logs.about(namespace=key.namespace, name=key.name))
         stalled = conditions.find(desired, conditions.STALLED)
-        reasons = {graph_status.SUCCESSFUL: "Ready", graph_status.FAILED: stalled.reason or "Failed"}
+        reasons = {
+            graph_status.SUCCESSFUL: "Ready",
+            graph_status.FAILED: stalled.reason or "Failed",
+            graph_status.INITIALIZING: graph_status.NOT_RENDERED,
+        }
         type_ = NORMAL if after == graph_status.SUCCESSFUL else WARNING
         message = ready.message or after
         self.context.events.record(self.kind, key, entry.uid, type_, reasons.get(after, "NotReady"), message)
