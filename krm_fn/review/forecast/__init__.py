@@ -156,8 +156,8 @@ def _object_findings(change: ObjectChange, part: KindForecast, cluster_state: Cl
         remedy = native_kinds.remedy(change.key).format(name=ref.name)
         yield results.error("DYN530", f"an API server refuses a change of {field}; set it back, or {remedy}", ref, part.causes[0])
     elif part.causes and part.effect == "updated":
-        message = "the rollout does not start: the object is paused, or it replaces a pod only after the pod is deleted"
-        yield results.warning("DYN539", f"{message}; resume it, or delete the old pods", ref, part.causes[0])
+        message = "the rollout does not start: the object is paused, its partition keeps all pods, or it waits until a pod is deleted"
+        yield results.warning("DYN539", f"{message}; resume it, lower the partition, or delete the old pods", ref, part.causes[0])
     yield from _removed_replicas(change, part, cluster_state)
 
 
