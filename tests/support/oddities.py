@@ -58,7 +58,48 @@ _PROBES = _some(
     **dict.fromkeys(("periodSeconds", "timeoutSeconds", "initialDelaySeconds", "successThreshold", "failureThreshold"), _NUMBERS),
     terminationGracePeriodSeconds=st.sampled_from([1, 5]),
 )
-_HOOKS = _some(**_HANDLERS, sleep=st.just({"seconds": 1}))
+_HOOKS = _some(**_HANDLERS, sleep=st.sampled_from([{"seconds": seconds} for seconds in (-1, 0, 1, 30, 31)]))
+_PATHS = st.sampled_from(["a", "a/..b", "/a", "../a", "..a", "a/../b"])
+_MODES = st.sampled_from([-1, 0, 0o777, 0o1000])
+_ITEMS = st.lists(st.fixed_dictionaries({"key": st.sampled_from(["a", "a/b", ""]), "path": _PATHS}, optional={"mode": _MODES}), max_size=2)
+_ADDRESSES = st.sampled_from(["10.0.0.1", "10.0.0.01", "::1", "::ffff:10.0.0.1", "host", ""])
+_DOMAINS = st.sampled_from(["a.b", "a_b.", ".", "", "A", "-a"])
+_LABELS = st.dictionaries(st.sampled_from(["a", "a b", "x.y/a"]), st.sampled_from(["", "b", "b c"]), max_size=1)
+_SELECTORS = _some(
+    matchLabels=_LABELS,
+    matchExpressions=st.lists(
+        st.fixed_dictionaries(
+            {"key": st.sampled_from(["a", "a b"]), "operator": st.sampled_from(["In", "NotIn", "Exists", "DoesNotExist", "Gt"])},
+            optional={"values": st.sampled_from([[], ["b"], ["b c"], ["1", "2"]])},
+        ),
+        max_size=2,
+    ),
+)
+_KEYS = st.sampled_from([[], ["a"], ["a b"], ["b"]])
+_TERMS = st.fixed_dictionaries(
+    {"topologyKey": st.sampled_from(["a", "", "a b"])},
+    optional={"labelSelector": _SELECTORS, "namespaceSelector": _SELECTORS, "namespaces": _lists("a", "A"), "matchLabelKeys": _KEYS},
+)
+_NODES = _SELECTORS.map(lambda selector: {"matchExpressions": selector.get("matchExpressions", [])})
+_WEIGHTS = st.sampled_from([0, 1, 100, 101])
+_AFFINITIES = _some(
+    podAffinity=_some(requiredDuringSchedulingIgnoredDuringExecution=st.lists(_TERMS, max_size=1)),
+    podAntiAffinity=_some(
+        preferredDuringSchedulingIgnoredDuringExecution=st.lists(
+            st.fixed_dictionaries({"weight": _WEIGHTS, "podAffinityTerm": _TERMS}), max_size=1
+        )
+    ),
+    nodeAffinity=_some(
+        preferredDuringSchedulingIgnoredDuringExecution=st.lists(
+            st.fixed_dictionaries({"weight": _WEIGHTS, "preference": _NODES}),
+            max_size=1,
+        )
+    ),
+)
+_PROFILES = st.fixed_dictionaries(
+    {"type": st.sampled_from(["Localhost", "RuntimeDefault", "Unconfined"])},
+    optional={"localhostProfile": st.sampled_from(["a", "../a", " a"])},
+)
 _SOURCES = _some(
     fieldRef=st.fixed_dictionaries(
         {
@@ -73,7 +114,13 @@ _SOURCES = _some(
 )
 _MOUNTS = st.fixed_dictionaries(
     {"name": st.sampled_from(["own", "gone"]), "mountPath": st.sampled_from(["/a", "/b", "c", ""])},
-    optional={"subPath": st.sampled_from(["", "a", "../a", "/a", "a/..b"]), "readOnly": st.booleans()},
+    optional={
+        "subPath": st.sampled_from(["", "a", "../a", "/a", "a/..b"]),
+        "subPathExpr": st.sampled_from(["", "$(A)", "../a", "/a"]),
+        "readOnly": st.booleans(),
+        "recursiveReadOnly": st.sampled_from(["Disabled", "IfPossible", "Enabled", "on"]),
+        "mountPropagation": st.sampled_from(["None", "HostToContainer", "Bidirectional", ""]),
+    },
 )
 _CONTAINER: Mapping[str, SearchStrategy[Any]] = {
     "name": _NAMES,
@@ -83,7 +130,8 @@ _CONTAINER: Mapping[str, SearchStrategy[Any]] = {
     ).filter(lambda ports: all("containerPort" in port for port in ports)),
     "env": st.lists(
         st.fixed_dictionaries(
-            {"name": st.sampled_from(["A", "B", "", "a=b", "a.b"])}, optional={"value": st.sampled_from(["", "x"]), "valueFrom": _SOURCES}
+            {"name": st.sampled_from(["A", "B", "", "a=b", "a.b", "a\tb", "ä"])},
+            optional={"value": st.sampled_from(["", "x"]), "valueFrom": _SOURCES},
         ),
         max_size=2,
     ),
@@ -92,22 +140,66 @@ _CONTAINER: Mapping[str, SearchStrategy[Any]] = {
     "resources": _some(limits=_SIDES, requests=_SIDES, claims=_lists({"name": "a"}, {"name": "b"})),
     **dict.fromkeys(("livenessProbe", "readinessProbe", "startupProbe"), _PROBES),
     "lifecycle": _some(preStop=_HOOKS, postStart=_HOOKS),
-    "securityContext": _some(runAsUser=_NUMBERS, runAsGroup=_NUMBERS),
+    "securityContext": _some(
+        runAsUser=_NUMBERS,
+        runAsGroup=_NUMBERS,
+        privileged=st.booleans(),
+        allowPrivilegeEscalation=st.booleans(),
+        seccompProfile=_PROFILES,
+        appArmorProfile=_PROFILES,
+        procMount=st.sampled_from(["Default", "Unmasked", ""]),
+        capabilities=st.sampled_from([{"add": ["CAP_SYS_ADMIN"]}, {"drop": ["ALL"]}]),
+    ),
+    "restartPolicy": st.sampled_from(["Always", "Never", "on"]),
+    "resizePolicy": st.lists(
+        st.fixed_dictionaries(
+            {
+                "resourceName": st.sampled_from(["cpu", "memory", "x"]),
+                "restartPolicy": st.sampled_from(["NotRequired", "RestartContainer", ""]),
+            }
+        ),
+        max_size=2,
+    ),
 }
 _VOLUMES = st.builds(
     lambda name, kinds: {"name": name, **kinds},
     st.sampled_from(["own", "more", "More", ""]),
     _some(
         emptyDir=st.sampled_from([{}, {"medium": "Memory", "sizeLimit": "1Gi"}, {"sizeLimit": "-1"}]),
-        secret=st.sampled_from([{"secretName": "a"}, {}]),
-        configMap=st.sampled_from([{"name": "a"}, {}]),
+        secret=_some(secretName=st.just("a"), defaultMode=_MODES, items=_ITEMS),
+        configMap=_some(name=st.just("a"), defaultMode=_MODES, items=_ITEMS),
+        nfs=st.fixed_dictionaries({"server": st.sampled_from(["a", ""]), "path": _PATHS}),
+        csi=st.fixed_dictionaries({"driver": st.sampled_from(["", "a.b", "a_b", "A"])}),
+        projected=st.builds(
+            lambda sources: {"sources": sources},
+            st.lists(
+                _some(
+                    configMap=_some(name=st.just("a"), items=_ITEMS),
+                    serviceAccountToken=st.fixed_dictionaries({"path": _PATHS}, optional={"expirationSeconds": st.sampled_from([10, 600])}),
+                ),
+                max_size=2,
+            ),
+        ),
         persistentVolumeClaim=st.sampled_from([{"claimName": "a"}, {"claimName": ""}]),
         hostPath=st.sampled_from([{"path": "/a"}, {"path": "/a/../b"}]),
     ),
 )
 _POD: Mapping[str, SearchStrategy[Any]] = {
     "volumes": st.lists(_VOLUMES, max_size=2),
-    "initContainers": st.lists(st.fixed_dictionaries({"name": _NAMES, "image": st.sampled_from(["a", ""])}), max_size=2),
+    "initContainers": st.lists(
+        st.fixed_dictionaries(
+            {"name": _NAMES, "image": st.sampled_from(["a", ""])},
+            optional={"restartPolicy": st.just("Always"), "livenessProbe": _PROBES, "lifecycle": _some(preStop=_HOOKS)},
+        ),
+        max_size=2,
+    ),
+    "affinity": _AFFINITIES,
+    "hostAliases": st.lists(st.fixed_dictionaries({"ip": _ADDRESSES}, optional={"hostnames": st.lists(_DOMAINS, max_size=1)}), max_size=1),
+    "hostNetwork": st.booleans(),
+    "hostnameOverride": _NAMES,
+    "resources": _some(limits=_SIDES, requests=_SIDES),
+    "os": st.sampled_from([{"name": "linux"}, {"name": "windows"}, {"name": "x"}]),
+    "readinessGates": _lists({"conditionType": "a.b/c"}, {"conditionType": "a b"}),
     "resourceClaims": st.lists(
         st.builds(
             lambda name, sources: {"name": name, **sources},
@@ -129,12 +221,25 @@ _POD: Mapping[str, SearchStrategy[Any]] = {
         ),
         max_size=1,
     ),
-    "securityContext": _some(**dict.fromkeys(("runAsUser", "runAsGroup", "fsGroup"), _NUMBERS)),
+    "securityContext": _some(
+        **dict.fromkeys(("runAsUser", "runAsGroup", "fsGroup"), _NUMBERS),
+        seccompProfile=_PROFILES,
+        sysctls=_lists({"name": "net.core.somaxconn", "value": "1"}, {"name": "a b", "value": "1"}),
+        supplementalGroups=_lists(-1, 0, 2**31),
+    ),
     "topologySpreadConstraints": st.lists(
-        st.fixed_dictionaries({"maxSkew": _NUMBERS, "topologyKey": st.just("a"), "whenUnsatisfiable": st.just("DoNotSchedule")}), max_size=1
+        st.fixed_dictionaries(
+            {
+                "maxSkew": _NUMBERS,
+                "topologyKey": st.sampled_from(["a", ""]),
+                "whenUnsatisfiable": st.sampled_from(["DoNotSchedule", "ScheduleAnyway"]),
+            },
+            optional={"minDomains": _NUMBERS, "labelSelector": _SELECTORS, "matchLabelKeys": _KEYS},
+        ),
+        max_size=1,
     ),
     "dnsPolicy": st.sampled_from(["None", "ClusterFirst"]),
-    "dnsConfig": st.sampled_from([{}, {"nameservers": ["10.0.0.1"]}]),
+    "dnsConfig": _some(nameservers=st.lists(_ADDRESSES, max_size=4), searches=st.lists(_DOMAINS, max_size=2)),
     "activeDeadlineSeconds": st.sampled_from([0, 5]),
     "ephemeralContainers": _lists({"name": "e", "image": "a"}, most=1),
 }

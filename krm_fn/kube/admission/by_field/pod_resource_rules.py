@@ -53,14 +53,12 @@ def _below_containers(amounts: Mapping[str, Fields], spec: Fields) -> Iterator[R
     for name, needed in _together(spec, "limits").items():
         if name.startswith(_HUGE_PAGES):
             yield from _covers(amounts, ("limits", name), needed)
-    for index, container in enumerate(spec.get("containers") or ()):
+    for container in spec.get("containers") or ():
         for name, amount in ((container.get("resources") or {}).get("limits") or {}).items():
             limit = amounts["limits"].get(name)
             if limit is not None and quantity.value(amount) > quantity.value(limit):
-                message = (
-                    f"the limit {limit} of the pod is below the limit {amount} of container {index}; raise it, or lower the container's"
-                )
-                yield Rejection("DYN236", ("limits", name), message)
+                message = f"the limit {limit} of the pod is below the limit {amount} of container {container.get('name')}"
+                yield Rejection("DYN236", ("limits", name), f"{message}; raise the first, or lower the second")
 
 
 def _covers(amounts: Mapping[str, Fields], path: tuple[str, str], needed: int) -> Iterator[Rejection]:
