@@ -43,12 +43,16 @@ def _check(resource: Resource, config: Config) -> Iterator[Result]:
 
 
 def _is_dropped(violation: Result) -> bool:
-    """True for a missing field that the server does not need: of a data source that it drops, or of an owner of a pod template.
+    """True for a missing field that the server does not need: of a data source that it drops, of an owner of a pod template, or no rules.
 
     `claim_rules` has the rules for the data sources that it keeps.
     """
     dropped = violation.path[:2] in (("spec", "dataSource"), ("spec", "dataSourceRef"))
-    return violation.code == _MISSING and (dropped or violation.path[-5:-2] == ("template", "metadata", "ownerReferences"))
+    owner, rules = (
+        violation.path[-5:-2] == ("template", "metadata", "ownerReferences"),
+        violation.path[-2:] == ("podFailurePolicy", "rules"),
+    )
+    return violation.code == _MISSING and (dropped or owner or rules)
 
 
 def _is_variable(resource: Resource, path: Path) -> bool:

@@ -106,14 +106,10 @@ class Change:
         elif present and self._rng.random() < 0.7:
             self._present(value, self._rng.choice(present), schema, owner, depth)
         else:
-            absent = [field for field in fields if field not in value and field != "status"]
-            if not absent:
-                self._present(value, self._rng.choice(present), schema, owner, depth)
-                return
-            field = self._rng.choice(absent)
+            field = self._rng.choice([field for field in fields if field not in value and field != "status"] or ["unknownField"])
             self.path += (field,)
-            value[field] = self._drawing.value(schema["properties"][field], owner, field, 3)
-            if self._rng.random() < 0.5:
+            value[field] = self._drawing.value(schema["properties"].get(field, {"type": "string"}), owner, field, 3)
+            if field in schema["properties"] and self._rng.random() < 0.5:
                 self._value(value, field, schema["properties"][field], (owner, field), depth)
 
     def _present(self, value: Resource, field: str, schema: Schema, owner: str, depth: int) -> None:

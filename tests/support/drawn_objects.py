@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_fn.generate import native_definitions
+from krm_fn.schema import table
 from tests.support import valid_values
 
 if TYPE_CHECKING:
@@ -50,8 +51,8 @@ BY_NAME = {kind.kind: kind for kind in KINDS}
 
 @cache
 def definitions() -> dict[str, Schema]:
-    """Kubernetes' definitions by name."""
-    return native_definitions.load().definitions
+    """Kubernetes' and Dynamo's definitions by name."""
+    return {**native_definitions.load().definitions, **table.load().definitions}
 
 
 def short(name: str) -> str:
@@ -118,10 +119,10 @@ class Drawing:
         schema, owner = self._definitions[name], short(name)
         fields = {field: inner for field, inner in schema["properties"].items() if (owner, field) not in valid_values.NOT_DRAWN}
         chosen = [*schema.get("required", ()), *valid_values.REQUIRED.get(owner, ())]
-        unions = valid_values.UNIONS.get(owner, ())
-        chosen += [self._rng.choice([field for field in union if field in fields]) for union in unions]
-        rest = [field for field in fields if field not in chosen and not any(field in union for union in unions)]
+        alternatives = [[field for field in union if field in fields] for union in valid_values.UNIONS.get(owner, ())]
+        chosen += [self._rng.choice(union) for union in alternatives if union]
+        rest = [field for field in fields if field not in chosen and not any(field in union for union in alternatives)]
         rest = [field for field in rest if (owner, field) not in valid_values.ADDED_ONLY and field not in ("apiVersion", "kind", "status")]
         if rest and depth > 0:
             chosen += self._rng.sample(rest, min(len(rest), self._rng.choice((0, 1, 1, 2, 3))))
-        return {field: self.value(fields[field], owner, field, depth - 1) for field in dict.fromkeys(chosen)}
+        return {field: self.value(fields[field], owner, field, depth - 1) for field in dict.fromkeys(chosen) if field in fields}

@@ -1,0 +1,77 @@
+"""A render without errors generates objects that an API server accepts, also for resources with an awkward value.
+
+The check of native objects stands for the API server: `tests/api_server/test_admission.py` shows that both give the same verdict.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import random
+
+import yaml
+
+from krm_fn import expand, results
+from krm_fn.config import Config
+from krm_fn.review import native_objects
+from krm_fn.schema import table
+from tests.support import awkward_values, faults, given, golden
+
+CASES = int(os.environ.get("KRM_FN_ADMISSION", "300"))
+CONFIGS = (Config(), Config(orchestrator="grove"), Config(behaviour="v0.9"), Config(behaviour="v1.5"))
+INGRESS = {"enabled": True, "host": "chat", "ingressControllerClassName": "nginx", "tls": {"secretName": "tls"}, "labels": {"a": "b"}}
+CLAIM = {"name": "weights", "create": True, "size": "1Gi", "storageClass": "fast", "volumeAccessMode": "ReadWriteMany"}
+RICH = given.graph(
+    {
+        "Frontend": given.service("frontend", ingress=INGRESS, labels={"a": "b"}, annotations={"a": "b"}),
+        "Worker": given.service(
+            "worker", modelRef={"name": "a/b"}, volumeMounts=[{"name": "weights", "mountPoint": "/w"}], labels={"a": "b"}
+        ),
+    },
+    pvcs=[CLAIM],
+)
+METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+
+
+def bases():
+    """The Dynamo resources of the examples, a graph with many fields, and a request."""
+    documents = [each for path in sorted(golden.EXAMPLES.glob("*/graph*.yaml")) for each in yaml.safe_load_all(path.read_text())]
+    written = [
+        each
+        for each in documents
+        if isinstance(each, dict) and results.ref(each).api_version in table.load().kinds.get(results.ref(each).kind, ())
+    ]
+    return [*(each for each in written if each["apiVersion"].startswith("nvidia.com/")), *[RICH] * 8, faults.request()]
+
+
+def changed(resource, rng):
+    """A copy with one awkward value, and the path of the changed field."""
+    copied = copy.deepcopy(resource)
+    change = awkward_values.Change(rng)
+    if rng.random() < 0.1:
+        change.change(copied["metadata"], METADATA)
+    else:
+        change.change(copied["spec"], table.load().kinds[copied["kind"]][copied["apiVersion"]] if "spec" not in copied else spec_of(copied))
+    return copied, change.path
+
+
+def spec_of(resource):
+    definition = table.load().definitions[table.load().kinds[resource["kind"]][resource["apiVersion"]]]
+    return definition["properties"]["spec"]["$ref"]
+
+
+def test_objects_of_awkward_resources_have_no_findings():
+    known, lies, rendered = bases(), [], 0
+    for number in range(2 * CASES):
+        rng = random.Random(f"graph {number}")  # noqa: S311 - cases, not secrets
+        resource, path = changed(rng.choice(known), rng)
+        if not isinstance(resource["metadata"].get("name"), str):  # a command refuses such a document before
+            continue
+        expansion = expand.expand([resource], rng.choice(CONFIGS))
+        if results.failed(expansion.results):
+            continue
+        rendered += 1
+        generated = [each for each in expansion.resources if not each["apiVersion"].startswith("nvidia.com/")]
+        lies += [(number, results.field(path), found) for found in native_objects.check(generated, Config()) if found.severity == "error"]
+    assert lies == []
+    assert rendered > 0.1 * CASES
