@@ -76,7 +76,7 @@ def test_a_server_accepts_each_object_at_the_limits(written, plane):
 @pytest.mark.parametrize("kind", drawn_objects.KINDS, ids=lambda kind: kind.kind)
 def test_the_check_says_what_a_server_says(kind, plane, measured):
     """Neither refuses an object that the other accepts."""
-    count = CASES * SHARES.get(kind.kind, 1) // sum(SHARES.get(each.kind, 1) for each in drawn_objects.KINDS)
+    count = CASES * SHARES.get(kind.kind, 1) // sum(SHARES.get(other.kind, 1) for other in drawn_objects.KINDS)
     disagreements, by_state = [], 0
     for number in range(count):
         written, path = awkward_values.case(kind, number)

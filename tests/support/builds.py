@@ -40,7 +40,7 @@ def check(objects: Sequence[truth.Object]) -> subprocess.CompletedProcess[str]:
 
 def text(objects: Iterable[truth.Object]) -> str:
     """The objects as JSON, which YAML reads. PyYAML would write the text `n` without quotes, which Kubernetes reads as false."""
-    return "".join(f"---\n{json.dumps(each)}\n" for each in objects)
+    return "".join(f"---\n{json.dumps(resource)}\n" for resource in objects)
 
 
 def layer(folder: Path, around: str, **settings: Any) -> Path:

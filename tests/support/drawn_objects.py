@@ -35,6 +35,9 @@ class Kind(NamedTuple):
 _CORE, _RBAC = "io.k8s.api.core.v1.", "rbac.authorization.k8s.io/v1"
 KINDS = (
     Kind("apps/v1", "Deployment", "io.k8s.api.apps.v1.Deployment", ("spec", "template")),
+    Kind("apps/v1", "StatefulSet", "io.k8s.api.apps.v1.StatefulSet"),
+    Kind("apps/v1", "DaemonSet", "io.k8s.api.apps.v1.DaemonSet"),
+    Kind("apps/v1", "ReplicaSet", "io.k8s.api.apps.v1.ReplicaSet"),
     Kind("v1", "Service", _CORE + "Service"),
     Kind("v1", "PersistentVolumeClaim", _CORE + "PersistentVolumeClaim"),
     Kind("networking.k8s.io/v1", "Ingress", "io.k8s.api.networking.v1.Ingress"),

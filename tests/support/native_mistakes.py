@@ -77,6 +77,16 @@ def deployment(template: Any = None, **spec: Any) -> Object:
     return native("apps/v1", "Deployment", {"spec": fields})
 
 
+def stateful_set(**spec: Any) -> Object:
+    """A StatefulSet."""
+    return {**deployment(**spec), "kind": "StatefulSet"}
+
+
+def daemon_set(**spec: Any) -> Object:
+    """A DaemonSet."""
+    return {**deployment(**spec), "kind": "DaemonSet"}
+
+
 def job(name: str = "a", labels: Any = None, policy: str = "Never", **spec: Any) -> Object:
     """A Job."""
     template = {"metadata": {"labels": labels or {}}, "spec": {**_POD, "restartPolicy": policy}}
@@ -273,6 +283,53 @@ _DEPLOYMENTS: list[Row] = [
         "spec.template.spec.restartPolicy",
     ),
 ]
+_SETS: list[Row] = [
+    (
+        "a StatefulSet with a dot in its name",
+        {**stateful_set(), "metadata": {"name": "a.b", "namespace": SPACE}},
+        "DYN251",
+        "metadata.name",
+    ),
+    ("a Service in capitals", stateful_set(serviceName="A"), "DYN251", "spec.serviceName"),
+    (
+        "a claim template without a size",
+        stateful_set(volumeClaimTemplates=[{"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"]}}]),
+        "DYN250",
+        "spec.volumeClaimTemplates[0].spec.resources.requests.storage",
+    ),
+    (
+        "steps of OnDelete",
+        stateful_set(updateStrategy={"type": "OnDelete", "rollingUpdate": {}}),
+        "DYN254",
+        "spec.updateStrategy.rollingUpdate",
+    ),
+    (
+        "a partition below zero",
+        stateful_set(updateStrategy={"rollingUpdate": {"partition": -1}}),
+        "DYN253",
+        "spec.updateStrategy.rollingUpdate.partition",
+    ),
+    ("an unknown order", stateful_set(podManagementPolicy="Any"), "DYN024", "spec.podManagementPolicy"),
+    (
+        "claims that vanish",
+        stateful_set(persistentVolumeClaimRetentionPolicy={"whenScaled": "Drop"}),
+        "DYN252",
+        "spec.persistentVolumeClaimRetentionPolicy.whenScaled",
+    ),
+    (
+        "two ways to replace pods",
+        daemon_set(updateStrategy={"rollingUpdate": {"maxSurge": 1}}),
+        "DYN254",
+        "spec.updateStrategy.rollingUpdate.maxSurge",
+    ),
+    (
+        "no way to replace pods",
+        daemon_set(updateStrategy={"rollingUpdate": {"maxUnavailable": 0}}),
+        "DYN254",
+        "spec.updateStrategy.rollingUpdate.maxUnavailable",
+    ),
+    ("a DaemonSet that selects others", daemon_set(selector={"matchLabels": {"app": "b"}}), "DYN259", "spec.selector"),
+]
 _JOBS: list[Row] = [
     ("pods that never end", job(policy="Always"), "DYN250", "spec.template.spec.restartPolicy"),
     ("a name with 64 characters", job("a" * 64), "DYN251", "metadata.name"),
@@ -373,17 +430,32 @@ _AUTOSCALERS: list[Row] = [
     ),
     ("a pace without policies", autoscaler(behavior={"scaleDown": {"policies": []}}), "DYN250", "spec.behavior.scaleDown.policies"),
 ]
+
+
+def _pods(**fields: Any) -> Object:
+    return {"metadata": {"labels": _LABELS}, "spec": {**_POD, **fields}}
+
+
+_MOUNTED = {"name": "main", "image": "a:1", "volumeMounts": [{"name": "data", "mountPath": "/data"}]}
+_CLAIMED = {
+    "template": _pods(containers=[_MOUNTED]),
+    "volumeClaimTemplates": [
+        {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
+    ],
+}
 _OF_OBJECT = {
     "metric": {"name": "a"},
     "describedObject": {"kind": "Service", "name": "a"},
     "target": {"type": "Value", "value": 1, "averageValue": 1},
 }
 MISTAKES: list[Row] = [
-    *(*_METADATA, *_DATA, *_SERVICES, *_CLAIMS, *_INGRESSES, *_ACCESS, *_DEPLOYMENTS, *_JOBS, *_AUTOSCALERS),
+    *(*_METADATA, *_DATA, *_SERVICES, *_CLAIMS, *_INGRESSES, *_ACCESS, *_DEPLOYMENTS, *_SETS, *_JOBS, *_AUTOSCALERS),
     ("an unknown field", service(portz=[]), "DYN029", "spec.portz"),
     ("a number as text", service(ports=[{"port": "80"}]), "DYN021", "spec.ports[0].port"),
 ]
 LIMITS: list[tuple[str, Object]] = [
+    ("a null, which means absent", service(selector=None)),
+    ("a failure policy without rules", job(podFailurePolicy={})),
     ("annotations of 256 KiB", config_map(annotations={"a": _text(256 * 1024 - 1)})),
     ("1 MiB of data", config_map({"a": _text(1024 * 1024)})),
     ("Base64 with line breaks", secret(encoded={"a": base64.encodebytes(b"x" * 100).decode()})),
@@ -404,6 +476,9 @@ LIMITS: list[tuple[str, Object]] = [
     ("a group without an API group", binding({"kind": "Group", "name": "g"})),
     ("a surge over 100 %", deployment(strategy={"rollingUpdate": {"maxSurge": "300%"}})),
     ("an expression as selector", deployment(selector={"matchExpressions": [{"key": "app", "operator": "NotIn", "values": ["b"]}]})),
+    ("a mount of a claim template", stateful_set(**_CLAIMED)),
+    ("a StatefulSet with a subdomain in capitals", stateful_set(template=_pods(subdomain="A"))),
+    ("surge instead of gaps", daemon_set(updateStrategy={"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}})),
     ("a work queue", job(parallelism=2)),
     ("the own name as a label", job(labels={"job-name": "a"})),
     ("a selector by hand", job(labels=_LABELS, manualSelector=True, selector={"matchLabels": _LABELS})),

@@ -74,6 +74,10 @@ UNIONS: dict[str, tuple[tuple[str, ...], ...]] = {
 REQUIRED: dict[str, tuple[str, ...]] = {
     "Deployment": ("metadata", "spec"),
     "Job": ("metadata", "spec"),
+    "DaemonSet": ("metadata", "spec"),
+    "ReplicaSet": ("metadata", "spec"),
+    "StatefulSet": ("metadata", "spec"),
+    "ReplicaSetSpec": ("template",),
     "Service": ("metadata", "spec"),
     "PersistentVolumeClaim": ("metadata", "spec"),
     "Ingress": ("metadata", "spec"),
@@ -167,6 +171,16 @@ _OWNED: dict[tuple[str, str], list[Any]] = {
     ("PodTemplateSpec", "metadata"): [{"labels": {"app": "drawn"}}, {"labels": {"app": "drawn", "b": "c"}, "annotations": {"a": "b"}}],
     ("PersistentVolumeClaimTemplate", "metadata"): [{"labels": {"a": "b"}}, {"annotations": {"a": "b"}}],
     ("DeploymentSpec", "selector"): [_SELECTOR],
+    ("DaemonSetSpec", "selector"): [_SELECTOR],
+    ("ReplicaSetSpec", "selector"): [_SELECTOR],
+    ("StatefulSetSpec", "selector"): [_SELECTOR],
+    ("StatefulSetSpec", "podManagementPolicy"): ["OrderedReady", "Parallel"],
+    ("StatefulSetSpec", "persistentVolumeClaimRetentionPolicy"): [{"whenDeleted": "Delete"}, {"whenScaled": "Retain"}],
+    ("StatefulSetSpec", "updateStrategy"): [{"type": "OnDelete"}, {"rollingUpdate": {"partition": 1, "maxUnavailable": "50%"}}],
+    ("StatefulSetSpec", "volumeClaimTemplates"): [
+        [{"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}]
+    ],
+    ("DaemonSetSpec", "updateStrategy"): [{"type": "OnDelete"}, {"rollingUpdate": {"maxSurge": "25%", "maxUnavailable": 0}}],
     ("DeploymentSpec", "minReadySeconds"): [0, 5],
     ("DeploymentSpec", "progressDeadlineSeconds"): [100],
     ("DeploymentStrategy", "rollingUpdate"): [{"maxSurge": 1, "maxUnavailable": 0}, {"maxSurge": "25%"}],

@@ -60,6 +60,7 @@ _LABEL, _SUBDOMAIN, _SEGMENT = (
 _FORMS: dict[str, tuple[Callable[[str], bool], str]] = {
     "Namespace": _LABEL,
     "Service": _LABEL,
+    "StatefulSet": _LABEL,
     **dict.fromkeys(("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"), _SEGMENT),
 }
 

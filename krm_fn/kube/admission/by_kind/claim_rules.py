@@ -30,8 +30,11 @@ def validate(claim: Resource) -> Iterator[Rejection]:
         yield rejection.below("spec")
 
 
-def validate_spec(spec: Fields) -> Iterator[Rejection]:
-    """Yields the rejections of the spec of a claim, or of a template of claims. Paths begin at the spec."""
+def validate_spec(spec: Fields, *, drops: bool = True) -> Iterator[Rejection]:
+    """Yields the rejections of the spec of a claim, or of a template of claims. Paths begin at the spec.
+
+    With `drops`, the server drops some data sources before it checks them. It does not in templates.
+    """
     yield from _access_modes(spec.get("accessModes") or ())
     for rejection in label_selectors.validate(spec.get("selector")):
         yield rejection.below("selector")
@@ -47,7 +50,7 @@ def validate_spec(spec: Fields) -> Iterator[Rejection]:
             yield rejections.bad_name(name, (field,))
     if spec.get("volumeMode") == "":
         yield rejections.unknown("", ("Filesystem", "Block"), ("volumeMode",))
-    yield from _sources(spec)
+    yield from _sources(spec, drops=drops)
 
 
 def _access_modes(modes: tuple[str, ...] | list[str]) -> Iterator[Rejection]:
@@ -60,15 +63,15 @@ def _access_modes(modes: tuple[str, ...] | list[str]) -> Iterator[Rejection]:
         yield rejections.conflict(("accessModes",), "ReadWriteOncePod excludes other access modes", "keep one of them")
 
 
-def _sources(spec: Fields) -> Iterator[Rejection]:
+def _sources(spec: Fields, *, drops: bool) -> Iterator[Rejection]:
     """Checks the data with which a volume begins (validateDataSource, validateDataSourceRef).
 
     A reference into another namespace needs a feature gate that is off by default; without it the server drops the reference.
     """
     source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
-    if reference is not None and reference.get("namespace"):
+    if drops and reference is not None and reference.get("namespace"):
         reference = None
-    if source is not None and reference is None and (source.get("kind"), source.get("apiGroup") or "") not in _COPIED:
+    if drops and source is not None and reference is None and (source.get("kind"), source.get("apiGroup") or "") not in _COPIED:
         source = None
     for field, named in (("dataSource", source), ("dataSourceRef", reference)):
         if named is not None:
