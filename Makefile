@@ -16,7 +16,7 @@ ENGINE ?= $(shell docker info >/dev/null 2>&1 && echo docker || echo podman)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo try test fuzz convert-check explain-coverage forecast soak test-gitops test-running test-containers image pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet clean tools-dynamo tools-planner
+.PHONY: help venv demo try test fuzz admission convert-check explain-coverage forecast soak test-gitops test-running test-containers image pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet clean tools-dynamo tools-planner
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -45,6 +45,9 @@ endif
 
 fuzz: $(VENV)/dev ## run the function on 18,000 resources with random mistakes; make test runs 2,000
 	KRM_FN_MUTATIONS=18000 $(BIN)/python -m pytest -n $(WORKERS) tests/fuzz
+
+admission: $(VENV)/dev tools ## compare krm-fn check with an API server on 5,000 random native objects; make test does it for 300
+	KRM_FN_TOOLS=required KRM_FN_ADMISSION=5000 $(BIN)/python -m pytest tests/api_server/test_admission.py
 
 convert-check: $(VENV)/dev ## convert the graphs of examples and tests, and GRAPHS=10000 random ones, there and back; make test does it for fewer
 	KRM_FN_EXAMPLES=$$(( $(GRAPHS) / 2 )) $(BIN)/python -m pytest -n $(WORKERS) tests/convert/test_round_trips.py

@@ -1,6 +1,7 @@
 """`krm-fn check`: finds mistakes in resources and in changes, and prints no objects.
 
-The rules are in `krm_fn.expand` (render), `krm_fn.review.finished_builds` and `krm_fn.rules.updates` (changes).
+The rules are in `krm_fn.expand` (render), `krm_fn.review.finished_builds`, `krm_fn.review.native_objects` and `krm_fn.rules.updates`
+(changes).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from krm_fn.kube.types import Resource
 from krm_fn.manifests import ownership
 from krm_fn.repositories.states import RootState
 from krm_fn.results import Result, Severity
-from krm_fn.review import finished_builds
+from krm_fn.review import finished_builds, native_objects
 from krm_fn.rules import deprecations, runtime_windows, updates
 
 _ORPHAN = "DYN053"
@@ -68,7 +69,7 @@ def check(  # noqa: PLR0913 - one for each option
     PATH is a file, a folder or stdin (-). The default is the current folder. In a folder, krm-fn finds the roots: Kustomizations that no
     other one includes, kpt packages, folders that Argo CD or Flux applies, and plain files (*.yaml, *.yml and *.json). It builds each root
     once, without running programs of the folder, and compares committed renders with new ones. In a build, krm-fn also finds namespaces,
-    name prefixes and labels of generated objects that a later layer changed.
+    name prefixes and labels of generated objects that a later layer changed. In native objects, it finds fields that an API server rejects.
 
     The configuration is the file of --config or a DynamoRender in a PATH. Without a configuration, mistakes that depend on the
     configuration are warnings.
@@ -183,6 +184,7 @@ def _findings(group: Iterable[Source], loaded: Sources) -> Iterator[Result]:
             yield result
     yield from deprecations.check(values, loaded.config)
     yield from runtime_windows.check(values, loaded.config)
+    yield from native_objects.check(values, config or loaded.config)
     yield from mismatches
 
 

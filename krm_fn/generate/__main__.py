@@ -29,8 +29,12 @@ _MADE = "# Made from krm_fn/api by `make generate`.\n"
 
 
 def checked() -> dict[Path, str]:
-    """Schema file for renders: Dynamo's kinds, and the native definitions that they refer to."""
-    return {ROOT / "krm_fn" / table.FILE: generate.text(structural.table(*native_definitions.load()))}
+    """Schema files: Dynamo's kinds with the native definitions that they refer to, for renders, and Kubernetes' own kinds, for checks."""
+    native = native_definitions.load()
+    return {
+        ROOT / "krm_fn" / table.FILE: generate.text(structural.table(*native)),
+        ROOT / "krm_fn" / table.NATIVE_FILE: generate.text(structural.native_table(*native)),
+    }
 
 
 def generated() -> dict[Path, str]:

@@ -20,13 +20,14 @@ from krm_fn.schema.table import Schema
 
 FILE = Path(__file__).parent / "native.json"
 DOCUMENTS = (
-    *("api/v1", "apis/apps/v1", "apis/autoscaling/v2", "apis/batch/v1"),  # models may use these four; patches merge by all of them
+    *("api/v1", "apis/apps/v1", "apis/autoscaling/v2", "apis/batch/v1", "apis/networking.k8s.io/v1", "apis/rbac.authorization.k8s.io/v1"),
     *("apis/admissionregistration.k8s.io/v1", "apis/apiextensions.k8s.io/v1", "apis/apiregistration.k8s.io/v1", "apis/autoscaling/v1"),
     *("apis/certificates.k8s.io/v1", "apis/coordination.k8s.io/v1", "apis/discovery.k8s.io/v1", "apis/events.k8s.io/v1"),
-    *("apis/flowcontrol.apiserver.k8s.io/v1", "apis/networking.k8s.io/v1", "apis/node.k8s.io/v1", "apis/policy/v1"),
-    *("apis/rbac.authorization.k8s.io/v1", "apis/resource.k8s.io/v1", "apis/scheduling.k8s.io/v1", "apis/storage.k8s.io/v1"),
+    *("apis/flowcontrol.apiserver.k8s.io/v1", "apis/node.k8s.io/v1", "apis/policy/v1"),
+    *("apis/resource.k8s.io/v1", "apis/scheduling.k8s.io/v1", "apis/storage.k8s.io/v1"),
 )
-_FOR_MODELS = 4
+_CHECKED = 6
+"""The number of documents whose definitions `krm-fn` checks. Patches merge by those of all documents."""
 
 TYPES_FILE = "kube/native_types.py"
 """The path of the generated file in the package."""
@@ -76,7 +77,7 @@ def load() -> Native:
 
 def files(openapi: list[dict[str, Any]]) -> dict[Path, str]:
     """Both files with their text, made from OpenAPI v3 documents in the order of `DOCUMENTS`."""
-    definitions = dict(sorted(structural.native_part(openapi[:_FOR_MODELS]).items()))
+    definitions = dict(sorted(structural.native_part(openapi[:_CHECKED]).items()))
     native_part = Native(openapi[0]["info"]["version"], definitions)
     return {FILE: generate.text(native_part._asdict()), FILE.with_name("merging.json"): generate.text(kustomize_files.natively(openapi))}
 

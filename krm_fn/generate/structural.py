@@ -16,6 +16,22 @@ from krm_fn import api, registry
 from krm_fn.api import base, native
 from krm_fn.schema.table import Schema
 
+_APPS, _BATCH, _NETWORKING, _RBAC = (f"io.k8s.api.{group}.v1." for group in ("apps", "batch", "networking", "rbac"))
+NATIVE_KINDS = {
+    "v1": tuple(
+        f"{native.CORE}{kind}"
+        for kind in (
+            *("ConfigMap", "LimitRange", "Namespace", "PersistentVolume", "PersistentVolumeClaim", "Pod", "ResourceQuota"),
+            *("Secret", "Service", "ServiceAccount"),
+        )
+    ),
+    "apps/v1": (f"{_APPS}DaemonSet", f"{_APPS}Deployment", f"{_APPS}ReplicaSet", f"{_APPS}StatefulSet"),
+    "autoscaling/v2": ("io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler",),
+    "batch/v1": (f"{_BATCH}CronJob", f"{_BATCH}Job"),
+    "networking.k8s.io/v1": (f"{_NETWORKING}Ingress", f"{_NETWORKING}IngressClass", f"{_NETWORKING}NetworkPolicy"),
+    "rbac.authorization.k8s.io/v1": tuple(f"{_RBAC}{kind}" for kind in ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")),
+}
+"""The definitions of Kubernetes' own kinds that `krm-fn check` checks, by apiVersion."""
 ROOTS = (native.CORE + "PodTemplateSpec", "io.k8s.api.apps.v1.DeploymentSpec")
 _CHECKED = (
     "x-native",
@@ -40,8 +56,9 @@ _TOLD = ("description", "x-kubernetes-validations", "x-rules-of-entries", "x-edi
 _TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$"
 _NUMBER = r"([0-9]+\.?[0-9]*|\.[0-9]+)"
 _QUANTITY = rf"^[+-]?{_NUMBER}([KMGTPE]i|[numkMGTPE]|[eE][+-]?{_NUMBER})?$"
+_QUANTITIES = "io.k8s.apimachinery.pkg.api.resource.Quantity"
 _ATOMS: dict[str, Schema] = {
-    "io.k8s.apimachinery.pkg.api.resource.Quantity": {"x-kubernetes-int-or-string": True, "format": "quantity", "pattern": _QUANTITY},
+    _QUANTITIES: {"x-kubernetes-int-or-string": True, "format": "quantity", "pattern": _QUANTITY},
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString": {"x-kubernetes-int-or-string": True, "format": "int32"},
     native.META + "Time": {"type": "string", "format": "date-time", "pattern": _TIME},
 }
@@ -94,12 +111,24 @@ def described(native_definitions: dict[str, Schema]) -> dict[str, Schema]:
 def table(version: str, native_definitions: dict[str, Schema]) -> dict[str, Any]:
     """Builds the schema table for the render: `kubernetes` (the version of the native part), `kinds` and `definitions`."""
     dynamo_definitions = {name: compact(schema) for name, schema in described(native_definitions).items()}
-    definitions = dynamo_definitions | {name: native_definitions[name] for name in _reachable(dynamo_definitions, native_definitions)}
+    roots = [*ROOTS, *(name for schema in dynamo_definitions.values() for name in references(schema))]
+    reachable = _reachable(dynamo_definitions, native_definitions, roots)
+    definitions = dynamo_definitions | {name: native_definitions[name] for name in reachable}
     addresses: dict[str, dict[str, str]] = {}
     for kind in kinds():
         version_of, name_of = address(kind)
         addresses.setdefault(name_of, {})[version_of] = kind.__name__
     return {"kubernetes": version, "kinds": dict(sorted(addresses.items())), "definitions": dict(sorted(definitions.items()))}
+
+
+def native_table(version: str, native_definitions: dict[str, Schema]) -> dict[str, Any]:
+    """Builds the schema table of Kubernetes' own kinds, without the definitions of the table for the render."""
+    kinds = {name.rpartition(".")[2]: {group: name} for group, names in NATIVE_KINDS.items() for name in names}
+    seen = _reachable({}, native_definitions, [name for names in NATIVE_KINDS.values() for name in names])
+    rest = seen - table(version, native_definitions)["definitions"].keys()
+    definitions = {name: native_definitions[name] for name in rest}
+    definitions[_QUANTITIES] = {**_ATOMS[_QUANTITIES], "x-any-number": True}
+    return {"kubernetes": version, "kinds": dict(sorted(kinds.items())), "definitions": dict(sorted(definitions.items()))}
 
 
 def native_part(documents: Iterable[dict[str, Any]]) -> dict[str, Schema]:
@@ -172,9 +201,10 @@ def _extended(schema: Schema, source: Schema, native_definitions: dict[str, Sche
     return extended | {key: schema[key] for key in _TOLD if key in schema}
 
 
-def _reachable(dynamo_definitions: dict[str, Schema], native_definitions: dict[str, Schema]) -> set[str]:
+def _reachable(dynamo_definitions: dict[str, Schema], native_definitions: dict[str, Schema], roots: list[str]) -> set[str]:
+    """Returns the names of the native definitions to which the roots lead."""
     seen: set[str] = set()
-    todo = [*ROOTS, *(name for schema in dynamo_definitions.values() for name in references(schema))]
+    todo = [*roots]
     while todo:
         name = todo.pop()
         if name not in seen and name not in dynamo_definitions:

@@ -26,6 +26,7 @@ _LIKELY = re.compile(r"secret|(?:token|password)\b|\wkey\b|name\W+key\b|(?-i:\bK
 _VARIABLES = ("env", "envs")
 _PRIVATE = frozenset((*_VARIABLES, "args", "command", "httpHeaders"))
 _DATA = ("data", "stringData")
+_TOPS = tuple((field,) for field in _DATA)
 _ONLY_IN_SECRETS = ("stringData", "secretGenerator", labels.LAST_APPLIED)
 
 
@@ -49,8 +50,11 @@ def is_likely_in_text(text: str) -> bool:
 
 
 def may_be_at(path: Path) -> bool:
-    """True for a field whose value may be a secret, whatever its name is: variables, command lines and headers, but not their names."""
-    return not _PRIVATE.isdisjoint(path) and path[-1] != "name"
+    """True for a field whose value may be a secret, whatever its name is.
+
+    These are variables, command lines and headers, but not their names, and the data of an object.
+    """
+    return path[:1] in _TOPS or (not _PRIVATE.isdisjoint(path) and path[-1] != "name")
 
 
 def paths(value: Any) -> list[Path]:

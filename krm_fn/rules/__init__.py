@@ -30,6 +30,7 @@ def check_graph(plan: GraphPlan, pods: Sequence[Pods], cluster: ClusterFacts) ->
         yield from graph_rules.check(plan)
     for component in pods:
         yield from _check_component(component, cluster)
+        yield from pod_template_rules.check_object_labels(component.plan, plan.features.labels)
     for workload, components in workloads.grouped(pods).items():
         yield from workload.check_together(plan, [component.plan for component in components])
     if any(plan.config.platform):

@@ -86,6 +86,9 @@ def _check_names(plan: ComponentPlan) -> Iterator[Result]:
     elif plan.identity.service.startswith("-") and not plan.identity.standalone:
         message = f"{plan.identity.service!r} is not a valid label value; begin it with a letter or a digit"
         yield results.error("DYN204", message, plan.ref, plan.at("name"))
+    elif not name_formats.DNS_SUBDOMAIN.fullmatch(plan.ref.name):
+        message = f"{plan.ref.name!r} is not a valid name of a resource; use lower-case letters, digits and dashes"
+        yield results.error("DYN251", message, plan.ref, ("metadata", "name"))
     if len(plan.identity.dynamo_namespace) > names.LABEL_LIMIT:
         message = (
             f"the Dynamo namespace {plan.identity.dynamo_namespace} is longer than the {names.LABEL_LIMIT} characters of a label value"

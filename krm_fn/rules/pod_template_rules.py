@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from krm_fn import engines, results
+from krm_fn.kube import labels, names
 from krm_fn.kube.admission import by_field, name_formats, pod_rules
 from krm_fn.manifests import workloads
 from krm_fn.rules import field_origin
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from krm_fn.manifests.pod_builder import Pods
     from krm_fn.plan import ComponentPlan
     from krm_fn.results import Path, Result
+
+_CHECKED_AS_NAMES = (labels.GRAPH, labels.COMPONENT, labels.COMPONENT_TYPE, labels.SUB_COMPONENT_TYPE)
+"""Labels with names of the graph and its components, which other rules check."""
 
 
 def check(pods: Pods) -> Iterator[Result]:
@@ -73,6 +77,26 @@ def _check_metadata(plan: ComponentPlan) -> Iterator[Result]:
     types = {"componentType": identity.type, "subComponentType": identity.sub_type}
     for rejection in name_formats.validate_labels(types):
         yield results.error(rejection.code, rejection.message, plan.ref, plan.at("name", *map(plan.word, rejection.path)))
+
+
+def check_object_labels(plan: ComponentPlan, of_graph: Labels) -> Iterator[Result]:
+    """Yields findings about labels of a component's objects that `check` does not find: its own labels, and its Dynamo namespace.
+
+    `of_graph` holds the user's labels of the graph, which other rules check.
+    """
+    identity = plan.identity
+    others = {*identity.service_labels, *plan.pod.labels, *of_graph, *_CHECKED_AS_NAMES}
+    for rejection in name_formats.validate_labels({key: value for key, value in identity.labels.items() if key not in others}):
+        (key,) = rejection.path
+        if key != labels.NAMESPACE:
+            yield results.error(rejection.code, rejection.message, plan.ref, plan.at("labels", key))
+        elif identity.standalone and not _is_too_long(identity.labels[key], identity.dynamo_namespace):
+            yield results.error(rejection.code, rejection.message, plan.ref, ("spec", "dynamoNamespace"))
+
+
+def _is_too_long(label: str, dynamo_namespace: str) -> bool:
+    """True for a Dynamo namespace that another rule reports, because it is too long."""
+    return label == dynamo_namespace and len(label) > names.LABEL_LIMIT
 
 
 def _of_service(plan: ComponentPlan) -> Labels:

@@ -51,6 +51,9 @@ def _check_names(plan: RequestPlan) -> Iterator[Result]:
         longest = names.LABEL_LIMIT - len(names.profiling_job(""))
         message = f"the name of the Job, {job}, has {len(job)} characters, but at most {names.LABEL_LIMIT} are allowed"
         yield results.error("DYN183", f"{message}; use a name of at most {longest} characters", plan.ref, ("metadata", "name"))
+    elif not name_formats.DNS_SUBDOMAIN.fullmatch(plan.name):
+        message = f"{plan.name!r} is not a valid name of a resource; use lower-case letters, digits and dashes"
+        yield results.error("DYN251", message, plan.ref, ("metadata", "name"))
     graph, namespace = plan.overrides.name, plan.overrides.namespace
     if graph and not (names.SERVICE.fullmatch(graph) and len(graph) <= names.SERVICE_LIMIT):
         message = f"{graph!r} is not a valid name of a graph; use lower-case letters, digits and dashes, and begin with a letter"

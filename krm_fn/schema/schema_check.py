@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from krm_fn.kube.types import Resource
     from krm_fn.results import Path, Ref, Result, Severity
-    from krm_fn.schema.table import Schema
+    from krm_fn.schema.table import Schema, Table
 
 CONFIG = "DynamoRender"
 
@@ -38,6 +38,8 @@ _FORMATS = {
     "date-time": ("a time", "it like 2026-01-31T12:00:00Z"),
     "duration": ("a duration", "a number with a unit, for example 15m or 1h30m"),
 }
+_ANY_NUMBER = "x-any-number"
+"""Marks a quantity of Kubernetes' own kinds, which may be a decimal number. In definitions of other kinds it may not."""
 _BITS = {"int32": 31}
 _SUFFIXES = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "n", "u", "m", "k", "M", "G", "T", "P", "E")
 
@@ -59,27 +61,37 @@ def resource(written: Resource, *, unknown: Severity = "error") -> list[Result]:
     versions = table.load().kinds.get(kind) if isinstance(kind, str) else None
     if versions is None or not isinstance(version, str) or version not in versions:
         return list(_unknown_kind(written, versions))
-    return _check_resource(written, versions[version], unknown)
+    return _check_resource(written, versions[version], unknown, table.load())
 
 
 def config(function_config: Resource) -> list[Result]:
     """Returns every violation of a functionConfig of the kind DynamoRender."""
     (definition,) = table.load().kinds[CONFIG].values()
-    return _check_resource(function_config, definition, "error")
+    return _check_resource(function_config, definition, "error", table.load())
+
+
+def native(written: Resource, *, unknown: Severity = "error") -> list[Result]:
+    """Returns every violation of an object of one of Kubernetes' own kinds. Kinds and versions without a schema have none.
+
+    `unknown` is the severity of fields and enum values that the table's Kubernetes version does not have.
+    """
+    known = table.load_native()
+    definition = known.kinds.get(written.get("kind", ""), {}).get(written.get("apiVersion", ""))
+    return _check_resource(written, definition, unknown, known) if definition else []
 
 
 def value(written: Any, definition: str) -> list[Result]:
     """Returns every violation of a value by a definition of the table. Paths begin at the value."""
-    checker = _Checker(results.ref({}), "error")
+    checker = _Checker(results.ref({}), "error", table.load().definitions)
     checker.value(written, {"$ref": definition}, (), definition)
     return checker.findings
 
 
-def _check_resource(written: Resource, definition: str, unknown: Severity) -> list[Result]:
-    checker = _Checker(results.ref(written), unknown)
+def _check_resource(written: Resource, definition: str, unknown: Severity, known: Table) -> list[Result]:
+    checker = _Checker(results.ref(written), unknown, known.definitions)
     checked = {**written}
     checked.pop("status", None)
-    checker.fields(checked, table.load().definitions[definition], (), definition)
+    checker.fields(checked, known.definitions[definition], (), definition)
     return checker.findings
 
 
@@ -103,11 +115,11 @@ def _unknown_kind(written: Resource, versions: dict[str, str] | None) -> Iterato
 class _Checker:
     """One pass over one resource. `name` is always the name of the definition of a value, or of the object that contains it."""
 
-    def __init__(self, ref: Ref, unknown: Severity) -> None:
+    def __init__(self, ref: Ref, unknown: Severity, definitions: dict[str, Schema]) -> None:
         self.findings: list[Result] = []
         self._ref = ref
         self._unknown: Severity = unknown
-        self._definitions = table.load().definitions
+        self._definitions = definitions
 
     def value(self, value: Any, schema: Schema, path: Path, name: str) -> None:
         """Checks any value."""
@@ -242,6 +254,8 @@ def violations(value: Any, schema: Schema, path: Path, definitions: dict[str, Sc
     never quotes a value below a private field.
     """
     expected = schema.get("type") or ("quantity" if schema["format"] == "quantity" else "int-or-string")
+    if type(value) is float and _ANY_NUMBER in schema:
+        return
     if expected not in _ACCEPTED.get(type(value), ()) or (type(value) is float and value - value != 0):  # infinities and NaN are not JSON
         from krm_fn.schema import fixes  # noqa: PLC0415 - only a finding needs it
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 Schema = dict[str, Any]
 FILE = "schema/schema.json"  # in krm_fn
+NATIVE_FILE = "schema/native_kinds.json"
+"""Kubernetes' own kinds, and their definitions that are not in the other file. A render never reads it."""
 
 
 class Table(NamedTuple):
@@ -31,6 +33,13 @@ class Table(NamedTuple):
 def load() -> Table:
     """Returns the table. The first call reads it in about half a millisecond."""
     return Table(**json.loads(registry.data(FILE)))
+
+
+@cache
+def load_native() -> Table:
+    """Returns the table of Kubernetes' own kinds, with the definitions of both files."""
+    native = Table(**json.loads(registry.data(NATIVE_FILE)))
+    return native._replace(definitions={**load().definitions, **native.definitions})
 
 
 def with_defaults(resource: Resource) -> Resource:

@@ -133,6 +133,8 @@ def _fix(definition: str, key: str) -> str:
     if definition == "ResourceItem" and "/" in key:
         return "write it below custom"
     definitions = table.load().definitions
+    if definition not in definitions:
+        definitions = table.load_native().definitions
     for parent, name in _PARENTS.get(component, ()):
         if key in definitions[name]["properties"]:
             return f"it belongs in {parent}{' ' if ' ' in parent else '.'}{key}"

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from krm_fn.yamlio import positions
 from tests.cli import console
 from tests.cli.console import GRAPH, MISSPELT
+from tests.support import builds
 
 RENDER = """\
 apiVersion: dynamo.krm-fn.io/v1alpha1
@@ -19,7 +20,7 @@ kind: DynamoRender
 metadata: {name: render}
 spec: {natsAddress: "nats://nats:4222"}
 """
-SERVICE = "apiVersion: v1\nkind: Service\nmetadata: {name: plain, namespace: team}\n"
+CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: plain, namespace: team}\n"
 
 
 def write(folder, **files):
@@ -79,7 +80,7 @@ def test_text_is_place_severity_code_field_and_message_with_the_line_and_a_caret
 
 
 WHERE = [
-    ("the second document", f"{SERVICE}---\n{MISSPELT}", "18:7"),
+    ("the second document", f"{CONFIG_MAP}---\n{MISSPELT}", "18:7"),
     ("after comments and blank lines", f"# one\n\n# two\n---\n\n{MISSPELT}", "19:7"),
     ("Windows line ends", MISSPELT.replace("\n", "\r\n"), "14:7"),
     ("a byte order mark", f"\ufeff{MISSPELT}", "14:7"),
@@ -194,7 +195,7 @@ def test_a_folder_may_hold_files_of_other_programs(tmp_path):
 
 
 def test_one_object_in_two_files_is_an_error_that_names_both(tmp_path):
-    folder = write(tmp_path, a=f"{SERVICE}---\n{GRAPH}", b=GRAPH)
+    folder = write(tmp_path, a=f"{CONFIG_MAP}---\n{GRAPH}", b=GRAPH)
     done = console.run("check", folder)
     assert done.code == 1
     assert f"{tmp_path}/b.yaml:1:1: error DYN016" in done.out
@@ -203,7 +204,7 @@ def test_one_object_in_two_files_is_an_error_that_names_both(tmp_path):
 
 @pytest.mark.parametrize("paths", [["a.yaml", "a.yaml"], [".", "a.yaml"], ["a.yaml", "link.yaml"], [".", "../here/sub/.."]])
 def test_one_file_named_twice_is_read_once(paths, tmp_path):
-    folder = write(tmp_path / "here", a=GRAPH, sub__b=SERVICE)
+    folder = write(tmp_path / "here", a=GRAPH, sub__b=CONFIG_MAP)
     (folder / "link.yaml").symlink_to(folder / "a.yaml")
     assert console.run("check", *(folder / path for path in paths)).code == 0
 
@@ -314,7 +315,7 @@ NOTES = [
 @pytest.mark.parametrize(("reason", "notes"), NOTES, ids=[row[0] for row in NOTES])
 def test_what_comes_from_an_orchestrator_is_of_the_file_that_it_notes(reason, notes, tmp_path):
     """The finding has no line, which only the source file has; with `--root` the command reads that file."""
-    write(tmp_path, sub__graph=f"# the second document\n{SERVICE}---\n{MISSPELT}")
+    write(tmp_path, sub__graph=f"# the second document\n{CONFIG_MAP}---\n{MISSPELT}")
     stdin = listed(MISSPELT, **notes)
     alone = console.run("check", "-", stdin=stdin)
     assert alone.out.startswith("sub/graph.yaml: error DYN023")
@@ -331,7 +332,7 @@ def test_a_root_without_the_file_leaves_the_name(tmp_path):
 def test_the_lines_behind_a_real_build_are_those_of_its_files(tmp_path, kustomize):
     """kustomize's own annotations, from a base that an overlay renames; one repository holds both."""
     (tmp_path / ".git").mkdir()
-    write(tmp_path, base__graph=f"{SERVICE}---\n{MISSPELT}", base__kustomization="resources: [graph.yaml]\n")
+    write(tmp_path, base__graph=f"{CONFIG_MAP}---\n{MISSPELT}", base__kustomization="resources: [graph.yaml]\n")
     overlay = "resources: [../base]\nnamePrefix: eu-\nnamespace: prod\nbuildMetadata: [originAnnotations]\n"
     write(tmp_path, overlay__kustomization=overlay)
     built = subprocess.run([kustomize, "build", tmp_path / "overlay"], capture_output=True, text=True, check=True).stdout
@@ -495,7 +496,7 @@ def test_many_findings_in_one_list_cost_one_reading_of_it(tmp_path, readings):
 
 def test_many_of_one_identity_cost_few_readings(tmp_path, readings):
     file = tmp_path / "list.yaml"
-    file.write_text("apiVersion: v1\nkind: List\nitems:\n" + f"- {textwrap.indent(SERVICE, '  ').lstrip()}" * 50)
+    file.write_text("apiVersion: v1\nkind: List\nitems:\n" + f"- {textwrap.indent(CONFIG_MAP, '  ').lstrip()}" * 50)
     done = console.run("check", file)
     assert done.out.count("error DYN016") == 49
     assert len(readings) == 2
@@ -510,11 +511,11 @@ def overlaid(**metadata):
     resources = build()
     for resource in resources:
         resource["metadata"].update({key: value(resource["metadata"][key]) for key, value in metadata.items()})
-    return yaml.safe_dump_all(resources)
+    return builds.text(resources)
 
 
 def test_a_finished_build_passes():
-    done = console.run("check", "-", stdin=yaml.safe_dump_all(build()))
+    done = console.run("check", "-", stdin=builds.text(build()))
     assert (done.code, done.out) == (0, "")
 
 
@@ -547,7 +548,7 @@ def test_a_finished_build_over_which_something_was_laid(code, metadata, tmp_path
 
 def test_objects_whose_graph_is_gone_are_a_warning():
     """The same warning as in a render."""
-    done = console.run("check", "-", stdin=yaml.safe_dump_all(item for item in build() if item["kind"] != "DynamoGraphDeployment"))
+    done = console.run("check", "-", stdin=builds.text(item for item in build() if item["kind"] != "DynamoGraphDeployment"))
     assert done.code == 0
     assert "warning DYN053" in done.out
 

@@ -10,6 +10,7 @@ import yaml
 
 from krm_fn import codes, expand
 from krm_fn.files import sources
+from krm_fn.review import native_objects
 from krm_fn.rules import updates
 from krm_fn.yamlio import reader
 
@@ -65,7 +66,8 @@ def test_the_wrong_example_has_the_finding_and_the_right_one_has_not(code, which
     file = tmp_path / "example.yaml"
     file.write_text(whole(text))
     loaded = sources.load([str(file)])
-    found = [*loaded.results, *expand.expand(loaded.values, loaded.config).results]
+    natively = native_objects.check(loaded.values, loaded.config)
+    found = [*loaded.results, *expand.expand(loaded.values, loaded.config).results, *natively]
     assert (code in {result.code for result in found}) == (which == "wrong"), found
 
 

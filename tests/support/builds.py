@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import filecmp
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ import yaml
 from tests.support import golden, truth
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 COMMAND = Path(sys.executable).with_name("krm-fn")
 FLAGS = ("--enable-alpha-plugins", "--enable-exec")
@@ -34,8 +35,12 @@ def evaluate(package: Path, *settings: str) -> None:
 
 def check(objects: Sequence[truth.Object]) -> subprocess.CompletedProcess[str]:
     """Run `krm-fn check` on a finished build."""
-    text = yaml.safe_dump_all(objects)
-    return subprocess.run([COMMAND, "check", "-"], input=text, capture_output=True, text=True, check=False, timeout=300)
+    return subprocess.run([COMMAND, "check", "-"], input=text(objects), capture_output=True, text=True, check=False, timeout=300)
+
+
+def text(objects: Iterable[truth.Object]) -> str:
+    """The objects as JSON, which YAML reads. PyYAML would write the text `n` without quotes, which Kubernetes reads as false."""
+    return "".join(f"---\n{json.dumps(resource)}\n" for resource in objects)
 
 
 def layer(folder: Path, around: str, **settings: Any) -> Path:

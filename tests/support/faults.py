@@ -76,6 +76,12 @@ def _beside(graph: Resource, name: str) -> Resource:
     return {**graph, "spec": {**graph["spec"], "services": {**graph["spec"]["services"], name: given.service("worker")}}}
 
 
+def _alone(name: str = "chat-worker", **fields: Any) -> Resource:
+    """A standalone component."""
+    component = given.service("worker", pod={"serviceAccountName": "mine"}, serviceName="Worker", backendFramework="vllm", **fields)
+    return given.item("DynamoComponentDeployment", name, api="nvidia.com/v1alpha1", spec=component)
+
+
 def _ephemeral(metadata: Resource) -> Resource:
     """An ephemeral volume with the given claim metadata."""
     claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
@@ -402,6 +408,18 @@ COMPONENTS = [
     fires("DYN141", "spec.services.Worker", "a graph whose name starts with a digit", given.graph(name="2chat")),
     fires("DYN204", "spec.services.-w", "a service that cannot be the value of a label", given.graph({"-w": given.service("worker")})),
     fires("DYN142", "metadata.name", "a Dynamo namespace of 64 characters", given.graph(namespace="n" * 59)),
+    fires("DYN251", "metadata.name", "a graph whose name ends with a dash", given.graph(name="a-")),
+    fires("DYN251", "metadata.name", "a request whose name begins with a dash", request(name="-1")),
+    fires("DYN251", "metadata.name", "a component with a name in capitals", _alone("Lt"), behaviour="v1.5"),
+    fires("DYN204", "spec.dynamoNamespace", "a Dynamo namespace with a slash", _alone(dynamoNamespace="a/b"), behaviour="v1.5"),
+    fires("DYN203", "spec.labels['..']", "a label key of a component", _alone(labels={"..": "a"}), behaviour="v1.5"),
+    fires(
+        "DYN204",
+        f"{_SERVICE}.labels.team",
+        "a label value of a service that reaches its objects only",
+        worker(labels={"team": "/"}),
+        behaviour="v1.5",
+    ),
     quiet("a Dynamo namespace of 63 characters", given.graph(namespace="n" * 58)),
     quiet(
         "the global Dynamo namespace beside a long name",

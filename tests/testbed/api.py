@@ -7,7 +7,7 @@ import json
 import re
 import ssl
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,7 +84,7 @@ class Client:
         asked = {"fieldManager": "tests", "fieldValidation": "Strict"}
         if dry_run:
             asked["dryRun"] = "All"
-        return self.request("POST", f"{self.path(resource).rpartition('/')[0]}?{urlencode(asked)}", resource)
+        return self.request("POST", f"{self._collection(resource)}?{urlencode(asked)}", resource)
 
     def namespace(self, name: str) -> str:
         """Create a namespace unless it exists; returns its name. Raises LookupError with the server's message."""
@@ -95,10 +95,7 @@ class Client:
 
     def path(self, resource: dict[str, Any]) -> str:
         """The API path of a resource. Raises LookupError for a kind that the server does not serve."""
-        api_version, metadata = resource["apiVersion"], resource["metadata"]
-        kind = self._kind(api_version, resource["kind"])
-        namespace = f"/namespaces/{metadata.get('namespace', 'default')}" if kind["namespaced"] else ""
-        return f"{_root(api_version)}{namespace}/{kind['name']}/{metadata['name']}"
+        return f"{self._collection(resource)}/{quote(resource['metadata']['name'], safe='')}"
 
     def knows(self, api_version: str, kind: str) -> bool:
         """True if the server serves a kind."""
@@ -107,6 +104,12 @@ class Client:
         except LookupError:
             return False
         return True
+
+    def _collection(self, resource: dict[str, Any]) -> str:
+        """The API path of all resources of a kind in the namespace of a resource. The metadata may be invalid."""
+        metadata, kind = resource.get("metadata"), self._kind(resource["apiVersion"], resource["kind"])
+        namespace = metadata.get("namespace", "default") if isinstance(metadata, dict) else "default"
+        return f"{_root(resource['apiVersion'])}{f'/namespaces/{namespace}' if kind['namespaced'] else ''}/{kind['name']}"
 
     def _kind(self, api_version: str, kind: str) -> dict[str, Any]:
         if (api_version, kind) not in self._kinds:
