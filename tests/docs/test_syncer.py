@@ -23,7 +23,7 @@ RULES = programs.ROOT / "platform" / "syncer" / "alerts" / "rule.yaml"
 
 def table(heading: str) -> list[list[str]]:
     """The cells of the first table below a heading, row by row."""
-    part = re.split(rf"^## {heading}\n", PAGE, flags=re.MULTILINE)[1].partition("\n## ")[0]
+    part = re.split(rf"^##+ {heading}\n", PAGE, flags=re.MULTILINE)[1].partition("\n## ")[0]
     first = re.search(r"(?:^\|.*\n?)+", part, re.MULTILINE)
     assert first
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in first[0].splitlines()[2:]]
@@ -90,3 +90,14 @@ def test_queries_of_the_page_ask_for_metrics_that_exist(query):
 def test_the_page_shows_how_to_build_the_image():
     assert any("make image TARGET=sync" in text for _, text in markdown.fenced(PAGE, "text"))
     assert re.search(r"^FROM scratch AS sync$", (programs.ROOT / "Dockerfile").read_text(), re.MULTILINE)
+
+
+def test_the_measured_memory_fits_the_limit():
+    """With a fifth of the limit left. The formula below the table gives its figures, and the limit of objects."""
+    rows = [[float(cell.removesuffix(" MiB").replace(",", "")) for cell in row] for row in table("Memory")]
+    (limit,) = re.findall(r"limits: {memory: (\d+)Mi}", (RULES.parents[1] / "core" / "deployment.yaml").read_text())
+    assert all(memory <= int(limit) * 0.8 for *_, memory in rows)
+    assert f"limits the memory of a process to {limit} MiB" in PAGE
+    assert all(abs(54 + 1.7 * stored / 1000 - memory) <= 3 for *_, stored, memory in rows)
+    assert "a process needs 54 MiB, and 1.7 MiB for each 1,000 objects" in PAGE
+    assert int(limit) * 0.8 >= 54 + 1.7 * 80
