@@ -13,7 +13,6 @@ from krm_fn import results
 from krm_fn.cli import command_options, command_output, compared_states
 from krm_fn.cli.finding_formats import text_findings
 from krm_fn.files import cluster_reading, writing
-from krm_fn.kube import duration
 from krm_fn.results import Result
 from krm_fn.review import adopt as adoption
 from krm_fn.review.adopt import all_namespaces, migration_files
@@ -21,19 +20,6 @@ from krm_fn.review.adopt.all_namespaces import ClusterAdoption
 from krm_fn.yamlio import emitter
 
 _PAUSE = 5
-
-
-def _seconds(_ctx: click.Context, _parameter: click.Parameter, value: str | None) -> float | None:
-    """Reads a duration such as 10m. Raises click.BadParameter."""
-    if value is None:
-        return None
-    try:
-        seconds = float(duration.seconds(value))
-    except ValueError as problem:
-        raise click.BadParameter(str(problem)) from problem
-    if seconds < 0:
-        raise click.BadParameter("a time to wait is not negative")
-    return seconds
 
 
 @click.command()
@@ -57,7 +43,7 @@ def _seconds(_ctx: click.Context, _parameter: click.Parameter, value: str | None
     "--wait",
     "limit",
     metavar="DURATION",
-    callback=_seconds,
+    callback=command_options.seconds,
     help="With --all-namespaces: read the cluster with kubectl, again and again until no update is in progress, for at most this time.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print only errors and the last line.")

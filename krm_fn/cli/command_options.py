@@ -17,6 +17,7 @@ from krm_fn.cli import command_output
 from krm_fn.files import project_file, revisions, sources
 from krm_fn.files.project_file import Project
 from krm_fn.files.sources import Sources
+from krm_fn.kube import duration
 from krm_fn.kube.admission import name_formats
 from krm_fn.kube.types import Resource
 from krm_fn.results import Result
@@ -26,6 +27,19 @@ _AUTO = "auto"
 _INPUT = click.Path(exists=True, allow_dash=True)
 _EXTRA = ("aiohttp", "prometheus_client")
 """The packages of the extra `sync`. Only commands that speak to a cluster need them."""
+
+
+def seconds(_ctx: click.Context, _parameter: click.Parameter, text: str | None) -> float | None:
+    """Reads a duration such as 30m as seconds, for the callback of an option. Raises click.BadParameter."""
+    if text is None:
+        return None
+    try:
+        number = float(duration.seconds(text))
+    except ValueError as problem:
+        raise click.BadParameter(str(problem)) from None
+    if number < 0:
+        raise click.BadParameter(f"{text!r} is negative; write for example 30m")
+    return number
 
 
 class Inputs(NamedTuple):

@@ -16,7 +16,6 @@ from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.cli.computed_status import ComputedStatus
 from krm_fn.files import reading
 from krm_fn.files.sources import Sources
-from krm_fn.kube import duration
 
 _TABLE = "table"
 _NOT_READY = 3
@@ -25,25 +24,18 @@ _INTERVAL = 2.0
 """Seconds between two reads of a cluster."""
 
 
-def _seconds(_ctx: click.Context, _param: click.Parameter, text: str | None) -> float | None:
-    if text is None:
-        return None
-    try:
-        seconds = float(duration.seconds(text))
-    except ValueError as problem:
-        raise click.BadParameter(str(problem)) from None
-    if seconds < 0:
-        raise click.BadParameter(f"{text!r} is negative; write for example 30m")
-    return seconds
-
-
 @click.command()
 @partial(command_options.inputs, required=False)
 @click.option("-A", "--all-namespaces", is_flag=True, help="Read all namespaces of the cluster. Only without PATH.")
 @click.option("--kubeconfig", metavar="FILE", type=click.Path(exists=True, dir_okay=False), help="The kubeconfig. Only without PATH.")
 @click.option("--context", metavar="NAME", help="The context of the kubeconfig. Only without PATH.")
 @click.option("--exit-code", is_flag=True, help="Exit with 3 if something is not ready.")
-@click.option("--wait", metavar="DURATION", callback=_seconds, help="Wait until everything is ready, for example 30m. Only without PATH.")
+@click.option(
+    "--wait",
+    metavar="DURATION",
+    callback=command_options.seconds,
+    help="Wait until everything is ready, for example 30m. Only without PATH.",
+)
 @click.option("-w", "--watch", is_flag=True, help="Print the status again when it changes, until Ctrl-C. Only without PATH.")
 @click.option(
     "-o",

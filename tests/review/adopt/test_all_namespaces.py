@@ -133,7 +133,7 @@ USAGE = [
     (["--wait", "1m"], "--wait needs --all-namespaces"),
     (["-A", "--wait", "1m", "--live", __file__], "--wait reads the cluster, and --live a file"),
     (["-A", "--wait", "soon"], "is not a duration"),
-    (["-A", "--wait=-1s"], "is not negative"),
+    (["-A", "--wait=-1s"], "is negative"),
 ]
 
 
