@@ -24,7 +24,7 @@ from krm_fn.workload_list import WorkloadEntry
 ADAPTER_CONDITIONS = (READY, RECONCILING, STALLED)
 REJECTED = "UpdateFailed"
 NOT_IN_OPERATOR_CRD = {"conditions", "observedGeneration"}
-"""Fields that the operator's CRD does not have."""
+"""Fields of the status that the operator's CRD does not have."""
 
 
 class ScaleRequest(NamedTuple):
@@ -60,6 +60,16 @@ def scale_requests(
         return []
     requests = (_scale_request(graph, entry, adapters.get(entry.service), index, features) for entry in graph.entries or ())
     return [request for request in requests if request]
+
+
+def first_replicas(adapter: CachedObject, graph: CachedObject, features: SyncFeatures) -> int | None:
+    """Returns the replicas to write into a new adapter through its subresource `scale`; None if there is nothing to write.
+
+    Until then, autoscalers cannot read the adapter. Afterwards, an apply of its file does not change them: the file has another field.
+    """
+    if adapter.is_initialized or not features.scaling or graph.entries is None:
+        return None
+    return adapter.replicas
 
 
 def is_contested(graph: CachedObject, index: WorkloadIndex) -> bool:

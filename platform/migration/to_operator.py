@@ -110,7 +110,7 @@ def new_names(graph: Resource, running: list[Resource]) -> Iterator[str]:
 
 def replicas(move: Move) -> dict[str, int]:
     """The replicas of the graph's adapters by service."""
-    references = [(adapter["spec"]["dgdRef"], adapter["spec"]["replicas"]) for adapter in move.adapters().values()]
+    references = [(adapter["spec"]["dgdRef"], cluster.desired(adapter)) for adapter in move.adapters().values()]
     return {reference.get("componentName") or reference["serviceName"]: number for reference, number in references}
 
 
