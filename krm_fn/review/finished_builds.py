@@ -44,7 +44,8 @@ class _Mismatch(NamedTuple):
 def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
     """Yields one error for each resource of a finished build that still has a name, namespace or label from before a later layer.
 
-    A workload with a worker hash from before a later layer has a warning. If several fields of a resource are wrong, the error names one that is not a label: a variable is clearer.
+    If several fields of a resource are wrong, the error names one that is not a label: a variable is clearer. A workload whose worker
+    hash is from before a later layer gets a warning.
 
     `config` holds the settings for graphs whose annotation about the settings cannot be read.
 
