@@ -3,6 +3,7 @@
 import json
 import subprocess
 import textwrap
+from typing import Any
 
 import pytest
 import yaml
@@ -565,7 +566,7 @@ def test_no_bytes_break_it(tmp_path, data):
 
 def test_a_finished_build_is_checked_with_the_release_that_made_it(tmp_path):
     """Release 1.5 replaces a mount of shared memory, release 0.9 refuses it. The images alone choose release 0.9."""
-    main = {"image": "registry.example/engine:0.9.0", "command": ["python3", "-m", "dynamo.vllm"], "args": ["--model", "m"]}
+    main: dict[str, Any] = {"image": "registry.example/engine:0.9.0", "command": ["python3", "-m", "dynamo.vllm"], "args": ["--model", "m"]}
     main["volumeMounts"] = [{"name": "a", "mountPath": "/dev/shm"}]  # noqa: S108 - the kernel's name for it
     pod = {"volumes": [{"name": "a", "emptyDir": {}}], "mainContainer": main}
     graph = yaml.safe_load(GRAPH)
