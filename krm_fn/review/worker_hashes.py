@@ -48,9 +48,17 @@ def _shared(template: TemplatePath) -> int:
 
 
 def _other_image(built: Any, rendered: Any) -> str:
-    """Returns the image of a container in the build that differs from the rendered one; empty if none does."""
+    """Returns the image of a container in the build that differs from the rendered one; empty if none does.
+
+    A mirror has the same image: only the registry and the folders of its name differ.
+    """
     images = _images(rendered)
-    return next((image for name, image in _images(built).items() if image != images.get(name, image)), "")
+    others = (image for name, image in _images(built).items() if _last(image) != _last(images.get(name, image)))
+    return next(others, "")
+
+
+def _last(image: str) -> str:
+    return image.rpartition("/")[2]
 
 
 def _images(pod: Any) -> dict[str, str]:

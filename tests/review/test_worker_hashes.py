@@ -68,6 +68,11 @@ def test_an_image_of_a_later_layer_is_not_in_the_worker_hash(layer, graph, setti
     assert "make the change in the graph, in the layer with the function or in one before it" in finding.message
 
 
+def test_a_mirror_has_the_same_image(layer):
+    objects = expand([v1alpha1()], Config(behaviour="v1.5")).resources
+    assert [*finished_builds.check(layer(objects, newName="registry.example/mirror/vllm-runtime"), Config())] == []
+
+
 def test_a_digest_alone_hides_the_version(layer):
     """The message names the way to keep it. The objects of the graph with the error, its adapter among them, have no finding."""
     objects = expand([v1beta1()], Config()).resources
