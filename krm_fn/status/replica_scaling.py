@@ -218,7 +218,7 @@ def _readiness(
         return AdapterReadiness(False, "AdapterNotEnabled", f"{switch}; until then its replicas change in Git", True)
     minimum = max(min_replicas(entry, status) or 0 for entry, status in zip(entries, statuses, strict=True))
     if replicas < minimum:
-        message = f"a {entries[0].kind} needs {minimum} or more replicas; set spec.replicas to {minimum} or more"
+        message = f"a {entries[0].kind} needs {minimum} or more replicas; scale the adapter to {minimum} or more"
         return AdapterReadiness(False, "TooFewReplicas", message, True)
     return _scaling_progress(adapter, statuses, features)
 
@@ -229,7 +229,7 @@ def _scaling_progress(adapter: CachedObject, statuses: Sequence[ReplicaStatus | 
     if not all(statuses):
         return AdapterReadiness(False, "WorkloadNotFound", f"service {adapter.component} has no workload yet")
     if not others:
-        message = f"service {adapter.component} has the number of replicas that spec.replicas asks for"
+        message = f"service {adapter.component} has the number of replicas that the adapter asks for"
         return AdapterReadiness(True, "Scaled", message)
     workload = f"{others[0].key.kind} {others[0].key.name}"
     if others[0].defers_scaling:

@@ -25,7 +25,7 @@ def test_an_adapter_whose_workload_has_its_number():
     written = status(adapter("Decode", 4), index(deployment("Decode", 4)), graph(entry("Decode")))
     (ready,) = written.pop("conditions")
     assert written == {"observedGeneration": 2, "replicas": 4, "selector": SELECTOR}
-    assert ready["message"] == "service Decode has the number of replicas that spec.replicas asks for"
+    assert ready["message"] == "service Decode has the number of replicas that the adapter asks for"
     assert told({"conditions": [ready]}) == [("Ready", "True", "Scaled")]
     assert (ready["observedGeneration"], ready["lastTransitionTime"]) == (2, NOW)
 

@@ -242,6 +242,6 @@ def test_objects_of_grove_get_the_number_of_the_graph_or_of_their_adapter(place)
     server.eventually(lambda: numbers() == [3, 5, 4])
     place.kubectl("scale", "dgdsa/chat-worker", "--replicas=0")
     status = place.wait("chat-worker", refused("TooFewReplicas"), ADAPTER)
-    assert conditions(status)["Stalled"]["message"] == "a PodClique needs 1 or more replicas; set spec.replicas to 1 or more"
+    assert conditions(status)["Stalled"]["message"] == "a PodClique needs 1 or more replicas; scale the adapter to 1 or more"
     assert numbers() == [3, 5, 4]
     server.eventually(lambda: "Scaled" in reasons(place))
