@@ -120,7 +120,9 @@ def expand(resources: Sequence[Resource], config: Config) -> Expansion:
     items = [item for expansion in expanded for item in expansion.items]
     generated = [entry for expansion in expanded for entry in expansion.generated]
     by_owner = ownership.owners_among(resources, default_namespace)
-    output, conflicts = ownership.merge(items, generated, by_owner, default_namespace)
+    broken = [resource for resource, expansion in zip(resources, expanded, strict=True) if results.failed(expansion.findings)]
+    failed = ownership.owners_among(broken, default_namespace)
+    output, conflicts = ownership.merge(items, generated, by_owner, default_namespace, failed)
     findings = [*secret_findings, *image_findings, *graph_rules.check_duplicates(by_owner), *conflicts]
     findings.extend(finding for expansion in expanded for finding in expansion.findings)
     return Expansion(output, sorted(ignore_rules.apply(_distinct(findings), resources), key=results.order))

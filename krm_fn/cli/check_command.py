@@ -26,7 +26,7 @@ from krm_fn.kube.types import Resource
 from krm_fn.manifests import ownership
 from krm_fn.repositories.states import RootState
 from krm_fn.results import Result, Severity
-from krm_fn.review import finished_builds, native_objects
+from krm_fn.review import build_references, finished_builds, native_objects
 from krm_fn.rules import deprecations, runtime_windows, updates
 
 _ORPHAN = "DYN053"
@@ -178,7 +178,8 @@ def _findings(group: Iterable[Source], loaded: Sources) -> Iterator[Result]:
     mismatches = list(finished_builds.check(values, loaded.config))
     known = {mismatch.ref for mismatch in mismatches}
     config = None if loaded.configs else _of_build(values)
-    for result in expand.expand(values, config or loaded.config).results:
+    expansion = expand.expand(values, config or loaded.config)
+    for result in expansion.results:
         orphan = result.code == _ORPHAN and result.ref in known
         if not orphan and (loaded.configs or result.code != _PRUNED):
             yield result
@@ -186,6 +187,9 @@ def _findings(group: Iterable[Source], loaded: Sources) -> Iterator[Result]:
     yield from runtime_windows.check(values, loaded.config)
     yield from native_objects.check(values, config or loaded.config)
     yield from mismatches
+    yield from build_references.check_generated_names(values, loaded.config)
+    if not results.failed(expansion.results):
+        yield from build_references.check_autoscalers(expansion.resources, loaded.config)
 
 
 def _of_build(resources: Iterable[Resource]) -> Config | None:

@@ -6,12 +6,22 @@ import click
 
 from krm_fn.cli import command_options, command_output
 
+_DEFAULT = "v1alpha1"
+_EXCHANGE = f"""\
+warning: an API server serves one version. If your cluster serves {_DEFAULT}, applying these definitions takes that version away.
+Exchange it in this order (docs/upgrades.md, "Exchange the served version"):
+  1. Convert the graphs in Git with krm-fn convert, and render them again.
+  2. Suspend Argo CD or Flux, stop the syncer, and copy the resources: kubectl get dgd,dcd,dgdr,dgdsa -A -o yaml > before.yaml
+  3. Apply these definitions, and then: krm-fn convert before.yaml | kubectl replace -f -
+  4. Apply the converted resources, and start the syncer.
+A cluster without Dynamo's resources needs only the definitions."""
+
 
 @click.command()
 @click.option(
     "--served",
     type=click.Choice(["v1alpha1", "v1beta1"]),
-    default="v1alpha1",
+    default=_DEFAULT,
     show_default=True,
     help="The version that the API server serves and stores.",
 )
@@ -32,6 +42,8 @@ def crds(served: str, style: str) -> None:
     from krm_fn.generate import crds as definitions  # noqa: PLC0415 - pydantic is slow to import, and --help imports this file
 
     command_output.write(command_output.resources(definitions.definitions(served), style))
+    if served != _DEFAULT:
+        click.echo(_EXCHANGE, err=True)
 
 
 COMMAND = crds

@@ -7,7 +7,8 @@ it too.
 The references are for `configurations` of kustomize, so that prefixes and hashes change them too. A path of kustomize can pass lists, but
 not maps with user-defined keys. A caller must therefore name the services of v1alpha1. In v1beta1, components are a list. There the name of
 a mount without a volume is the name of a claim too, but kustomize cannot distinguish such a mount from others: a pod whose claims get other
-names needs volumes.
+names needs volumes. The references also include the pods of LeaderWorkerSets and PodCliqueSets, which the function generates and kustomize
+does not know, and the scaling adapters in autoscalers.
 """
 
 from __future__ import annotations
@@ -54,10 +55,18 @@ _REQUEST: Paths = {"ConfigMap": ("profilingConfig/configMapRef/name",), "Persist
 _NEWER_COMPONENT: Paths = {"ConfigMap": ("eppConfig/configMapRef/name",), "PersistentVolumeClaim": ("compilationCache/pvcName",)}
 _NEWER_REQUEST: Paths = {"PersistentVolumeClaim": ("modelCache/pvcName",)}
 _CONTAINERS = ("containers", "initContainers")
+_ADAPTER = "DynamoGraphDeploymentScalingAdapter"
+_GROUPS = {
+    "LeaderWorkerSet": "leaderworkerset.x-k8s.io",
+    "PodCliqueSet": "grove.io",
+    "HorizontalPodAutoscaler": "autoscaling",
+    "ScaledObject": "keda.sh",
+}
+"""The groups of kinds that are not Dynamo's."""
 
 
 class NameReference(NamedTuple):
-    """A field of a Dynamo kind that holds the name of another object."""
+    """A field that holds the name of another object."""
 
     target: str
     kind: str
@@ -147,14 +156,17 @@ def references(services: Iterable[str] = ()) -> Resource:
     every = sorted({*_fixed(), *(reference for service in services for reference in _of_service(service))})
     return {
         "nameReference": [
-            {**_target(target), "fieldSpecs": [{"path": field.path, "group": GROUP, "kind": field.kind} for field in fields]}
+            {
+                **_target(target),
+                "fieldSpecs": [{"path": field.path, "group": _GROUPS.get(field.kind, GROUP), "kind": field.kind} for field in fields],
+            }
             for target, fields in groupby(every, key=lambda field: field.target)
         ]
     }
 
 
 def _target(kind: str) -> Resource:
-    return {"group": GROUP, "kind": kind} if kind == GRAPH else {"version": "v1", "kind": kind}
+    return {"group": GROUP, "kind": kind} if kind in (GRAPH, _ADAPTER) else {"version": "v1", "kind": kind}
 
 
 def _fixed() -> Iterator[NameReference]:
@@ -162,7 +174,11 @@ def _fixed() -> Iterator[NameReference]:
     yield from _component("DynamoComponentDeployment", "spec")
     yield from _under("DynamoGraphDeployment", "spec/envs", _VARIABLES)
     yield from _under("DynamoGraphDeploymentRequest", "spec", _REQUEST)
-    yield NameReference(GRAPH, "DynamoGraphDeploymentScalingAdapter", "spec/dgdRef/name")
+    yield NameReference(GRAPH, _ADAPTER, "spec/dgdRef/name")
+    for template in ("leaderTemplate", "workerTemplate"):
+        yield from _pod("LeaderWorkerSet", f"spec/leaderWorkerTemplate/{template}/spec")
+    yield from _pod("PodCliqueSet", "spec/template/cliques/spec/podSpec")
+    yield from (NameReference(_ADAPTER, kind, "spec/scaleTargetRef/name") for kind in ("HorizontalPodAutoscaler", "ScaledObject"))
     yield from _newer_component("DynamoComponentDeployment", "spec")
     yield from _newer_component(GRAPH, "spec/components")
     yield from _under(GRAPH, "spec/env", _VARIABLES)

@@ -120,18 +120,20 @@ def merge(
     generated: Iterable[Generated],
     present: Collection[Owner],
     default_namespace: str,
+    failed: Collection[Owner] = (),
 ) -> tuple[list[Resource], list[Result]]:
     """Merges the generated objects into the items.
 
     An item with the owner annotation is replaced at its position if it is generated again. It is removed if its owner no longer generates
     it and the object is prunable. An item without the annotation that has the identity of a generated object is an error, unless the
     object is shared: then the item stays the user's, with the fields of the generated object.
-    `present` holds every owner among the items; objects of other owners stay. `default_namespace` is that of items without one.
+    `present` holds every owner among the items; objects of other owners stay. `failed` holds the owners with errors, which generate
+    nothing; their objects stay, without a finding. `default_namespace` is that of items without one.
     """
     findings: list[Result] = []
     pending = _unique(generated, findings)
     output: list[Resource] = []
-    orphans = _Orphans(present, findings, {})
+    orphans = _Orphans(present, failed, findings, {})
     for item in items:
         item_owners = owners(item)
         new = pending.pop(identity.key(item, default_namespace), None) if pending else None
@@ -157,13 +159,17 @@ class _Orphans(NamedTuple):
     """
 
     present: Collection[Owner]
+    failed: Collection[Owner]
     findings: list[Result]
     moved: dict[tuple[str, str], list[Resource]]
 
     def stays(self, resource: Resource, names: list[str]) -> bool:
         """Returns false if the object is to be removed; reports each object that is removed or stays. `names` are its owners."""
         ref, joined = results.ref(resource), ", ".join(names)
-        absent = [name for name in names if (*name.partition("/")[::2], ref.namespace) not in self.present]
+        keys = {name: (*name.partition("/")[::2], ref.namespace) for name in names}
+        if any(key in self.failed for key in keys.values()):
+            return True
+        absent = [name for name, key in keys.items() if key not in self.present]
         if absent and all(self._namespaces(name) for name in absent):
             self.moved.setdefault((absent[0], ref.namespace), []).append(resource)
         elif absent:

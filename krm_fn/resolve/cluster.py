@@ -192,9 +192,10 @@ def _names(resource: Resource) -> Iterator[str]:
     elif resource["kind"] == identity.COMPONENT:
         yield _text(_inner(spec, "modelRef"), "name")
     else:
-        services = _inner(spec, "services")
-        for service in services.values() if isinstance(services, dict) else ():
-            yield _text(_inner(service, "modelRef"), "name")
+        services, components = _inner(spec, "services"), _inner(spec, "components")
+        named = (services.values() if isinstance(services, dict) else (), components if isinstance(components, list) else ())
+        for component in (component for version in named for component in version):
+            yield _text(_inner(component, "modelRef"), "name")
 
 
 def _text(value: Any, key: str) -> str:

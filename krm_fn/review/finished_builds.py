@@ -16,7 +16,7 @@ from krm_fn.kube.types import Resource
 from krm_fn.kube.values import mapping, text
 from krm_fn.records import NamedTuple
 from krm_fn.results import Path, Result
-from krm_fn.review import build_index, second_render
+from krm_fn.review import build_index, second_render, worker_hashes
 from krm_fn.review.build_index import POD_LABELS, Build, BuiltObject
 from krm_fn.review.second_render import Field, SecondRender
 
@@ -44,7 +44,8 @@ class _Mismatch(NamedTuple):
 def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
     """Yields one error for each resource of a finished build that still has a name, namespace or label from before a later layer.
 
-    If several fields of a resource are wrong, the error names one that is not a label: a variable is clearer.
+    If several fields of a resource are wrong, the error names one that is not a label: a variable is clearer. A workload whose worker
+    hash is from before a later layer gets a warning.
 
     `config` holds the settings for graphs whose annotation about the settings cannot be read.
 
@@ -60,10 +61,13 @@ def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
     }
     for resource in resources:
         mismatches = [*_check_source(resource, build)]
-        for item in build_index.objects(resource, build):
-            mismatches.extend(_check_object(item, renders.get(id(item.source)), build))
+        of_owners = [(item, renders.get(id(item.source))) for item in build_index.objects(resource, build)]
+        for item, render in of_owners:
+            mismatches.extend(_check_object(item, render, build))
         if mismatches:
             yield _error(resource, min(mismatches, key=lambda mismatch: (mismatch.code, _is_label(mismatch.path))))
+        else:
+            yield from (finding for _, render in of_owners if render for finding in worker_hashes.check(resource, render))
 
 
 def _owned(source: Resource, objects: Sequence[BuiltObject]) -> list[Resource]:

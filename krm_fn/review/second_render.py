@@ -73,6 +73,11 @@ class SecondRender:
                 earlier = paths.at(before, at)
                 yield Field(index, at, path, value, expected, earlier if isinstance(earlier, str) else "", self._targets.get(expected, ()))
 
+    def counterpart(self, built: Resource) -> Resource | None:
+        """Returns the rendered object of a built one; None if the second render does not have it."""
+        index = self._index(built)
+        return None if index is None else self.objects[index]
+
     def built_name(self, index: int) -> str:
         """Returns the name that a rendered object has in the build; empty if it is not there."""
         return self._built.get(index, "")

@@ -45,7 +45,7 @@ def _check_pods(pods: Pods) -> Iterator[Result]:
             path = plan.at("podTemplate", "metadata", "annotations", *rejection.path)
             yield results.error(rejection.code, rejection.message, plan.ref, path)
         policy = pod.spec.get("restartPolicy")
-        if always_restarts and policy != "Always":
+        if always_restarts and policy != "Always" and plan.pod.spec.get("restartPolicy"):  # failover sets it too, and DYN452 reports that
             message = f"restartPolicy is {policy!r}, but the pods of this workload must restart; write Always, or remove the field"
             yield results.error("DYN223", message, plan.ref, plan.at("pod", "restartPolicy"))
 

@@ -27,9 +27,10 @@ class CachedObject(NamedTuple):
     `components` holds the components of a graph, `idle` those of them that have 0 replicas. `entries` is None if the resource has no
     annotation `workloads`. `problem` is the reason why no status can be computed, and `reason` is then the reason of its conditions.
     `restart` is `spec.restart`, and `restart_by_syncer` is true if the syncer annotates the pod templates (annotation
-    `dynamo.krm-fn.io/restart: sync`). `graph` and `component` are those that a component or an adapter belongs to. `replicas` is an
-    adapter's `spec.replicas`. `planned` has the components of a graph with their `replicas`, if one of them is a planner, which reads these
-    counts. `status` is the stored status, in `version`.
+    `dynamo.krm-fn.io/restart: sync`). `graph` and `component` are those that a component or an adapter belongs to. `replicas` is the
+    desired number of an adapter: `spec.desiredReplicas`, or `spec.replicas` until it is set. `is_initialized` is true after it is set.
+    `planned` has the components of a graph with their `replicas`, if one of them is a planner, which reads these counts. `status` is the
+    stored status, in `version`.
     """
 
     key: ObjectKey
@@ -44,6 +45,7 @@ class CachedObject(NamedTuple):
     graph: str = ""
     component: str = ""
     replicas: int | None = None
+    is_initialized: bool = False
     planned: tuple[PlannedComponent, ...] = ()
     models: tuple[str, ...] = ()
     request: ObjectKey | None = None
@@ -68,6 +70,7 @@ def read(resource: Resource, default_namespace: str = "") -> CachedObject:
     entries, problem = _entries(annotations.get(labels.WORKLOADS))
     graph, component = _membership(resource, spec)
     restart = spec.get("restart")
+    desired = live_fields.whole_number(spec.get("desiredReplicas"))
     return CachedObject(
         identity.key(resource, default_namespace),
         live_fields.whole_number(metadata.get("generation")) or 0,
@@ -79,7 +82,8 @@ def read(resource: Resource, default_namespace: str = "") -> CachedObject:
         restart_by_syncer=annotations.get(labels.RESTART) == _BY_SYNCER,
         graph=graph,
         component=component,
-        replicas=live_fields.whole_number(spec.get("replicas")),
+        replicas=live_fields.whole_number(spec.get("replicas")) if desired is None else desired,
+        is_initialized=desired is not None,
         planned=_planned(components, spec),
         models=_models([spec, *components.values()]),
         request=_request(resource),

@@ -24,7 +24,7 @@ from krm_fn.workload_list import WorkloadEntry
 ADAPTER_CONDITIONS = (READY, RECONCILING, STALLED)
 REJECTED = "UpdateFailed"
 NOT_IN_OPERATOR_CRD = {"conditions", "observedGeneration"}
-"""Fields that the operator's CRD does not have."""
+"""Fields of the status that the operator's CRD does not have."""
 
 
 class ScaleRequest(NamedTuple):
@@ -60,6 +60,16 @@ def scale_requests(
         return []
     requests = (_scale_request(graph, entry, adapters.get(entry.service), index, features) for entry in graph.entries or ())
     return [request for request in requests if request]
+
+
+def first_replicas(adapter: CachedObject, graph: CachedObject, features: SyncFeatures) -> int | None:
+    """Returns the replicas to write into a new adapter through its subresource `scale`; None if there is nothing to write.
+
+    Until then, autoscalers cannot read the adapter. Afterwards, an apply of its file does not change them: the file has another field.
+    """
+    if adapter.is_initialized or not features.scaling or graph.entries is None:
+        return None
+    return adapter.replicas
 
 
 def is_contested(graph: CachedObject, index: WorkloadIndex) -> bool:
@@ -208,7 +218,7 @@ def _readiness(
         return AdapterReadiness(False, "AdapterNotEnabled", f"{switch}; until then its replicas change in Git", True)
     minimum = max(min_replicas(entry, status) or 0 for entry, status in zip(entries, statuses, strict=True))
     if replicas < minimum:
-        message = f"a {entries[0].kind} needs {minimum} or more replicas; set spec.replicas to {minimum} or more"
+        message = f"a {entries[0].kind} needs {minimum} or more replicas; scale the adapter to {minimum} or more"
         return AdapterReadiness(False, "TooFewReplicas", message, True)
     return _scaling_progress(adapter, statuses, features)
 
@@ -219,7 +229,7 @@ def _scaling_progress(adapter: CachedObject, statuses: Sequence[ReplicaStatus | 
     if not all(statuses):
         return AdapterReadiness(False, "WorkloadNotFound", f"service {adapter.component} has no workload yet")
     if not others:
-        message = f"service {adapter.component} has the number of replicas that spec.replicas asks for"
+        message = f"service {adapter.component} has the number of replicas that the adapter asks for"
         return AdapterReadiness(True, "Scaled", message)
     workload = f"{others[0].key.kind} {others[0].key.name}"
     if others[0].defers_scaling:

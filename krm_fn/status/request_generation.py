@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import labels, values
 from krm_fn.kube.types import Labels, Resource
-from krm_fn.status import request_profiling
+from krm_fn.status import planner_adapters, request_profiling
 from krm_fn.status.cached_request import CachedRequest, RequestInputs, RequestStep
 from krm_fn.status.conditions import StatusCondition
 from krm_fn.status.version_adapter import FAILED, PENDING, READY
@@ -55,7 +55,8 @@ def output_problem(request: CachedRequest, inputs: RequestInputs) -> str:
 def graph_to_deploy(output: ProfilerOutput, request: CachedRequest) -> Resource:
     """Returns the generated graph with the name, labels and annotations that the request gives. Raises ValueError if there is no graph.
 
-    A user's labels and annotations win over the generated ones. The namespace of the generated graph is not used.
+    A user's labels and annotations win over the generated ones. The namespace of the generated graph is not used. In a graph with a
+    planner, the scaling adapters of the engines are enabled.
     """
     generated = request.usable_graph(output)
     if generated is None:
@@ -66,7 +67,8 @@ def graph_to_deploy(output: ProfilerOutput, request: CachedRequest) -> Resource:
     metadata: dict[str, Any] = {"name": key.name, "namespace": key.namespace, "labels": {**_texts(labels.of(generated)), **request_labels}}
     if annotations:
         metadata["annotations"] = annotations
-    return {"apiVersion": generated.get("apiVersion"), "kind": key.kind, "metadata": metadata, "spec": generated.get("spec") or {}}
+    enabled, _ = planner_adapters.enable(generated)
+    return {"apiVersion": generated.get("apiVersion"), "kind": key.kind, "metadata": metadata, "spec": enabled.get("spec") or {}}
 
 
 def config_maps(output: ProfilerOutput, request: CachedRequest) -> list[Resource]:
@@ -112,7 +114,15 @@ def _target_notes(request: CachedRequest, graph: Resource) -> list[str]:
         notes.append(f"the namespace {namespace} of the generated graph is not used; the graph goes to {key.namespace}")
     if not key.name:
         notes.append(f"the generated graph has no name; set {request.field_names.graph_metadata}.name")
-    return notes
+    return [*notes, *adapter_notes(graph)]
+
+
+def adapter_notes(graph: Resource) -> list[str]:
+    """Names the components of a generated graph whose scaling adapters are enabled."""
+    _, changed = planner_adapters.enable(graph)
+    if not changed:
+        return []
+    return [f"the scaling adapters of {', '.join(changed)} are enabled, because the planner of the graph scales through them"]
 
 
 def _config_map(generated: Resource, request: CachedRequest) -> Resource:

@@ -27,7 +27,7 @@ SUCCEEDED = "Succeeded"
 PENDING, PROFILING, DEPLOYING, READY, DELETED, FAILED = "Pending", "Profiling", "Deploying", "Ready", "DeploymentDeleted", "Failed"
 DEPLOYED = "Deployed"
 """The phase of v1beta1 for READY with a deployed graph."""
-_SAME_FIELDS = ("replicas", "restart", "modelRef")
+_SAME_FIELDS = ("replicas", "desiredReplicas", "restart", "modelRef")
 _V1BETA1_REASONS = (NO_CAPACITY, UPDATING, PODS_NOT_READY, MIXED, SCALING_DEFERRED)
 _NOT_IN_FIRST_RELEASE = ("componentNames", "scheduledReplicas", "runtimeNamespace")
 """Fields of v1alpha1 that the operator of release 0.9 does not write."""

@@ -157,7 +157,7 @@ def adopted(move: Move) -> list[Resource]:
     found = []
     for each in move.objects:
         if key(each) in live:
-            spec = each["spec"] | {"replicas": live[key(each)]["spec"]["replicas"]}
+            spec = each["spec"] | {"replicas": cluster.desired(live[key(each)])}
             found.append(each | {"spec": spec, "metadata": each["metadata"] | {"labels": labels(each) | more}})
         else:
             found.append(each)

@@ -31,6 +31,8 @@ def take_over(move: Move) -> None:
     forget(move)
     inherit(move)
     sys.stdout.write(move.kubectl(*comparison.applying(move), given=cluster.listed(objects)))
+    for adapter in move.adapters().values():
+        move.scale(adapter)  # before a tool applies the first number in Git
     if left := sorted(leftovers(move, made)):
         sys.stdout.write(
             f"Only the operator needed the following. To delete it:\nkubectl --namespace {move.namespace} delete {' '.join(left)}\n"

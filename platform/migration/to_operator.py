@@ -52,6 +52,10 @@ def give_back(move: Move) -> None:
         move.kubectl(*mark, "--dry-run=server", given=marked)
         move.kubectl(*mark, given=marked)
     move.kubectl(*arguments)
+    for adapter in move.adapters().values():
+        number = cluster.desired(adapter)
+        if number != adapter["spec"]["replicas"]:  # the only field that the operator's definition has for the number
+            move.kubectl("patch", key(adapter), "--type=merge", f"--patch={json.dumps({'spec': {'replicas': number}})}")
     refuse([*missing(move, plan)], "the API server did not store it; run the command again")
     sys.stdout.write("".join(f"note: {note}\n" for note in plan.notes))
     sys.stdout.write(f"the graph and {len(plan.marked)} objects are ready; check the start of the operator with can-start\n")
@@ -110,7 +114,7 @@ def new_names(graph: Resource, running: list[Resource]) -> Iterator[str]:
 
 def replicas(move: Move) -> dict[str, int]:
     """The replicas of the graph's adapters by service."""
-    references = [(adapter["spec"]["dgdRef"], adapter["spec"]["replicas"]) for adapter in move.adapters().values()]
+    references = [(adapter["spec"]["dgdRef"], cluster.desired(adapter)) for adapter in move.adapters().values()]
     return {reference.get("componentName") or reference["serviceName"]: number for reference, number in references}
 
 

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import textwrap
+from typing import Any
 
 import pytest
 import yaml
@@ -562,3 +563,18 @@ def test_no_bytes_break_it(tmp_path, data):
         done = console.run("check", *paths)
         assert done.code in (0, 1)
         assert done.code == 0 or "error DYN" in done.out
+
+
+def test_a_finished_build_is_checked_with_the_release_that_made_it(tmp_path):
+    """Release 1.5 replaces a mount of shared memory, release 0.9 refuses it. The images alone choose release 0.9."""
+    main: dict[str, Any] = {"image": "registry.example/engine:0.9.0", "command": ["python3", "-m", "dynamo.vllm"], "args": ["--model", "m"]}
+    main["volumeMounts"] = [{"name": "a", "mountPath": "/dev/shm"}]  # noqa: S108 - the kernel's name for it
+    pod = {"volumes": [{"name": "a", "emptyDir": {}}], "mainContainer": main}
+    graph = yaml.safe_load(GRAPH)
+    graph["spec"]["services"] = {"Worker": {"componentType": "worker", "extraPodSpec": pod}}
+    write(tmp_path, graph=yaml.safe_dump(graph), render=RENDER.replace("natsAddress:", "behaviour: v1.5, natsAddress:"))
+    built = console.run("render", "--config", tmp_path / "render.yaml", tmp_path / "graph.yaml")
+    assert built.code == 0, built.err
+    done = console.run("check", "-", stdin=built.out)
+    assert done.code == 0, done.out
+    assert "DYN209" in console.run("check", tmp_path / "graph.yaml").out

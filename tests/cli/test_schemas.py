@@ -65,6 +65,18 @@ def test_a_graph_that_cannot_be_read(tmp_path):
     assert "graph.yaml:2:1: error DYN004" in done.err
 
 
+def test_the_exchange_of_the_served_version_has_an_order():
+    """The version that most clusters serve is printed without a warning. The other one takes it away, and loses fields in a wrong order."""
+    assert console.run("crds").err == ""
+    done = console.run("crds", "--served", "v1beta1")
+    assert (done.code, list(yaml.safe_load_all(done.out))) == (0, crds.definitions("v1beta1"))
+    assert done.err.startswith("warning: an API server serves one version.")
+    steps = [done.err.index(step) for step in ("krm-fn convert,", "> before.yaml", "Apply these definitions", "start the syncer")]
+    assert steps == sorted(steps)
+    heading = done.err.partition('"')[2].partition('"')[0]
+    assert f"## {heading}\n" in (programs.ROOT / "docs" / "upgrades.md").read_text()
+
+
 @pytest.mark.parametrize(
     ("reason", "arguments", "says"),
     [

@@ -359,12 +359,6 @@ ERRORS = [
         "Worker.extraPodSpec.schedulerName",
     ),
     (
-        "the KAI scheduler without a queue",
-        {name: {"extraPodSpec": {"schedulerName": "kai-scheduler"}} for name in ("Frontend", "Worker")},
-        GROVE,
-        "Frontend.extraPodSpec.schedulerName",
-    ),
-    (
         "A discovery annotation on one service only",
         {"Worker": {"annotations": ONE_ONLY}},
         {"discoveryBackend": "etcd"},

@@ -137,7 +137,8 @@ def say(plane: ControlPlane, namespace: str, state: str, message: str = "") -> N
             conditions = [{**ready, "lastTransitionTime": now}]
             report(plane, each, {"state": state, "observedGeneration": generation, "conditions": conditions})
         elif each["kind"] == "DynamoGraphDeploymentScalingAdapter":
-            report(plane, each, {"replicas": each["spec"]["replicas"], "observedGeneration": generation})
+            desired = each["spec"].get("desiredReplicas", each["spec"]["replicas"])
+            report(plane, each, {"replicas": desired, "observedGeneration": generation})
 
 
 @contextlib.contextmanager

@@ -67,6 +67,18 @@ class Flux(NamedTuple):
             raise TimeoutError(f"{name} is not Ready={status} at {revision} but {self.ready(name)}") from None
         return self.ready(name)
 
+    def reconcile(self, name: str, request: str) -> None:
+        """Make Flux apply a Kustomization again, as after an interval, and wait until it has. Each request has another name."""
+        kustomization = {"apiVersion": _KUSTOMIZATION, "kind": "Kustomization", "metadata": {"name": name, "namespace": NAMESPACE}}
+        cluster.patch(self.plane, kustomization, {"metadata": {"annotations": {"reconcile.fluxcd.io/requestedAt": request}}})
+
+        def handled() -> bool:
+            live = cluster.get(self.plane, _KUSTOMIZATION, "Kustomization", name, NAMESPACE) or {}
+            ready = self.ready(name).get("status") == "True"
+            return ready and live.get("status", {}).get("lastHandledReconcileAt") == request
+
+        server.eventually(handled, 60)
+
     def says(self, name: str, status: str, revision: str) -> bool:
         """True if the Ready condition has that status for that revision."""
         condition = self.ready(name)

@@ -82,13 +82,13 @@ def test_volumes_outlive_their_graph(running):
 
 
 def test_what_was_scaled_stays_scaled(running):
-    cluster.patch(running.argo.plane, running.objects()[ADAPTER], {"spec": {"replicas": 3}})
+    cluster.patch(running.argo.plane, running.objects()[ADAPTER], {"spec": {"replicas": 3}}, "/scale")
     cluster.patch(running.argo.plane, running.objects()[WORKER], {"spec": {"replicas": 3}})
     running.change(lambda spec: spec["services"]["VllmWorker"]["extraPodSpec"]["mainContainer"].update(image="vllm:2"))
     running.sync()
     after = running.objects()
     assert after[WORKER]["spec"]["template"]["spec"]["containers"][0]["image"] == "vllm:2"
-    assert (after[WORKER]["spec"]["replicas"], after[ADAPTER]["spec"]["replicas"]) == (3, 3)
+    assert (after[WORKER]["spec"]["replicas"], after[ADAPTER]["spec"]["desiredReplicas"]) == (3, 3)
 
 
 def workloads(app):
@@ -195,7 +195,7 @@ def test_the_rule_of_the_page_for_the_vendors_definitions(running, definition):
     redefined(running, loosened(copy.deepcopy(definition)), "OutOfSync")
     (rule,) = [text for _, text in markdown.fenced(PAGE.read_text(), "yaml") if "jqPathExpressions" in text]
     found = running.argo.application(running.namespace)
-    before = found["spec"]["ignoreDifferences"]
+    before = found["spec"].get("ignoreDifferences", [])
     cluster.patch(running.argo.plane, found, {"spec": {"ignoreDifferences": [*before, *yaml.safe_load(rule)["ignoreDifferences"]]}})
     compared(running, "Synced")
     cluster.patch(running.argo.plane, found, {"spec": {"ignoreDifferences": before}})

@@ -78,16 +78,16 @@ def test_volumes_outlive_their_graph(running):
 
 
 def test_what_was_scaled_stays_scaled(running):
-    """Flux does not change the adapter, and the Deployment has no replicas in Git."""
+    """Flux does not change the number that an autoscaler wrote into the adapter, and the Deployment has no replicas in Git."""
     plane = running.controller.plane
     worker = running.objects()["Deployment/llm-agg-vllmworker"]
-    cluster.patch(plane, running.objects()[ADAPTER], {"spec": {"replicas": 3}})
+    cluster.patch(plane, running.objects()[ADAPTER], {"spec": {"replicas": 3}}, "/scale")
     cluster.patch(plane, worker, {"spec": {"replicas": 3}})
     running.change(lambda spec: spec["services"]["VllmWorker"]["extraPodSpec"]["mainContainer"].update(image="vllm:2"))
     running.succeed()
     after = running.objects()
     assert after["Deployment/llm-agg-vllmworker"]["spec"]["template"]["spec"]["containers"][0]["image"] == "vllm:2"
-    assert (after["Deployment/llm-agg-vllmworker"]["spec"]["replicas"], after[ADAPTER]["spec"]["replicas"]) == (3, 3)
+    assert (after["Deployment/llm-agg-vllmworker"]["spec"]["replicas"], after[ADAPTER]["spec"]["desiredReplicas"]) == (3, 3)
 
 
 def test_substitution_changes_nothing(running):
@@ -103,7 +103,7 @@ def test_substitution_changes_nothing(running):
 
 
 def test_a_graph_taken_over_from_the_operator(app):
-    """Flux finds nothing to change, leaves the number of the adapter alone, and prunes the adapter with its service."""
+    """Flux changes only the first number of the adapter, not the one that counts, and prunes the adapter with its service."""
     plane = app.controller.plane
     graph = {**cluster.read(app.folder / "graph.yaml")[0], "apiVersion": cluster.DYNAMO}
     graph["metadata"]["namespace"] = app.namespace
@@ -124,8 +124,8 @@ def test_a_graph_taken_over_from_the_operator(app):
     taken = app.versions()
     app.deploy()
     app.succeed()
-    assert {name for name in cluster.changed(taken, app.versions()) if name.partition("/")[0] in WITH_GENERATION} == set()
-    assert app.objects()[ADAPTER]["spec"]["replicas"] == 3
+    assert {name for name in cluster.changed(taken, app.versions()) if name.partition("/")[0] in WITH_GENERATION} == {ADAPTER}
+    assert app.objects()[ADAPTER]["spec"]["desiredReplicas"] == 3
     assert pods(app) == before
 
     app.change(lambda spec: spec["services"].pop("VllmWorker"))

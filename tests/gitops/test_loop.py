@@ -6,10 +6,11 @@ The tests take seconds in place of ten minutes, because one commit shortens the 
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
-from tests.gitops import application, kustomization
+from tests.gitops import application, cluster, kustomization
 from tests.support import builds
 from tests.testbed import server, syncer
 from tests.testbed.place import GRAPH, conditions
@@ -116,3 +117,88 @@ def test_flux(flux_app):
     write(flux_app, "processor:2")
     ready(name, "True", flux_app.release())
     assert_serves(flux_app)
+
+
+WORKER, ADAPTER = "Deployment/llm-agg-vllmworker", "DynamoGraphDeploymentScalingAdapter/llm-agg-vllmworker"
+INTERVALS = 3
+
+
+def scale(app, plane, replicas):
+    """Scale the worker as an autoscaler does, once the syncer has initialized its adapter."""
+    server.eventually(lambda: "desiredReplicas" in app.objects()[ADAPTER]["spec"])
+    cluster.patch(plane, app.objects()[ADAPTER], {"spec": {"replicas": replicas}}, "/scale")
+    server.eventually(lambda: app.objects()[WORKER]["status"].get("readyReplicas") == replicas)
+
+
+def pods(app, plane):
+    """The identities of the pods of the worker."""
+    found = plane.client.get(f"/api/v1/namespaces/{app.namespace}/pods")["items"]
+    return {pod["metadata"]["uid"] for pod in found if pod["metadata"]["labels"].get("nvidia.com/dynamo-component") == "VllmWorker"}
+
+
+def change_the_worker(app):
+    """A commit about the autoscaled service: other first replicas, and a label on its adapter."""
+    app.change(lambda spec: spec["services"]["VllmWorker"].update(replicas=2))
+    builds.edit(app.folder / "kustomization.yaml", lambda file: file["transformers"].append("team.yaml"))
+    label = {"apiVersion": "builtin", "kind": "LabelTransformer", "metadata": {"name": "team"}, "labels": {"team": "search"}}
+    fields = [{"path": "metadata/labels", "create": True, "kind": "DynamoGraphDeploymentScalingAdapter"}]
+    (app.folder / "team.yaml").write_text(json.dumps({**label, "fieldSpecs": fields}))
+
+
+def switch_off(app):
+    app.change(lambda spec: spec["services"]["VllmWorker"].pop("scalingAdapter"))
+
+
+def assert_arrived(app, plane, before):
+    """The commit is in the adapter, and no pod of the worker was replaced."""
+    adapter = app.objects()[ADAPTER]
+    assert (adapter["metadata"]["labels"]["team"], adapter["spec"]["replicas"]) == ("search", 2)
+    assert (adapter["spec"]["desiredReplicas"], app.objects()[WORKER]["spec"]["replicas"]) == (5, 5)
+    assert pods(app, plane) == before
+
+
+def assert_git_sets_the_replicas(app):
+    server.eventually(lambda: ADAPTER not in app.objects() and app.objects()[WORKER]["spec"]["replicas"] == 2)
+
+
+def test_argo_cd_leaves_an_autoscaled_adapter_alone(argo_app):
+    """Argo CD compares three times, and stays in sync without a setting about adapters."""
+    plane, argo = argo_app.argo.plane, argo_app.argo
+    argo_app.repository.commit()
+    argo_app.deploy()
+    argo_app.wait(healthy)
+    scale(argo_app, plane, 5)
+    before = pods(argo_app, plane)
+    for _ in range(INTERVALS):
+        compared = argo.application(argo_app.namespace)["status"]["reconciledAt"]
+        server.eventually(lambda: time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()) > compared)  # noqa: B023 - called before the next turn
+        argo.refresh(argo_app.namespace)
+        status = argo_app.wait(lambda status: status["reconciledAt"] > compared)  # noqa: B023 - called before the next turn
+        assert status["sync"]["status"] == "Synced"
+        assert (argo_app.objects()[ADAPTER]["spec"]["desiredReplicas"], pods(argo_app, plane)) == (5, before)
+
+    change_the_worker(argo_app)
+    argo_app.sync()
+    assert_arrived(argo_app, plane, before)
+    switch_off(argo_app)
+    argo_app.sync()
+    assert_git_sets_the_replicas(argo_app)
+
+
+def test_flux_leaves_an_autoscaled_adapter_alone(flux_app):
+    """Flux applies three times. The adapter has no annotation of Flux, so that commits reach its other fields."""
+    plane, controller, name = flux_app.controller.plane, flux_app.controller, flux_app.namespace
+    flux_app.deploy()
+    controller.wait(name, "True", flux_app.release())
+    scale(flux_app, plane, 5)
+    before = pods(flux_app, plane)
+    for interval in range(INTERVALS):
+        controller.reconcile(name, str(interval))
+        assert (flux_app.objects()[ADAPTER]["spec"]["desiredReplicas"], pods(flux_app, plane)) == (5, before)
+
+    change_the_worker(flux_app)
+    controller.wait(name, "True", flux_app.release())
+    assert_arrived(flux_app, plane, before)
+    switch_off(flux_app)
+    controller.wait(name, "True", flux_app.release())
+    assert_git_sets_the_replicas(flux_app)

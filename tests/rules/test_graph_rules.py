@@ -47,3 +47,11 @@ def test_a_variable_without_a_name_does_not_stop_the_engines_rules(engine):
     main = {"command": ["python3", "-m", f"dynamo.{engine}"], "args": ["--tensor-parallel-size", "16"]}
     written = given.service("worker", main=main, multinode={"nodeCount": 2}, resources={"limits": {"gpu": "8"}}, envs=[{"value": "a"}])
     assert given.findings(given.expanded(given.graph({"Worker": written})).results) == [("DYN022", "spec.services.Worker.envs[0].name")]
+
+
+@pytest.mark.parametrize("behaviour", ["v0.9", "v1.5", "v1.6"])
+def test_pods_for_the_kai_scheduler_without_a_queue_are_only_warned_of(behaviour):
+    """KAI puts them into its default queue, and the operator and Grove 0.1.0-alpha.3 accept them."""
+    graph = given.graph({"Worker": given.service("worker", pod={"schedulerName": "kai-scheduler"})})
+    findings = given.expanded(graph, orchestrator="grove", behaviour=behaviour).results
+    assert [finding.severity for finding in findings if finding.code == "DYN192"] == ["warning"]

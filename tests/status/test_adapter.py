@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn.status import SyncFeatures, conditions, replica_scaling
+from krm_fn.status import SyncFeatures, cached_object, conditions, replica_scaling
 from tests.status.graphs import NOW, adapter, deployment, entry, graph, grove, index, leader_worker_set
 
 ON = SyncFeatures()
@@ -25,7 +25,7 @@ def test_an_adapter_whose_workload_has_its_number():
     written = status(adapter("Decode", 4), index(deployment("Decode", 4)), graph(entry("Decode")))
     (ready,) = written.pop("conditions")
     assert written == {"observedGeneration": 2, "replicas": 4, "selector": SELECTOR}
-    assert ready["message"] == "service Decode has the number of replicas that spec.replicas asks for"
+    assert ready["message"] == "service Decode has the number of replicas that the adapter asks for"
     assert told({"conditions": [ready]}) == [("Ready", "True", "Scaled")]
     assert (ready["observedGeneration"], ready["lastTransitionTime"]) == (2, NOW)
 
@@ -94,6 +94,25 @@ def test_an_adapter_says_why_its_number_does_not_arrive(replicas, live, owner, f
     written = status(adapter("Decode", replicas), index(*live), owner, features)
     assert told(written) == [("Ready", "False", reason), (kind, "True", reason)]
     assert written["selector"] == SELECTOR
+
+
+def test_a_new_adapter_gets_its_first_replicas_once():
+    """Only in a rendered graph, and not without the feature `scaling`."""
+    new, owner = adapter("Decode", 2), graph(entry("Decode"))
+    assert replica_scaling.first_replicas(new, owner, ON) == 2
+    assert replica_scaling.first_replicas(new, owner, SyncFeatures(scaling=False)) is None
+    assert replica_scaling.first_replicas(new, owner._replace(entries=None), ON) is None
+    assert replica_scaling.first_replicas(new._replace(is_initialized=True), owner, ON) is None
+
+
+@pytest.mark.parametrize("version", ["v1alpha1", "v1beta1"])
+def test_the_replicas_in_git_count_until_an_autoscaler_wrote_others(version):
+    target = {"name": "demo", "serviceName": "Decode", "componentName": "Decode"}
+    resource = {"apiVersion": f"nvidia.com/{version}", "kind": "DynamoGraphDeploymentScalingAdapter", "metadata": {"name": "a"}}
+    first = cached_object.read({**resource, "spec": {"replicas": 2, "dgdRef": target}})
+    scaled = cached_object.read({**resource, "spec": {"replicas": 2, "desiredReplicas": 0, "dgdRef": target}})
+    assert (first.replicas, first.is_initialized) == (2, False)
+    assert (scaled.replicas, scaled.is_initialized) == (0, True)
 
 
 QUIET = [

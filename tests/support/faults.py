@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from krm_fn import config
 from krm_fn.kube import labels
 from krm_fn.kube.types import Resource
-from tests.support import given
+from tests.support import beta, given
 
 _SERVICE = "spec.services.Worker"
 _POD = f"{_SERVICE}.extraPodSpec"
@@ -138,6 +138,11 @@ def _described(resource: Resource, **metadata: Any) -> Resource:
 def model(base: str, name: str = "a", **spec: Any) -> Resource:
     """A DynamoModel."""
     return given.item("DynamoModel", name, api="nvidia.com/v1alpha1", spec={"modelName": "a", "baseModelName": base, **spec})
+
+
+def _serving(*models: str) -> Resource:
+    """A graph of v1beta1 with a worker for each base model."""
+    return beta.graph(*(beta.component(f"Worker{index}", modelRef={"name": name}) for index, name in enumerate(models)))
 
 
 def _adapter(name: str = "a", uri: str = "s3://models/a") -> list[Resource]:
@@ -754,6 +759,12 @@ MODELS = [
     quiet("a model and the graph that serves it", worker(modelRef={"name": "acme/tiny"}), model("acme/tiny")),
     quiet("a model and the component that serves it", lone(modelRef={"name": "acme/tiny"}), model("acme/tiny")),
     fires("DYN175", "spec.baseModelName", "a model without a graph", model("acme/tiny")),
+    quiet("a model and the graph of v1beta1 that serves it", _serving("acme/tiny"), model("acme/tiny")),
+    Case(
+        "two components of v1beta1 with two base models of one hash",
+        [("DYN176", f"spec.components[{index}].modelRef.name") for index in (0, 1)],
+        [_serving(*_ALIKE)],
+    ),
     fires("DYN175", "spec.baseModelName", "a model of another name", worker(modelRef={"name": "acme/tiny"}), model("Acme/tiny")),
     fires(
         "DYN175",

@@ -255,6 +255,11 @@ GROVE_ONLY = [
         beta.graph(experimental={"kvTransferPolicy": {"domain": "zone", "clusterTopologyName": "zones"}}),
     ),
     fires("DYN452", f"{_MEMORY}.mode", "a GPU memory service in pods of its own, on Deployments", _memory({"mode": "InterPod"})),
+    Case(
+        "engines in pods of their own that take over, on Deployments: no finding about the restartPolicy that failover sets",
+        [("DYN452", f"{_MEMORY}.mode"), ("DYN435", f"{_EXPERIMENTAL}.failover")],
+        [_memory({"mode": "InterPod"}, failover={"mode": "InterPod"}, graph={"annotations": _CONTAINERS})],
+    ),
     fires("DYN452", f"{_SERVICE}.minAvailable", "a service with a number for Grove", older(beta.service(minAvailable=1)), **_NEWER),
     fires(
         "DYN452",

@@ -43,7 +43,7 @@ _WITHOUT_PODS = (
 
 _E = paths.EVERY
 _CONTAINERS = ("containers", "initContainers")
-_REFERENCES: dict[str, tuple[Path, ...]] = {
+REFERENCES: dict[str, tuple[Path, ...]] = {
     "ConfigMap": (
         *((field, _E, "env", _E, "valueFrom", "configMapKeyRef", "name") for field in _CONTAINERS),
         *((field, _E, "envFrom", _E, "configMapRef", "name") for field in _CONTAINERS),
@@ -195,7 +195,8 @@ def _adapter_replicas(resources: Iterable[tuple[str, Resource]]) -> Iterator[tup
         if resource.get("kind") == identity.ADAPTER:
             service = service_of_labels(resource.get("metadata"), namespace)
             if service is not None:
-                yield service, replica_count(spec(resource).get("replicas"), 1)
+                written = spec(resource)
+                yield service, replica_count(written.get("desiredReplicas", written.get("replicas")), 1)
 
 
 def _is_autoscaled(resource: Resource | None) -> bool:
@@ -229,7 +230,7 @@ def _pod_specs(resource: Resource, namespace: str) -> Iterator[tuple[Service, An
 
 def _read_objects(pod_spec: Any, namespace: str) -> Iterator[ObjectKey]:
     """Yields the keys of the ConfigMaps and Secrets that a pod reads."""
-    for kind, references in _REFERENCES.items():
+    for kind, references in REFERENCES.items():
         for _, name in paths.find(pod_spec, references):
             if isinstance(name, str):
                 yield ObjectKey("", kind, namespace, name)

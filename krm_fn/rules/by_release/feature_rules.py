@@ -143,6 +143,8 @@ def _check_version(plan: ComponentPlan) -> Iterator[Result]:
             f"the image {image} has no tag with a version such as 1.5.0, and {plan.release.name} depends on the version of Dynamo; set "
             f"{field} to the version in the image"
         )
+        if "@" in image:
+            message += ", or add the tag of the digest (kustomize: newTag beside digest under images)"
         yield results.error("DYN451", message, plan.ref, plan.at("runtimeVersionOverride"))
 
 

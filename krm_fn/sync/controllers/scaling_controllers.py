@@ -21,6 +21,10 @@ REWRITE_DELAY = 30.0
 """Seconds until replicas of a graph are written again after another program overwrote them. A GitOps tool with other settings may do that
 at once."""
 
+OVERWRITE_DELAY = 10.0
+"""Seconds until a workload gets the replicas of its adapter again after another program overwrote them. If Git switches the adapter off, a
+tool applies the Deployment with the replicas in Git a moment before the graph."""
+
 
 class AdapterController(Controller):
     """Scales the workload of each adapter, and writes the status of adapters whose graph has the annotation `workloads`."""
@@ -32,8 +36,14 @@ class AdapterController(Controller):
         super().__init__(context)
         self._scaled: dict[ObjectKey, str] = {}
         """The time at which an adapter scaled its workload, until its status has it."""
+        self._reached: dict[ObjectKey, int] = {}
+        """The replicas of an adapter that its workload has had."""
+        self._overwritten: dict[ObjectKey, float] = {}
+        """The monotonic time at which a workload was first seen to have lost the replicas that it had."""
         self._conditions_stored = True
         """False if the API server was seen to drop the conditions of adapters."""
+        self._desired_stored = True
+        """False if the subresource `scale` was seen to write `spec.replicas`, as with the operator's CRD."""
 
     def requests_for(self, event: ObjectEvent) -> Iterable[ObjectKey]:
         """Returns the adapters of the graphs that an event affects. An adapter also depends on the others of its graph."""
@@ -49,7 +59,8 @@ class AdapterController(Controller):
         """Scales the workload of one adapter, and writes the adapter's status."""
         entry = self.context.cache.entry(key)
         if entry is None or entry.value.deleted:
-            self._scaled.pop(key, None)
+            for memory in (self._scaled, self._reached, self._overwritten):
+                memory.pop(key, None)
             return None
         adapter: CachedObject = entry.value
         graph = self.context.cache.graph(key.namespace, adapter.graph)
@@ -58,6 +69,8 @@ class AdapterController(Controller):
         readiness, pause = None, None
         if first is not None and first.key != key:
             readiness = replica_scaling.second_adapter(first)
+        elif graph is not None and await self._initialize(entry, graph):
+            return None  # the changed adapter is reconciled
         elif graph is not None:
             readiness, pause = await self._scale(entry, graph)
         return await self._write(entry, graph, readiness) or pause
@@ -65,12 +78,26 @@ class AdapterController(Controller):
     def _adapters(self, graph: ObjectKey) -> list[CachedObject]:
         return [member for member in self.context.cache.members(graph) if member.key.kind == ADAPTER]
 
+    async def _initialize(self, entry: StoredObject[CachedObject], graph: CachedObject) -> bool:
+        """Writes the first replicas into an adapter that has none. Returns true if the adapter changed. Raises Retry."""
+        replicas = replica_scaling.first_replicas(entry.value, graph, self.context.features) if self._desired_stored else None
+        if replicas is None:
+            return False
+        result = await self.context.writer.scale(self.kind, entry.value.key, replicas)
+        if result.resource is None:
+            return False
+        self._desired_stored = values.mapping(result.resource, "metadata").get("resourceVersion") != entry.resource_version
+        return self._desired_stored
+
     async def _scale(self, entry: StoredObject[CachedObject], graph: CachedObject) -> tuple[AdapterReadiness | None, float | None]:
         """Writes the replicas of the adapter to its workloads. Returns the readiness and the pause if the server rejects it."""
         adapter, index = entry.value, self.context.cache.workloads
-        for request in replica_scaling.scale_requests(graph, {adapter.component: adapter}, index, self.context.features):
-            if request.adapter != adapter.key:
-                continue
+        requests = replica_scaling.scale_requests(graph, {adapter.component: adapter}, index, self.context.features)
+        own = [request for request in requests if request.adapter == adapter.key]
+        if own and (early := self._remaining_delay(adapter)) > 0:
+            return None, early
+        self._overwritten.pop(adapter.key, None)
+        for request in own:
             result = await self.scale(request)
             if result.result == "written":
                 self._scaled[adapter.key] = timestamps.now()
@@ -78,7 +105,15 @@ class AdapterController(Controller):
                 self.record_event(entry, "Scaled", message)
             elif result.message:
                 return replica_scaling.rejected(request, result.message), result.pause
+        if adapter.replicas is not None:
+            self._reached[adapter.key] = adapter.replicas
         return None, None
+
+    def _remaining_delay(self, adapter: CachedObject) -> float:
+        """Returns the seconds to wait before the replicas of a workload are written again; 0 if the adapter asks for other ones."""
+        if self._reached.get(adapter.key) != adapter.replicas:
+            return 0.0
+        return self._overwritten.setdefault(adapter.key, monotonic()) + OVERWRITE_DELAY - monotonic()
 
     async def _write(
         self, entry: StoredObject[CachedObject], graph: CachedObject | None, readiness: AdapterReadiness | None

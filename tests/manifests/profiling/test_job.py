@@ -437,3 +437,12 @@ def test_a_users_own_binding_is_corrected_as_in_the_reference():
     made = given.rendered(faults.request())[BINDING]
     assert {key: corrected[key] for key in ("roleRef", "subjects")} == {key: made[key] for key in ("roleRef", "subjects")}
     assert again(faults.request(), corrected).results == []
+
+
+@pytest.mark.parametrize("text", ["1e-05", "1E5", "-1e+3", ".5e3", "0o17", "1_000", "12:30:45", "on"])
+def test_a_text_of_the_settings_stays_a_text_for_every_reader(text):
+    """A reader of YAML 1.2 reads `1e-05` as a number if it is not quoted, PyYAML reads others so."""
+    flag, settings, *_ = profiler({"sla": {"mode": text}})["args"]
+    assert flag == "--profile-config"
+    assert f'mode: "{text}"' in settings
+    assert yaml.safe_load(settings)["sla"]["mode"] == text

@@ -109,6 +109,26 @@ def test_what_is_rendered_again_keeps_the_number(place):
     place.wait("chat", lambda status: successful(status) and status["services"]["Worker"]["replicas"] == 3)
 
 
+APPLIES = [("apply", "--server-side"), ("apply", "--server-side", "--field-manager=other"), ("apply",)]
+
+
+@pytest.mark.parametrize("arguments", APPLIES, ids=["on the server", "by another manager", "on the client"])
+def test_an_apply_leaves_an_autoscaled_adapter_alone(place, arguments):
+    """An apply of the same file changes nothing, and is no conflict. Another number in the file has no effect."""
+    name = f"chat{APPLIES.index(arguments)}"
+    files = [place.render({**chat(replicas=replicas), "metadata": {"name": name}}) for replicas in (2, 3)]
+    texts = [json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}) for objects in files]
+    place.kubectl(*arguments, "-f", "-", input=texts[0])
+    place.wait(f"{name}-worker", has(2), ADAPTER)
+    place.kubectl("scale", f"dgdsa/{name}-worker", "--replicas=5")
+    place.wait(f"{name}-worker", has(5), ADAPTER)
+    for text in (texts[0], texts[0], texts[1]):
+        place.kubectl(*arguments, "-f", "-", input=text)
+        place.wait(f"{name}-worker", has(5), ADAPTER)
+        assert place.get("Deployment", f"{name}-worker")["spec"]["replicas"] == 5
+    assert place.get(ADAPTER, f"{name}-worker")["spec"]["replicas"] == 3
+
+
 def test_the_planner_scales_with_the_rights_that_it_gets(place, kustomize):
     """The planner reads the graph, waits for Ready, and patches the scale of an adapter, with the rights of platform/roles only."""
     graph = given.graph({"Planner": given.service("planner"), "Decode": given.service("decode", **SCALED)}, name="chat")
@@ -222,6 +242,6 @@ def test_objects_of_grove_get_the_number_of_the_graph_or_of_their_adapter(place)
     server.eventually(lambda: numbers() == [3, 5, 4])
     place.kubectl("scale", "dgdsa/chat-worker", "--replicas=0")
     status = place.wait("chat-worker", refused("TooFewReplicas"), ADAPTER)
-    assert conditions(status)["Stalled"]["message"] == "a PodClique needs 1 or more replicas; set spec.replicas to 1 or more"
+    assert conditions(status)["Stalled"]["message"] == "a PodClique needs 1 or more replicas; scale the adapter to 1 or more"
     assert numbers() == [3, 5, 4]
     server.eventually(lambda: "Scaled" in reasons(place))

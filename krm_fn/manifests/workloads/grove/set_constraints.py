@@ -32,7 +32,11 @@ def _check_scheduler(plan: ComponentPlan) -> Iterator[Result]:
 
 
 def check_together(graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
-    """Yields findings about the components of one graph."""
+    """Yields findings about the components of one graph.
+
+    KAI accepts pods without a queue (KAI-Scheduler `pkg/podgrouper/podgrouper/plugins/defaultgrouper`), and so does Grove
+    0.1.0-alpha.3. Newer releases of Grove refuse them (grove `operator/internal/scheduler/kai/backend.go`).
+    """
     yield from _check_restart(graph)
     yield from _check_schedulers(graph)
     yield from _check_topology(graph, plans)
@@ -45,9 +49,9 @@ def check_together(graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator
             message = f"schedulerName is {name}, but the pods of {plans[0].identity.service} have {expected}, and Grove allows one"
             yield _refused(plan, "DYN167", f"{message}; use one scheduler for all services", plan.at("pod", "schedulerName"))
     if expected == grove_schedulers.KAI and not any(map(_has_queue, plans)):
-        message = "the KAI scheduler needs a queue"
+        message = "the pods name no queue, so the KAI scheduler puts them into default-queue, and newer releases of Grove refuse them"
         fix = f"set grove.kaiScheduler.enabled in the configuration, or the label {labels.KAI_QUEUE} on the pods of a service"
-        yield _refused(plans[0], "DYN192", f"{message}; {fix}", plans[0].at("pod", "schedulerName"))
+        yield results.warning("DYN192", f"{message}; {fix}", plans[0].ref, plans[0].at("pod", "schedulerName"))
 
 
 def _check_schedulers(graph: GraphPlan) -> Iterator[Result]:
