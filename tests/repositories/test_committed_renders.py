@@ -136,3 +136,22 @@ def test_a_package_of_kpt_is_rendered_again(clone, kpt):
     assert "run `kpt fn render --allow-exec app`" in done.out
     restarts = console.run("diff", "--old", "main")
     assert "1 of 2 services restarts: Worker." in restarts.out
+
+
+def test_a_file_that_the_kustomization_does_not_list_is_named(clone):
+    """It reaches no cluster, so it is not judged."""
+    clone.put(README).put({"draft.yaml": GRAPH.replace("replicas", "replica")})
+    done = console.run("check")
+    assert (done.code, codes(done)) == (0, [])
+    assert "draft.yaml: note DYN065" in done.out
+
+
+def test_a_missing_kustomize_is_an_error(clone, monkeypatch):
+    """Nothing is known about the root, so the check is not green."""
+    clone.put(README)
+    empty = clone.folder.parent / "empty"
+    empty.mkdir()
+    monkeypatch.setenv("PATH", str(empty))
+    done = console.run("check")
+    assert (done.code, codes(done)) == (1, ["DYN594"])
+    assert ".: not built" in done.err
