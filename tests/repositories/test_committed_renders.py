@@ -155,3 +155,34 @@ def test_a_missing_kustomize_is_an_error(clone, monkeypatch):
     done = console.run("check")
     assert (done.code, codes(done)) == (1, ["DYN594"])
     assert ".: not built" in done.err
+
+
+WRONG = [
+    ("a field of the graph", "graph.yaml", "replicas: 2", "replica: 2", "graph.yaml:13:7: error DYN023 spec.services.Worker.replica"),
+    (
+        "a setting",
+        "render.yaml",
+        "exec: {path: krm-fn}\n",
+        "exec: {path: krm-fn}\nspec: {nats: a}\n",
+        "render.yaml:8:8: error DYN023 spec.nats",
+    ),
+    (
+        "an image that a patch removes",
+        "kustomization.yaml",
+        "resources:",
+        "patches: [{path: p.yaml}]\nresources:",
+        "graph.yaml:11:5: error DYN205",
+    ),
+]
+
+
+@pytest.mark.parametrize(("file", "old", "new", "finding"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])
+def test_a_mistake_that_stops_a_build_has_its_line(file, old, new, finding, rendered):
+    """krm-fn makes the build fail; the finding is that of the graph, not that of the build."""
+    patch = "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata: {name: chat}\n"
+    rendered.put({"p.yaml": patch + "spec: {services: {Worker: {extraPodSpec: {mainContainer: {image: null}}}}}\n"})
+    rendered.edit(file, old, new)
+    done = console.run("check")
+    assert done.code == 1
+    assert finding in done.out
+    assert "DYN593" not in done.out
