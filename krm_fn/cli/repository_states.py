@@ -49,8 +49,13 @@ def _special_files(path: str, exclude: tuple[str, ...]) -> list[Result]:
 
 
 def is_repository(path: str, old: str | None = None, exclude: tuple[str, ...] = (), *, named_roots: bool = False) -> bool:
-    """True for a folder that must not be read as plain files only, in one of its states. `named_roots`: the project file names roots."""
-    if path == reading.STDIN or not Path(path).is_dir():
+    """True for a folder that must not be read as plain files only, in one of its states.
+
+    `named_roots`: the project file names roots.
+
+    An old state in a file has no folders, so it is compared with files.
+    """
+    if path == reading.STDIN or not Path(path).is_dir() or (old is not None and Path(old).is_file()):
         return False
     if named_roots:
         return True

@@ -47,7 +47,8 @@ class Checkouts(NamedTuple):
         """
         old = self.old or "HEAD"
         if self._is_folder():
-            with self._copy(Path(old), _walked(Path(old))) as copy:
+            top = Path(old).resolve()  # `_copy_file` compares with the path without links
+            with self._copy(top, _walked(top)) as copy:
                 yield copy
             return
         try:

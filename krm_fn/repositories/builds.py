@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from krm_fn import report, results
 from krm_fn.files import reading
+from krm_fn.files.commands import CommandResult
 from krm_fn.files.reading import Source
 from krm_fn.krm import origin
 from krm_fn.kube import labels
@@ -24,11 +26,15 @@ _LONGEST = 600  # characters of the message of a program
 
 
 class RootBuild(NamedTuple):
-    """The resources of a build, or the findings that prevent it. `program` is the program that ran."""
+    """The resources of a build, or the findings that prevent it. `program` is the program that ran.
+
+    If a build fails, `unrendered` are the resources of the same build with a krm-fn that changes nothing; empty if that fails, too.
+    """
 
     sources: list[Source]
     results: list[Result]
     program: str = ""
+    unrendered: list[Source] = []
 
 
 def kustomize(tree: Tree, root: Root, closure: Closure, programs: Programs) -> RootBuild:
@@ -42,21 +48,28 @@ def kustomize(tree: Tree, root: Root, closure: Closure, programs: Programs) -> R
         return RootBuild([], [results.error("DYN594", message, **location)])
     arguments = ("build",) if name == _KUSTOMIZE else ("kustomize",)
     path = str(tree.path(root.folder))
+    command = [private_programs.find(name), *arguments, "--enable-alpha-plugins", path]
     with preparation.prepared(tree, root.folder, closure, root.settings):
-        command = [private_programs.find(name), *arguments, "--enable-alpha-plugins", path]
         process = programs.run(command, tree.path(root.folder))
-    file = reading.parse(process.data, root.folder)
-    problem = process.problem or next((finding.message for finding in file.results if finding.severity == "error"), "")
+        again = programs.run(command, tree.path(root.folder), renders=False) if process.problem else process
+    sources, problem = _output(tree, root, closure, process)
     if problem:
         message = f"the root is not built: {name} {problem}: {_message(tree, process.messages)}; repair the Kustomization"
-        return RootBuild([], [results.error("DYN593", message, **location)])
+        return RootBuild([], [results.error("DYN593", message, **location)], "", _output(tree, root, closure, again)[0])
+    return RootBuild(sources, [], name)
+
+
+def _output(tree: Tree, root: Root, closure: Closure, process: CommandResult) -> tuple[list[Source], str]:
+    """Returns the resources that a build printed, or its problem."""
+    file = reading.parse(process.data, root.folder)
+    problem = process.problem or next((finding.message for finding in file.results if finding.severity == "error"), "")
     keep_origins = kustomizations.has_origins(closure.folders[root.folder].value)
-    return RootBuild([_located(tree, root, closure, source, keep_origins=keep_origins) for source in file.sources], [], name)
+    return [] if problem else [_located(tree, root, closure, source, keep_origins=keep_origins) for source in file.sources], problem
 
 
 def _message(tree: Tree, messages: str) -> str:
     """Returns the last lines of the messages of a program, with paths relative to the top of the tree."""
-    text = messages.replace(str(tree.top), "").strip()
+    text = re.sub(r"/\S*/kust-plugin-config-\d+", "krm-fn", messages.replace(f"{tree.top}/", "").replace(str(tree.top), ".")).strip()
     return report.visible(" ".join(text.split())[-_LONGEST:]) or "no message"
 
 
@@ -131,9 +144,9 @@ _STEPS = ("mutators", "validators")
 
 
 def _is_ours(function: Any) -> bool:
-    words = text_of(function, "exec").split()
-    by_program = bool(words) and kustomizations.is_our_program(words[0])
-    return by_program or kustomizations.is_our_image(text_of(function, "image"))
+    """True for krm-fn without arguments. With arguments, it is a command."""
+    program = text_of(function, "exec")
+    return kustomizations.is_our_program(program) if program else kustomizations.is_our_image(text_of(function, "image"))
 
 
 def _foreign(tree: Tree, name: str, function: Any) -> Result:
@@ -154,5 +167,4 @@ def _with_our_program(kptfile: dict[str, Any]) -> dict[str, Any]:
 
 
 def _as_program(function: dict[str, Any]) -> dict[str, Any]:
-    words = text_of(function, "exec").split()
-    return {"exec": " ".join(["krm-fn", *words[1:]]), **{key: value for key, value in function.items() if key not in ("exec", "image")}}
+    return {"exec": "krm-fn", **{key: value for key, value in function.items() if key not in ("exec", "image")}}

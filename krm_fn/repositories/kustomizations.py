@@ -174,7 +174,7 @@ def is_ours(annotation: str) -> bool:
 
 def is_our_program(path: str) -> bool:
     """True for the path of a program with our name. Its content does not matter, because krm-fn runs itself in its place."""
-    return posixpath.basename(path) == _PROGRAM
+    return " " not in path and posixpath.basename(path) == _PROGRAM
 
 
 def is_our_image(image: str) -> bool:

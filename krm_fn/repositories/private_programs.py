@@ -22,6 +22,9 @@ from krm_fn.schema import table
 _STUBS = ("git",)
 """kpt ends if it does not find these programs, although a render does not need them."""
 _START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from krm_fn.__main__ import start; start()"
+_RENDER, _PASS = "plugins", "plugins-without-render"
+_UNCHANGED_SCRIPT = 'items=$(/bin/cat); if [ -n "$items" ]; then printf "%s\\n" "$items"; else /bin/cat "$1"; fi'
+"""A plugin that returns the resources that it gets. A generator gets none, and returns its own settings."""
 _DEAD_PROXY = "http://127.0.0.1:9"
 """The discard port. A program that tries to reach the network fails at once."""
 
@@ -32,13 +35,13 @@ class Programs(NamedTuple):
     folder: Path
     seconds: int
 
-    def run(self, command: Sequence[str], at: Path) -> CommandResult:
-        """Runs kustomize, kubectl or kpt in a folder of the copy."""
+    def run(self, command: Sequence[str], at: Path, *, renders: bool = True) -> CommandResult:
+        """Runs kustomize, kubectl or kpt in a folder of the copy. Unless it `renders`, krm-fn passes resources through unchanged."""
         environment = {
             "PATH": str(self.folder / "bin"),
             "HOME": str(self.folder / "home"),
             "TMPDIR": str(self.folder / "tmp"),
-            "KUSTOMIZE_PLUGIN_HOME": str(self.folder / "plugins"),
+            "KUSTOMIZE_PLUGIN_HOME": str(self.folder / (_RENDER if renders else _PASS)),
             **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), _DEAD_PROXY),
         }
         return commands.run(command, at, self.seconds, environment)
@@ -46,20 +49,22 @@ class Programs(NamedTuple):
 
 def create(folder: Path, seconds: int) -> Programs:
     """Writes the private programs into an empty folder."""
-    for name in ("bin", "home", "tmp", "plugins"):
+    for name in ("bin", "home", "tmp"):
         (folder / name).mkdir(parents=True)
     start = shlex.join([sys.executable, "-I", "-c", _START, str(Path(krm_fn.__file__).parents[1])])
     for plugin in _plugins():
-        _script(folder / "plugins" / plugin, start)
-    _script(folder / "bin" / "krm-fn", start)
+        _script(folder / _RENDER / plugin, f'exec {start} "$1"')
+        _script(folder / _PASS / plugin, _UNCHANGED_SCRIPT)
+    _script(folder / "bin" / "krm-fn", f"exec {start}")
     for name in _STUBS:
-        _script(folder / "bin" / name, "false")
+        _script(folder / "bin" / name, "exit 1")
     return Programs(folder, seconds)
 
 
-def _script(path: Path, command: str) -> None:
+def _script(path: Path, line: str) -> None:
+    """Writes a program. krm-fn gets no arguments of the repository: with arguments, it is not a function but a command."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f'#!/bin/sh\nexec {command} "$@"\n' if command != "false" else "#!/bin/sh\nexit 1\n", encoding="utf-8")
+    path.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
     path.chmod(0o755)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from krm_fn import expand, results
+from krm_fn import expand, function_config, results
 from krm_fn.files import reading, selection, sources
 from krm_fn.files.reading import File, Source
 from krm_fn.files.selection import FileListing, ListedFile
@@ -81,7 +81,9 @@ def read(tree: Tree, programs: Programs, options: Options) -> RepositoryState:
     unmatched = [output for output in outputs if not any(output is matched for matched, _ in matches)]
     if unmatched or any(output.others for output in outputs):
         states = [reader.folder(state.root, belonging) if state.root.kind == "folder" else state for state in states]
-    unlisted = [name for name in found.unlisted if not any(name in output.names for output, _ in matches)]
+    compared_names = {name for output, _ in matches for name in output.names}
+    unknown = {state.root.folder for state in states if not state.is_known}
+    unlisted = [name for name in found.unlisted if name not in compared_names and (posixpath.dirname(name) or ".") not in unknown]
     remote = [finding for root in found.roots if root not in relevant for finding in _remote(root, found)]
     findings = [*found.results, *remote, *compared, *packages, *(_not_listed(tree, name) for name in unlisted)]
     shown = [state for state in states if state.sources.resources or state.sources.results or not state.is_known]
@@ -134,8 +136,21 @@ class _Reader(NamedTuple):
     def kustomize(self, root: Root) -> RootState:
         """Builds a Kustomization."""
         build = builds.kustomize(self.tree, root, self.found.closures[root.folder], self.programs)
+        if build.unrendered and results.failed((unrendered := self._unrendered(build, root))[1]):
+            return self._state(root, "built without krm-fn", unrendered[0], is_known=False)
         how = f"built with {build.program}" if build.program else "not built"
         return self._state(root, how, self._built(build, root), is_known=bool(build.program))
+
+    def _unrendered(self, build: RootBuild, root: Root) -> tuple[Sources, list[Result]]:
+        """Returns the resources that krm-fn gets in a build, with its configuration, and the findings of their render.
+
+        If krm-fn makes the build fail, they say at which line.
+        """
+        names = sorted(self.found.closures[root.folder].files)
+        sources_of_files = [source for name in names for source in self.tree.read(name).sources]
+        configs = [source for source in sources_of_files if function_config.is_config(source.address)][:1]
+        loaded = self._built(build._replace(sources=build.unrendered, results=[]), root, configs)
+        return loaded, [*loaded.results, *expand.expand(loaded.values, loaded.config).results]
 
     def kpt(self, root: Root) -> RootState:
         """Renders a kpt package, and reads its files."""
@@ -157,10 +172,10 @@ class _Reader(NamedTuple):
         path = posixpath.relpath(root.folder, self.tree.at)
         return RootState(root, self.tree.shown(root.folder), path, f"{how}: {root.reason}", loaded, is_known)
 
-    def _built(self, build: RootBuild, root: Root) -> Sources:
+    def _built(self, build: RootBuild, root: Root, configs: Sequence[Source] = ()) -> Sources:
         by_file = groupby(sorted(build.sources, key=lambda source: source.file), key=lambda source: source.file)
         files = [File("", list(group), []) for _, group in by_file]
-        named = reading.read(self.options.config).sources if self.options.config else []
+        named = configs or (reading.read(self.options.config).sources if self.options.config else [])
         is_rendered = any(committed.is_output(source.value) for source in build.sources)
         default = reading.read(self.options.default_config).sources if self.options.default_config and not is_rendered else []
         loaded = sources.from_files(files, named, next(iter(default), None), namespace=self.options.namespace or root.namespace)

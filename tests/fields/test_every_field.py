@@ -111,7 +111,7 @@ def test_every_field_is_read_or_named(kind, version, release):
 
 
 def test_the_contexts_have_every_kind():
-    """Except those that only configure (`test_every_setting.py`), and the one that only workers write."""
-    others = {"DynamoRender/v1alpha1", "OperatorConfiguration/v1alpha1", "DynamoWorkerMetadata/v1alpha1"}
+    """Except those that only configure (`test_every_setting.py`, `test_project_file.py`), and the one that only workers write."""
+    others = {f"{kind}/v1alpha1" for kind in ("DynamoProject", "DynamoRender", "OperatorConfiguration", "DynamoWorkerMetadata")}
     known = {f"{kind}/{version.partition('/')[2]}" for kind, by_version in table.load().kinds.items() for version in by_version}
     assert known - others == set(WRITTEN)

@@ -136,3 +136,53 @@ def test_a_package_of_kpt_is_rendered_again(clone, kpt):
     assert "run `kpt fn render --allow-exec app`" in done.out
     restarts = console.run("diff", "--old", "main")
     assert "1 of 2 services restarts: Worker." in restarts.out
+
+
+def test_a_file_that_the_kustomization_does_not_list_is_named(clone):
+    """It reaches no cluster, so it is not judged."""
+    clone.put(README).put({"draft.yaml": GRAPH.replace("replicas", "replica")})
+    done = console.run("check")
+    assert (done.code, codes(done)) == (0, [])
+    assert "draft.yaml: note DYN065" in done.out
+
+
+def test_a_missing_kustomize_is_an_error(clone, monkeypatch):
+    """Nothing is known about the root, so the check is not green."""
+    clone.put(README)
+    empty = clone.folder.parent / "empty"
+    empty.mkdir()
+    monkeypatch.setenv("PATH", str(empty))
+    done = console.run("check")
+    assert (done.code, codes(done)) == (1, ["DYN594"])
+    assert ".: not built" in done.err
+
+
+WRONG = [
+    ("a field of the graph", "graph.yaml", "replicas: 2", "replica: 2", "graph.yaml:13:7: error DYN023 spec.services.Worker.replica"),
+    (
+        "a setting",
+        "render.yaml",
+        "exec: {path: krm-fn}\n",
+        "exec: {path: krm-fn}\nspec: {nats: a}\n",
+        "render.yaml:8:8: error DYN023 spec.nats",
+    ),
+    (
+        "an image that a patch removes",
+        "kustomization.yaml",
+        "resources:",
+        "patches: [{path: p.yaml}]\nresources:",
+        "graph.yaml:11:5: error DYN205",
+    ),
+]
+
+
+@pytest.mark.parametrize(("file", "old", "new", "finding"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])
+def test_a_mistake_that_stops_a_build_has_its_line(file, old, new, finding, rendered):
+    """krm-fn makes the build fail; the finding is that of the graph, not that of the build."""
+    patch = "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata: {name: chat}\n"
+    rendered.put({"p.yaml": patch + "spec: {services: {Worker: {extraPodSpec: {mainContainer: {image: null}}}}}\n"})
+    rendered.edit(file, old, new)
+    done = console.run("check")
+    assert done.code == 1
+    assert finding in done.out
+    assert "DYN593" not in done.out

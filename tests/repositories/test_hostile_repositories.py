@@ -90,10 +90,19 @@ def test_a_plugin_in_the_home_of_the_user_does_not_run(hostile, mark, monkeypatc
 def test_a_function_of_a_package_does_not_run(hostile, mark, kpt):
     """Neither a program of the repository nor one of this machine."""
     kptfile = "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {{name: a}}\npipeline: {{mutators: [{{exec: '{}'}}]}}\n"
-    for program in ("./pwn", "pwn", "/bin/sh -c ./pwn", f"{hostile.folder}/pwn"):
+    for program in ("./pwn", "pwn", "/bin/sh -c ./pwn", f"{hostile.folder}/pwn", "krm-fn images --resolve ./pwn graph.yaml"):
         hostile.put({"app/Kptfile": kptfile.format(program)})
         hostile.put({"app/graph.yaml": GRAPH, "app/sub/Kptfile": "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: b}\n"})
         assert "DYN595" in codes(console.run("check"))
+    assert not mark.exists()
+
+
+def test_krm_fn_gets_no_arguments_of_the_repository(hostile, mark):
+    """With arguments, krm-fn is a command that can write files and run programs."""
+    command = f"images --resolve {hostile.folder}/pwn {hostile.folder}/graph.yaml"
+    plugin = f"apiVersion: dynamo.krm-fn.io/v1alpha1\nkind: DynamoRender\nmetadata: {{name: a}}\nargsOneLiner: {command}\n"
+    hostile.put({"kustomization.yaml": kustomization(transformers="[plugin.yaml]"), "plugin.yaml": plugin})
+    assert "DYN593" in codes(console.run("check"))
     assert not mark.exists()
 
 

@@ -209,3 +209,17 @@ def test_an_application_set_names_folders_with_a_glob(clone):
     assert [entry["object"]["namespace"] for entry in roots["graphs/a"]["objects"]] == ["team-a"] * len(roots["graphs/a"]["objects"])
     assert roots["graphs/a"]["objects"]
     assert roots["graphs/b"]["objects"] == []
+
+
+def test_two_folders_are_compared_without_git(clone):
+    """The old state can be a folder with the same roots, or a file, which is compared with the files of the folder."""
+    monorepo(clone)
+    clone.shell("cp", "-r", "apps/chat", "old")
+    clone.edit("apps/chat/base/graph.yaml", "engine:1.4.0", "engine:1.4.1")
+    roots = json.loads(console.run("diff", "--old", "old", "--format", "json", "apps/chat").out)["roots"]
+    assert [root["forecast"]["gpus"]["interrupted"] for root in roots] == [4, 1]
+    assert {line["file"] for root in roots for entry in root["objects"] for field in entry["fields"] for line in field["madeBy"]} == {
+        "apps/chat/base/graph.yaml"
+    }
+    done = console.run("diff", "--old", "old/base/graph.yaml", "apps/chat/base")
+    assert "1 of 2 services restarts: Worker." in done.out
