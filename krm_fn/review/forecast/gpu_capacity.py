@@ -75,6 +75,7 @@ class Nodes:
     def __init__(self, nodes: Iterable[_Node]) -> None:
         """Returns the names of the nodes are unique."""
         self._nodes = {node.name: node for node in nodes}
+        self._full: set[tuple[Demand, ...]] = set()
 
     def take(self, demands: tuple[Demand, ...], *, unbounded: bool = False) -> Placement | None:
         """Places the pods of one unit, and returns their nodes; None if one of them does not fit.
@@ -93,13 +94,19 @@ class Nodes:
                 target = next(iter(self._nodes.values()), None)
             if target is None:
                 self.give(demands[: len(names)], tuple(names))
+                self._full.add(demands)
                 return None
             self._change(target.name, demand, -1)
             names.append(target.name)
         return tuple(names)
 
+    def is_full(self, demands: tuple[Demand, ...]) -> bool:
+        """True if a unit did not fit, and no GPU was freed since then."""
+        return demands in self._full
+
     def give(self, demands: tuple[Demand, ...], placement: Placement) -> None:
         """Frees the GPUs of the pods of one unit."""
+        self._full.clear()
         for demand, name in zip(demands, placement, strict=False):
             self._change(name, demand, 1)
 

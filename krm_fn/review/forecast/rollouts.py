@@ -147,11 +147,16 @@ def simulate(rollouts: Sequence[Rollout], nodes: Nodes) -> SimulationResult:
     last. Rollouts without GPUs always end.
     """
     simulated = [_SimulatedRollout(rollout, nodes) for rollout in rollouts if gpus(rollout.old_demands) or gpus(rollout.new_demands)]
-    most = sum(rollout.gpus() for rollout in simulated)
+    most = held = sum(rollout.gpus() for rollout in simulated)
     for pruning in (False, True):
         active = [rollout for rollout in simulated if pruning or not rollout.is_pruned]
-        while sum(rollout.act() + rollout.place() for rollout in active):
-            most = max(most, sum(rollout.gpus() for rollout in simulated))
+        while active:
+            before = sum(rollout.gpus() for rollout in active)
+            if not sum(rollout.act() + rollout.place() for rollout in active if not rollout.is_blocked()):
+                break
+            held += sum(rollout.gpus() for rollout in active) - before
+            most = max(most, held)
+            active = [rollout for rollout in active if not rollout.is_complete()]
     waits = {id(rollout.rollout): not rollout.is_complete() for rollout in simulated}
     return SimulationResult(most, tuple(waits.get(id(rollout), False) for rollout in rollouts))
 
@@ -164,13 +169,14 @@ def peak(rollouts: Sequence[Rollout]) -> int:
 def needed(rollouts: Sequence[Rollout]) -> int:
     """Returns the smallest number of free GPUs with which all rollouts end, if they are on one node and of one resource."""
     held = sum(gpus(rollout.old_demands) * rollout.old_units for rollout in rollouts)
-    least, most = 0, peak(rollouts) - held
+    least, most, tried = 0, peak(rollouts) - held, 0
     while least < most:
-        middle = (least + most) // 2
-        if any(simulate(rollouts, _pool(rollouts, held + middle)).stuck):
-            least = middle + 1
+        if any(simulate(rollouts, _pool(rollouts, held + tried)).stuck):
+            least = tried + 1
         else:
-            most = middle
+            most = tried
+        is_bounded = most <= 2 * least  # a few GPUs are mostly enough, so the numbers double until they are
+        tried = (least + most) // 2 if is_bounded else 2 * least
     return least
 
 
@@ -186,10 +192,11 @@ class _SimulatedRollout:
     def __init__(self, rollout: Rollout, nodes: Nodes) -> None:
         self._nodes, self.rollout, self._steps = nodes, rollout, rollout.steps
         self._wanted = rollout.new_units
+        self._old_gpus, self._new_gpus = gpus(rollout.old_demands), gpus(rollout.new_demands)
         self._old: list[Placement] = []
         self._new: list[Placement] = []
         self._old_waiting = self._new_waiting = 0
-        self._is_scaled = False
+        self._is_scaled = self._is_idle = False
         self.is_pruned = rollout.pruned
         for index in range(rollout.old_units):
             placement = rollout.placements[index] if index < len(rollout.placements) else None
@@ -197,7 +204,7 @@ class _SimulatedRollout:
 
     def gpus(self) -> int:
         """Returns the number of GPUs that the units on nodes hold."""
-        return len(self._old) * gpus(self.rollout.old_demands) + len(self._new) * gpus(self.rollout.new_demands)
+        return len(self._old) * self._old_gpus + len(self._new) * self._new_gpus
 
     def is_complete(self) -> bool:
         """True if all wanted units run and no other unit is left."""
@@ -205,8 +212,17 @@ class _SimulatedRollout:
             return len(self._old) == self._wanted and not self._old_waiting
         return len(self._new) == self._wanted and not self._old and not self._old_waiting
 
+    def is_blocked(self) -> bool:
+        """True if the rollout only waits for GPUs, and none were freed since units of the same demands did not fit."""
+        return self._is_idle and self._nodes.is_full(self.rollout.new_demands)
+
     def act(self) -> bool:
         """Lets the controller act once; returns False if it has nothing to do."""
+        acts = self._act()
+        self._is_idle = not acts and not self._old_waiting and self._new_waiting > 0
+        return acts
+
+    def _act(self) -> bool:
         if self._scale():
             return True
         if not self.rollout.replaces:
@@ -217,9 +233,12 @@ class _SimulatedRollout:
 
     def place(self) -> bool:
         """Places waiting units where they fit; returns False if no unit fits."""
+        if not self._old_waiting and not self._new_waiting:
+            return False
         old = self._place_all(self._old, self._old_waiting, self.rollout.old_demands)
         new = self._place_all(self._new, self._new_waiting, self.rollout.new_demands)
         self._old_waiting, self._new_waiting = self._old_waiting - old, self._new_waiting - new
+        self._is_idle = self._is_idle and not old + new
         return old + new > 0
 
     def _place_all(self, placements: list[Placement], waiting: int, demands: tuple[Demand, ...]) -> int:

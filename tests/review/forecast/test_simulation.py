@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given as drawn
+from hypothesis import settings
+from hypothesis import strategies as st
 
 from krm_fn.review.forecast import forecast, gpu_capacity, native_workloads, rollouts
 from krm_fn.review.forecast.rollouts import Rollout, Steps
@@ -136,3 +139,30 @@ DEMANDS = [
 @pytest.mark.parametrize(("reason", "spec", "gpus"), DEMANDS, ids=[row[0] for row in DEMANDS])
 def test_demands(reason, spec, gpus):
     assert gpu_capacity.pod_demand(spec).gpus == gpus
+
+
+@settings(deadline=None, max_examples=150)
+@drawn(
+    together=st.lists(
+        st.builds(
+            lambda old, new, gpus, steps, replaces: Rollout(old, new, size(*gpus[:2]), size(*gpus[1:]), steps, replaces=replaces),
+            st.integers(0, 3),
+            st.integers(0, 3),
+            st.lists(st.integers(0, 3), min_size=3, max_size=4),
+            st.sampled_from([Steps(1, 0), Steps(0, 1), Steps(1, 1), Steps(2, 0), Steps(0, 3, at_once=True)]),
+            st.booleans(),
+        ),
+        max_size=6,
+    ),
+    free=st.integers(0, 12),
+)
+def test_rollouts_that_wait_or_have_ended_need_no_attention(together, free):
+    """The simulation leaves them out of a round. With all of them in all rounds, the result is the same."""
+    held = sum(rollouts.gpus(each.old_demands) * each.old_units for each in together)
+    simulated = rollouts.simulate(together, rollouts._pool(together, held + free))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rollouts._SimulatedRollout, "is_blocked", lambda _: False)
+        assert simulated == rollouts.simulate(together, rollouts._pool(together, held + free))
+    least = rollouts.needed(together)
+    assert not any(rollouts.simulate(together, rollouts._pool(together, held + least)).stuck)
+    assert not least or any(rollouts.simulate(together, rollouts._pool(together, held + least - 1)).stuck)
