@@ -32,6 +32,11 @@ def value(content: Any, style: str) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n" if style == "json" else emitter.text(content)
 
 
+def line(content: Any) -> str:
+    """Returns one value as JSON in one line."""
+    return json.dumps(content, ensure_ascii=False)
+
+
 def colours(*, err: bool = False) -> bool:
     """True if the stream is a terminal that shows colours and NO_COLOR is not set (https://no-color.org)."""
     stream = sys.stderr if err else sys.stdout
