@@ -90,6 +90,8 @@ def visible(text: str) -> str:
     >>> print(visible("a\x1bb"))
     a\x1bb
     """
+    if text.isprintable():
+        return text
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 

@@ -32,6 +32,11 @@ def value(content: Any, style: str) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n" if style == "json" else emitter.text(content)
 
 
+def line(content: Any) -> str:
+    """Returns one value as JSON in one line."""
+    return json.dumps(content, ensure_ascii=False)
+
+
 def colours(*, err: bool = False) -> bool:
     """Returns true if a stream shows colours: as --color says, else if it is a terminal.
 

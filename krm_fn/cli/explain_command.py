@@ -5,22 +5,24 @@ from __future__ import annotations
 import difflib
 import functools
 import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from krm_fn import codes, results
+from krm_fn import codes, function_config, results
 from krm_fn.cli import command_options, command_output, explain_output, finding_formats
 from krm_fn.cli.command_options import Inputs
 from krm_fn.files import reading
 from krm_fn.files.sources import Sources
+from krm_fn.kube.types import Resource
 from krm_fn.manifests import ownership
 from krm_fn.results import Result
 from krm_fn.review import affected_fields
 from krm_fn.review import explain as explaining
-from krm_fn.review.explain import Explained, Explanation
+from krm_fn.review.explain import Explained, Explanation, Renderable
 
 _CODE = re.compile(r"DYN[0-9]{3}", re.IGNORECASE)
 _UNUSED = "DYN500"
@@ -89,18 +91,39 @@ def explain(  # noqa: PLR0913 - one for each option
         raise click.UsageError("--unused reports findings: use it without --object, --field, --from and --format yaml")
     loaded = given.load()
     loaded = loaded._replace(resources=[item for item in loaded.resources if not ownership.is_marked(item.value)])  # of an earlier render
-    explanation = explaining.explain(loaded.values, loaded.config)
-    failed = [item for item in [*loaded.results, *explanation.results] if item.severity == "error"]
+    rendered = explaining.renderable(loaded.values, loaded.config)
+    failed = [item for item in [*loaded.results, *rendered.results] if item.severity == "error"]
     if failed:
         command_output.write(_findings(failed, loaded, err=True), err=True)
+    if failed and (not rendered.objects or any(_is_about_configuration(item, loaded, given) for item in failed)):
         ctx.exit(1)
+    loaded = loaded._replace(resources=[loaded.resources[index] for index in rendered.resources])
+    rendered = rendered._replace(resources=dict(enumerate(rendered.resources.values())))
     if unused:
-        command_output.write(_findings(_reaching_nothing(explanation, loaded), loaded, style))
-        return
-    _check_selection(explanation.objects, object_name, field)
-    sections = [explain_output.Section("", explanation.objects)] if line is None else _of_line(line, explanation, loaded)
+        command_output.write(_findings(_reaching_nothing(_explanation(rendered, loaded), loaded), loaded, style))
+        ctx.exit(int(bool(failed)))
+    try:
+        _check_selection(rendered.objects, object_name, field)
+        objects = explaining.explained(rendered, _named(rendered.objects, object_name), loaded.config)
+        sections = [explain_output.Section("", objects)] if line is None else _of_line(line, _explanation(rendered, loaded), loaded)
+    except click.BadParameter:
+        if failed:  # the object or the line is probably one of a graph with an error
+            ctx.exit(1)
+        raise
     shown = [item._replace(objects=_selected(item.objects, object_name, field)) for item in sections]
-    command_output.write(explain_output.write(style, shown, loaded))
+    for part in explain_output.write(style, shown, loaded):
+        command_output.write(part)
+    ctx.exit(int(bool(failed)))
+
+
+def _is_about_configuration(result: Result, loaded: Sources, given: Inputs) -> bool:
+    """True for an error that leaves the configuration unknown, and so every object."""
+    files = {given.config, loaded.settings.file if loaded.settings else None}
+    return bool(result.ref and function_config.is_config(result.ref)) or (bool(result.file) and result.file in files)
+
+
+def _explanation(rendered: Renderable, loaded: Sources) -> Explanation:
+    return Explanation([*explaining.explained(rendered, rendered.objects, loaded.config)], rendered.results)
 
 
 def _check_codes(given: Inputs, *, wants_fields: bool) -> None:
@@ -122,32 +145,36 @@ def _reaching_nothing(explanation: Explanation, loaded: Sources) -> list[Result]
     return [results.warning(_UNUSED, message, loaded.resources[index].address, path) for index, path in unused]
 
 
-def _check_selection(objects: list[Explained], object_name: str | None, field: str | None) -> None:
+def _check_selection(objects: list[Resource], object_name: str | None, field: str | None) -> None:
     """Raises click.BadParameter, with the nearest name, if no object has the name, or none of the objects of that name has the field."""
-    if object_name is not None and not _selected(objects, object_name, None):
-        names = {f"{explained.key.kind}/{explained.key.name}": None for explained in objects}
+    named = _named(objects, object_name)
+    if object_name is not None and not named:
+        names = {_object_name(resource): None for resource in objects}
         raise click.BadParameter(f"no generated object is {object_name!r}{_nearest(object_name, names)}", param_hint="--object")
-    if field is not None and not _selected(objects, object_name, field):
-        known = {
-            name: None for explained in _selected(objects, object_name, None) for entry in explained.fields for name in _above(entry.path)
-        }
-        raise click.BadParameter(f"no object has the field {field!r}{_nearest(field, known)}", param_hint="--field")
+    if field is not None:
+        known = {name: None for resource in named for path, _ in explaining.fields_of(resource) for name in _above(path)}
+        if not any(_is_below(name, field) for name in known):
+            raise click.BadParameter(f"no object has the field {field!r}{_nearest(field, known)}", param_hint="--field")
 
 
-def _selected(objects: list[Explained], object_name: str | None, field: str | None) -> list[Explained]:
+def _object_name(resource: Resource) -> str:
+    ref = results.ref(resource)
+    return f"{ref.kind}/{ref.name}"
+
+
+def _named(objects: list[Resource], object_name: str | None) -> list[Resource]:
+    """The objects of that kind and name."""
+    return [resource for resource in objects if object_name is None or _object_name(resource).lower() == object_name.lower()]
+
+
+def _selected(objects: Iterable[Explained], object_name: str | None, field: str | None) -> Iterator[Explained]:
     """The objects of that kind and name, with that field and those below it only."""
-    matches = [
-        explained
-        for explained in objects
-        if object_name is None or f"{explained.key.kind}/{explained.key.name}".lower() == object_name.lower()
-    ]
-    if field is None:
-        return matches
-    narrowed = [
-        explained._replace(fields=[entry for entry in explained.fields if _is_below(results.field(entry.path), field)])
-        for explained in matches
-    ]
-    return [explained for explained in narrowed if explained.fields]
+    for explained in objects:
+        if object_name is not None and not _named([explained.resource], object_name):
+            continue
+        fields = [entry for entry in explained.fields if field is None or _is_below(results.field(entry.path), field)]
+        if fields or field is None:
+            yield explained._replace(fields=fields)
 
 
 def _is_below(path: str, field: str) -> bool:

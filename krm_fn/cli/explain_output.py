@@ -29,29 +29,39 @@ class Section(NamedTuple):
     """Objects under one heading: those that a line `reaches`, or those that it `decides`. Without a heading, all objects."""
 
     heading: str
-    objects: list[Explained]
+    objects: Iterable[Explained]
 
 
-def write(style: str, sections: Sequence[Section], loaded: Sources) -> str:
-    """Writes the sections in one of the formats."""
-    locations = OriginLocations(loaded, [field for section in sections for explained in section.objects for field in explained.fields])
+def write(style: str, sections: Sequence[Section], loaded: Sources) -> Iterator[str]:
+    """Yields the parts of the output in one of the formats, as soon as an object is explained."""
+    locations = OriginLocations(loaded)
     if style == "json":
-        return command_output.value(
-            {"formatVersion": FORMAT_VERSION, "objects": [explained for section in sections for explained in _json(section, locations)]},
-            "json",
-        )
-    if style == "yaml":
-        return "---\n".join(_yaml(explained, locations) for section in sections for explained in section.objects)
-    return "\n".join(
-        _text(section, locations, colour=command_output.colours()) for section in sections if section.objects or section.heading
-    )
+        objects = (command_output.line(entry) for section in sections for entry in _json(section, locations))
+        yield from _listed(f'{{"formatVersion": {FORMAT_VERSION}, "objects": [', objects, "]}\n")
+    elif style == "yaml":
+        documents = (_yaml(explained, locations) for section in sections for explained in section.objects)
+        yield from (document if number == 0 else f"---\n{document}" for number, document in enumerate(documents))
+    else:
+        shown_rules = set[str]()
+        for number, section in enumerate(sections):
+            yield from _text(section, locations, shown_rules if not section.heading else set(), is_first=not number)
 
 
-def _text(section: Section, locations: OriginLocations, *, colour: bool) -> str:
-    if section.heading and not section.objects:
-        return f"{section.heading}: nothing\n"
-    lines, shown_rules = [f"{section.heading}:"] if section.heading else [], set[str]()
-    for explained in section.objects:
+def _listed(head: str, entries: Iterable[str], tail: str) -> Iterator[str]:
+    """Yields a JSON list, one entry a line."""
+    yield head
+    number = -1
+    for number, entry in enumerate(entries):
+        yield f"{',' * (number > 0)}\n{entry}"
+    yield f"{chr(10) * (number >= 0)}{tail}"
+
+
+def _text(section: Section, locations: OriginLocations, shown_rules: set[str], *, is_first: bool) -> Iterator[str]:
+    colour, number = command_output.colours(), -1
+    start = "" if is_first else "\n"
+    for number, explained in enumerate(section.objects):
+        locations.add(explained.fields)
+        lines = [f"{start}{section.heading}:"] if section.heading and not number else []
         head = report.visible(
             f"{explained.key.kind}/{explained.key.name}" + (f" in {explained.key.namespace}" if explained.key.namespace else "")
         )
@@ -59,7 +69,9 @@ def _text(section: Section, locations: OriginLocations, *, colour: bool) -> str:
         for field in explained.fields:
             lines.append(f"  {report.visible(results.field(field.path))}: {report.value(field.value)}")
             lines += [f"    {_styled(word, words, colour=colour)}" for word, words in _of_field(field, locations, shown_rules)]
-    return "".join(f"{line}\n" for line in lines)
+        yield "".join(f"{line}\n" for line in lines)
+    if section.heading and number < 0:
+        yield f"{start}{section.heading}: nothing\n"
 
 
 def _of_field(field: ExplainedField, locations: OriginLocations, shown_rules: set[str]) -> Iterator[tuple[str, str]]:
@@ -104,6 +116,7 @@ def _described(origin: LeafOrigin, locations: OriginLocations, shown_rules: set[
 
 def _json(section: Section, locations: OriginLocations) -> Iterator[dict[str, Any]]:
     for explained in section.objects:
+        locations.add(explained.fields)
         address = results.ref(explained.resource)
         fields = [_json_field(field, locations) for field in explained.fields]
         yield {
@@ -142,6 +155,7 @@ def _json_origin(origin: LeafOrigin, locations: OriginLocations) -> dict[str, An
 
 def _yaml(explained: Explained, locations: OriginLocations) -> str:
     """An object with a comment behind each field. Only the explained fields have comments."""
+    locations.add(explained.fields)
     written = emitter.text(explained.shown)
     lines = written.split("\n")
     positions_by_path = positions.positions(written, [field.path for field in explained.fields])
@@ -186,16 +200,30 @@ def _paths(value: Any, path: Path) -> Iterator[Path]:
 
 
 class OriginLocations:
-    """The locations of origins in files. They are computed together, because each one needs the text of its file again."""
+    """The locations of origins in files. Those of several fields are computed together, because each one needs the text of its file."""
 
-    def __init__(self, loaded: Sources, fields: Iterable[ExplainedField]) -> None:
+    def __init__(self, loaded: Sources) -> None:
+        self._loaded = loaded
+        self._known: dict[tuple[int, Path], dict[str, Any]] = {}
+        self._settings: dict[Path, dict[str, Any]] = {}
+        self._by_text: dict[int, list[int]] = {}
+        for index, source in enumerate(loaded.resources):
+            self._by_text.setdefault(id(source.text), []).append(index)
+
+    def add(self, fields: Iterable[ExplainedField]) -> None:
+        """Computes the locations of the origins of some fields."""
         origins = [
             origin for field in fields for origin in (*field.origins, *(origin for old in field.overridden for origin in old.origins))
         ]
-        fields_of_users = list({(origin.resource, origin.path): None for origin in origins if origin.kind == "user"})
-        locations = reading.field_locations((loaded.resources[index], path) for index, path in fields_of_users)
-        self._known = dict(zip(fields_of_users, locations, strict=True))
-        self._settings = {path: _written(loaded, path) for path in {origin.path for origin in origins if origin.kind == "config"}}
+        missing = {(origin.resource, origin.path): None for origin in origins if origin.kind == "user"}.keys() - self._known.keys()
+        for index in {index for index, _ in missing}:  # a List has many resources in one text, which is read only once
+            sources = self._by_text.pop(id(self._loaded.resources[index].text), ())
+            missing |= {(other, path) for other in sources for path in ((), *_paths(self._loaded.resources[other].value, ()))}
+        ordered = [*missing]
+        locations = reading.field_locations((self._loaded.resources[index], path) for index, path in ordered)
+        self._known.update(zip(ordered, locations, strict=True))
+        for path in {origin.path for origin in origins if origin.kind == "config"} - self._settings.keys():
+            self._settings[path] = _written(self._loaded, path)
 
     def of(self, origin: LeafOrigin) -> dict[str, Any]:
         """File and line of an origin; empty for rules and defaults."""

@@ -31,6 +31,7 @@ class DocstringRule(NamedTuple):
     follows: str = ""
 
 
+@cache
 def rule(module: str, name: str) -> DocstringRule:
     """Returns the rule of a function or constant, as a `RuleMark` names it.
 

@@ -6,7 +6,7 @@ of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from krm_fn import config
@@ -34,36 +34,49 @@ class Leaf(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """The objects of a render without their marks, in the order of the render, and the leaves of each object by its key."""
+    """The objects of a render with their marks, in the order of the render, and the leaves of each object by its key."""
 
-    resources: list[Resource]
+    marked: list[Resource]
     leaves: dict[ObjectKey, list[Leaf]]
 
+    @property
+    def resources(self) -> list[Resource]:
+        """The objects without their marks."""
+        return [marked_values.plain(resource) for resource in self.marked]
 
-def render(resources: Sequence[Resource], settings: Config) -> Trace:
-    """Renders with the second core. The objects are those of the ordinary core; `krm_fn.review.explain` compares them."""
+
+def render(resources: Sequence[Resource], settings: Config, indexes: Sequence[int] | None = None) -> Trace:
+    """Renders with the second core. The objects are those of the ordinary core; `krm_fn.review.explain` compares them.
+
+    `indexes` are those of the resources in the whole input, for the marks; without them, the resources are the whole input.
+    """
     with tracing_loader.second_core() as load:
         core, kind = load("krm_fn.expand"), load("krm_fn.config").Config
-        marked = [marked_resource(resource, index) for index, resource in enumerate(resources)]
+        marked = [marked_resource(resource, index) for index, resource in zip(indexes or range(len(resources)), resources, strict=True)]
         rendered = core.expand(marked, marked_config(settings, kind, config.key)).resources
-    plain = [marked_values.plain(resource) for resource in rendered]
-    traced = {identity.key(resource): list(leaves(marked)) for resource, marked in zip(plain, rendered, strict=True)}
-    return Trace(plain, traced)
+    return Trace(rendered, {identity.key(marked): leaves(marked) for marked in rendered})
 
 
-def leaves(value: Any, path: Path = (), key: Any = "") -> Iterator[Leaf]:
+def leaves(value: Any, path: Path = (), key: Any = "") -> list[Leaf]:
     """The leaves of a value. `key` is the nearest key above the value."""
+    collected: list[Leaf] = []
+    _collect(value, path, key, collected)
+    return collected
+
+
+def _collect(value: Any, path: Path, key: Any, collected: list[Leaf]) -> None:
     if type(value) is dict and value:
         for name, inner in value.items():
-            yield from leaves(inner, (*path, marked_values.plain(name)), name)
+            _collect(inner, (*path, marked_values.plain(name)), name, collected)
     elif type(value) is list and value:
         for index, inner in enumerate(value):
-            yield from leaves(inner, (*path, index), key)
+            _collect(inner, (*path, index), key, collected)
     else:
-        placed = key.marks if type(key) is Text else NONE
-        rules = frozenset(mark for mark in placed if isinstance(mark, RuleMark))
-        overridden = key.overridden if type(key) is Text else ()
-        yield Leaf(path, marked_values.plain(value), marked_values.of(value) or placed, rules, overridden)
+        is_marked = type(key) is Text
+        placed = key.marks if is_marked else NONE
+        rules = frozenset(mark for mark in placed if type(mark) is RuleMark)
+        overridden = key.overridden if is_marked else ()
+        collected.append(Leaf(path, marked_values.plain(value), marked_values.of(value) or placed, rules, overridden))
 
 
 def marked_resource(resource: Resource, index: int) -> Resource:

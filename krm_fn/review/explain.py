@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from krm_fn import config, expand, results
 from krm_fn.config import Config
-from krm_fn.kube import identity, secret_values
+from krm_fn.kube import identity, labels, secret_values
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.provenance import docstring_rules, trace, tracing_loader
@@ -15,6 +15,12 @@ from krm_fn.provenance.docstring_rules import DocstringRule
 from krm_fn.provenance.marked_values import NONE, ConfigMark, Mark, Marks, RuleMark, UserMark
 from krm_fn.provenance.trace import Leaf
 from krm_fn.results import Path, Result
+from krm_fn.review.diff import rendered_state
+
+_OWNERS = 10
+"""The largest number of Dynamo resources that are traced together. Of an object with more owners, only the annotation differs."""
+_OWNER_FIELDS: tuple[Path, ...] = (("kind",), ("metadata", "name"))
+_OWNER_PATH: Path = ("metadata", "annotations", labels.OWNER)
 
 
 class LeafOrigin(NamedTuple):
@@ -70,10 +76,31 @@ class Explained(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """All generated objects, and the findings of the render. With an error, no object is generated."""
+    """All generated objects, and the findings of the render. A resource with an error generates no object."""
 
     objects: list[Explained]
     results: list[Result]
+
+
+class Renderable(NamedTuple):
+    """The resources of the input that render, by their indexes, the objects that they generate, and the findings about all resources."""
+
+    resources: dict[int, Resource]
+    objects: list[Resource]
+    results: list[Result]
+
+
+def renderable(resources: Sequence[Resource], settings: Config) -> Renderable:
+    """Renders the resources without those that have an error. No resource renders if an error is not about one of them."""
+    remaining, findings = dict(enumerate(resources)), None
+    while True:
+        expansion = expand.expand([*remaining.values()], settings)
+        findings = expansion.results if findings is None else findings
+        wrong = {result.ref for result in expansion.results if result.severity == "error"}
+        if not wrong:
+            return Renderable(remaining, generated(expansion.resources, remaining.values()), findings)
+        kept = {index: resource for index, resource in remaining.items() if results.ref(resource) not in wrong}
+        remaining = kept if len(kept) < len(remaining) and None not in wrong else {}
 
 
 def explain(resources: Sequence[Resource], settings: Config) -> Explanation:
@@ -82,12 +109,47 @@ def explain(resources: Sequence[Resource], settings: Config) -> Explanation:
     The objects are those of the ordinary render. A field with another value in the traced render has no origin. Objects of an earlier
     render must not be among the resources.
     """
-    ordinary = expand.expand(resources, settings)
-    if results.failed(ordinary.results):
-        return Explanation([], ordinary.results)
-    traced, reader = trace.render(resources, settings), _OriginReader(settings)
-    new = generated(ordinary.resources, resources)
-    return Explanation([reader.explained(resource, traced.leaves.get(identity.key(resource), [])) for resource in new], ordinary.results)
+    rendered = renderable(resources, settings)
+    return Explanation([*explained(rendered, rendered.objects, settings)], rendered.results)
+
+
+def explained(rendered: Renderable, objects: Iterable[Resource], settings: Config) -> Iterator[Explained]:
+    """Yields generated objects with their fields. A few Dynamo resources at a time are traced, because a trace needs much memory."""
+    reader, namespace = _OriginReader(settings), rendered_state.default_namespace(settings)
+    keys = {
+        index: identity.key(resource, namespace) for index, resource in rendered.resources.items() if rendered_state.is_expanded(resource)
+    }
+    for owners, owned in _by_owners(objects):
+        indexes = [index for index in rendered.resources if index not in keys or keys[index] in owners or not owners]
+        traced = trace.render([rendered.resources[index] for index in indexes], settings, indexes)
+        for resource in owned:
+            others = {*_owner_keys(resource)} - owners
+            more = frozenset(UserMark(index, path) for index, key in keys.items() if key in others for path in _OWNER_FIELDS)
+            leaves = traced.leaves.get(identity.key(resource), [])
+            yield reader.explained(resource, [_with_owners(leaf, resource, more) for leaf in leaves] if more else leaves)
+
+
+def _by_owners(objects: Iterable[Resource]) -> Iterator[tuple[set[ObjectKey], list[Resource]]]:
+    """Yields consecutive objects with their owners, a few owners at a time. No owners: every resource can be one."""
+    owners, owned = set[ObjectKey](), list[Resource]()
+    for resource in objects:
+        keys = {*_owner_keys(resource)[:_OWNERS]}
+        if owned and len(owners | keys) > _OWNERS:
+            yield owners, owned
+            owners, owned = set(), []
+        owners |= keys
+        owned.append(resource)
+    if owned:
+        yield owners, owned
+
+
+def _owner_keys(resource: Resource) -> list[ObjectKey]:
+    return rendered_state.owner_keys(resource, results.ref(resource).namespace)
+
+
+def _with_owners(leaf: Leaf, resource: Resource, more: Marks) -> Leaf:
+    """Adds to the annotation with the owners of an object those that were not traced. It has the kinds and names of all owners."""
+    return leaf._replace(value=labels.annotations(resource)[labels.OWNER], marks=leaf.marks | more) if leaf.path == _OWNER_PATH else leaf
 
 
 def generated(rendered: Iterable[Resource], inputs: Iterable[Resource]) -> list[Resource]:
@@ -96,9 +158,20 @@ def generated(rendered: Iterable[Resource], inputs: Iterable[Resource]) -> list[
     return [resource for resource in rendered if identity.key(resource) not in keys]
 
 
-def fields_of(resource: Resource) -> Iterator[tuple[Path, Any]]:
+def fields_of(resource: Resource) -> list[tuple[Path, Any]]:
     """Returns the paths and values of all leaves of a resource."""
-    return ((leaf.path, leaf.value) for leaf in trace.leaves(resource))
+    fields: list[tuple[Path, Any]] = []
+    _add_fields(resource, (), fields)
+    return fields
+
+
+def _add_fields(value: Any, path: Path, fields: list[tuple[Path, Any]]) -> None:
+    if isinstance(value, dict | list) and value:
+        steps: Any = value.items() if isinstance(value, dict) else enumerate(value)
+        for step, inner in steps:
+            _add_fields(inner, (*path, step), fields)
+    else:
+        fields.append((path, value))
 
 
 def setting(settings: Config, path: Path) -> Any:
@@ -127,6 +200,7 @@ class _OriginReader:
 
     def __init__(self, settings: Config) -> None:
         self._settings = settings
+        self._known: dict[Mark, tuple[tuple[Any, ...], tuple[Any, ...], LeafOrigin]] = {}
 
     def explained(self, resource: Resource, leaves: Iterable[Leaf]) -> Explained:
         """An object with its fields."""
@@ -144,8 +218,16 @@ class _OriginReader:
 
     def _origins(self, marks: Marks) -> tuple[LeafOrigin, ...]:
         """The origins of marks, each once: the user's fields, settings, rules."""
-        origins = (self._origin(mark) for mark in sorted(marks, key=_order))
-        return tuple({(origin.kind, origin.resource, origin.path, origin.rule): origin for origin in origins}.values())
+        if not marks:
+            return ()
+        known = sorted([self._known.get(mark) or self._read(mark) for mark in marks], key=_sort_key)
+        return tuple({identifier: origin for _, identifier, origin in known}.values())
+
+    def _read(self, mark: Mark) -> tuple[tuple[Any, ...], tuple[Any, ...], LeafOrigin]:
+        """The sort key of a mark, what makes its origin unique, and the origin."""
+        origin = self._origin(mark)
+        read = self._known[mark] = _order(mark), (origin.kind, origin.resource, origin.path, origin.rule), origin
+        return read
 
     def _origin(self, mark: Mark) -> LeafOrigin:
         if isinstance(mark, UserMark):
@@ -153,6 +235,10 @@ class _OriginReader:
         if isinstance(mark, ConfigMark):
             return LeafOrigin("config", mark.path, value=setting(self._settings, mark.path))
         return LeafOrigin("rule", rule=docstring_rules.rule(mark.module, mark.function))
+
+
+def _sort_key(known: tuple[Any, ...]) -> Any:
+    return known[0]
 
 
 def _shown(value: Any, path: Path, secrets: Sequence[Path]) -> Any:

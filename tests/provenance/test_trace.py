@@ -126,8 +126,8 @@ def test_the_oracle_refutes_a_wrong_origin(monkeypatch):
     right, field = trace.render, ("spec", "services", "A", "replicas")
     wrong = frozenset((UserMark(0, field),))
 
-    def render(resources, settings):
-        traced = right(resources, settings)
+    def render(resources, settings, *more):
+        traced = right(resources, settings, *more)
         return traced._replace(leaves={key: [leaf._replace(marks=wrong) for leaf in found] for key, found in traced.leaves.items()})
 
     monkeypatch.setattr(trace, "render", render)

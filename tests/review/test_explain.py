@@ -101,7 +101,7 @@ def test_yaml_is_the_render_with_comments(graph):
 def test_the_yaml_of_an_example_is_its_render(name):
     loaded = EXAMPLES[name]
     found = explain.explain(loaded.values, loaded.config).objects
-    written = explain_output.write("yaml", [explain_output.Section("", found)], loaded)
+    written = "".join(explain_output.write("yaml", [explain_output.Section("", found)], loaded))
     assert list(yaml.safe_load_all(written)) == [each.resource for each in found]
     assert written.count("  # ") >= sum(len(each.fields) for each in found)
 
@@ -258,7 +258,7 @@ def test_control_characters_are_made_visible(tmp_path):
 
 
 def test_a_field_with_another_value_in_the_trace_is_unknown(monkeypatch):
-    def render(_resources, _settings):
+    def render(*_):
         return trace.Trace([], {})
 
     monkeypatch.setattr(trace, "render", render)
@@ -269,3 +269,35 @@ def test_a_field_with_another_value_in_the_trace_is_unknown(monkeypatch):
 
 def test_long_values_are_cut():
     assert len(report.value("x" * 1000)) == report.LONGEST + 1
+
+
+def test_an_error_in_one_graph_leaves_the_others_explained(graph, tmp_path):
+    """The exit code is 1. An object or a line of the wrong graph is not reported as unknown, because the error says why."""
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text(console.MISSPELT.replace("name: chat", "name: other"))
+    alone = said(graph)
+    done = console.run("explain", graph, wrong)
+    assert (done.code, done.out) == (1, alone)
+    assert f"{wrong}:14:7: error DYN023" in done.err
+    for arguments in (["--object", "Deployment/other-worker"], ["--from", f"{wrong}:14"]):
+        done = console.run("explain", *arguments, graph, wrong)
+        assert (done.code, done.out) == (1, "")
+        assert "no generated object" not in done.err
+    assert console.run("explain", "--unused", graph, wrong).code == 1
+
+
+def test_an_error_in_the_configuration_leaves_nothing_explained(graph, tmp_path):
+    settings = tmp_path / "render.yaml"
+    settings.write_text(SETTINGS.replace("natsAddress", "natsAdress"))
+    done = console.run("explain", "--config", settings, graph)
+    assert (done.code, done.out) == (1, "")
+
+
+def test_an_object_of_many_graphs_names_all_of_them(monkeypatch, tmp_path):
+    """They are traced in several parts, and the result is that of one part."""
+    services = {"A": given.service("planner"), "B": given.service("worker", main={"image": "a/b:1.5.1"})}
+    file = tmp_path / "graphs.yaml"
+    file.write_text("---\n".join(yaml.safe_dump(given.graph(services, name=f"graph-{number}")) for number in range(5)))
+    whole = said(file)
+    monkeypatch.setattr(explain, "_OWNERS", 2)
+    assert said(file) == whole

@@ -8,6 +8,7 @@ is the field or the component from which the new object was made.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 from krm_fn import expand, function_config
 from krm_fn.config import Config
@@ -52,6 +53,21 @@ class _States:
         self.old, self.new = old, new
         self.old_indexes, self.new_indexes = (_indexes(state) for state in (old, new))
         self._components: dict[tuple[StateName, int], list[Pods]] = {}
+
+    @cached_property
+    def others(self) -> list[Resource]:
+        """The resources of the new state beside the Dynamo resources."""
+        return [resource for resource in self.new.inputs if not rendered_state.is_expanded(resource)]
+
+    @cached_property
+    def reverted_configs(self) -> list[tuple[ChangeOrigin, Config]]:
+        """The configurations in which one field is reverted."""
+        return [*_reverted_configs(self.old, self.new)]
+
+    @cached_property
+    def reverted_others(self) -> list[tuple[ChangeOrigin, list[Resource]]]:
+        """The resources beside the Dynamo resources, with one of them reverted."""
+        return [*_reverted_others(self.old, self.new)]
 
     def get(self, name: StateName) -> tuple[RenderedState, dict[ObjectKey, int]]:
         """Returns one state with its indexes."""
@@ -129,7 +145,7 @@ def _by_ablation(
     old_number, new_number = states.old_indexes[owner], states.new_indexes[owner]
     if old.inputs[old_number].get("apiVersion") != new.inputs[new_number].get("apiVersion"):
         return {}
-    reverted = _RevertedInputs(old, new, old_number, new_number)
+    reverted = _RevertedInputs(states, old_number, new_number)
     origins = ablation.attribute(reverted.singly(len(changes)), changes)
     rest = [(number, change) for number, change in changes if any((number, index) not in origins for index, _ in _fields(change))]
     return {**ablation.attribute(reverted.together(), rest), **origins} if rest else origins
@@ -138,10 +154,10 @@ def _by_ablation(
 class _RevertedInputs:
     """The inputs of the new state with fields of one Dynamo resource, of the configuration or of other resources reverted."""
 
-    def __init__(self, old: RenderedState, new: RenderedState, old_number: int, new_number: int) -> None:
-        self._old_state, self._new_state, self._old_number, self._new_number = old, new, old_number, new_number
-        self._old, self._new = old.inputs[old_number], new.inputs[new_number]
-        self._others = [resource for resource in new.inputs if not rendered_state.is_expanded(resource)]
+    def __init__(self, states: _States, old_number: int, new_number: int) -> None:
+        self._states, self._new_state, self._old_number, self._new_number = states, states.new, old_number, new_number
+        self._old, self._new = states.old.inputs[old_number], states.new.inputs[new_number]
+        self._others = states.others
         self._fields = object_changes.between(self._old, self._new)
 
     def singly(self, objects: int) -> list[Ablation[ChangeOrigin]]:
@@ -151,9 +167,9 @@ class _RevertedInputs:
         else:
             resources = ablation.reverted_singly(self._new, self._old, self._fields)
             renders = [self._render(resource, [field]) for resource, field in zip(resources, self._fields, strict=True)]
-        for origin, config in _reverted_configs(self._old_state, self._new_state):
+        for origin, config in self._states.reverted_configs:
             renders.append(Ablation((origin,), [self._new], config, self._others))
-        for origin, others in _reverted_others(self._old_state, self._new_state):
+        for origin, others in self._states.reverted_others:
             renders.append(Ablation((origin,), [self._new], self._new_state.config, others))
         return renders
 
