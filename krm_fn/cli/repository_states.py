@@ -21,7 +21,7 @@ from krm_fn.files import checkouts, project_file, reading, repository, revisions
 from krm_fn.files.checkouts import Checkouts
 from krm_fn.files.repository import RepositoryError
 from krm_fn.repositories import private_programs, states
-from krm_fn.repositories.states import Options, RepositoryState
+from krm_fn.repositories.states import RepositoryState, RootOptions
 from krm_fn.repositories.tree import KPTFILE, Tree
 from krm_fn.results import Result
 
@@ -96,7 +96,7 @@ def read(path: str, given: Inputs, old: str | None) -> RepositoryStates:
                 tree = Tree(copy, folder.relative_to(copy).as_posix(), shown)
                 config, default = (_in_copy(file, copies, copy) for file in (given.config, given.default_config))
                 listed = tuple((_inside(root.folder, copies), root.namespace) for root in given.project.roots)
-                options = Options(config, default, given.namespace or "", given.exclude, listed, progress)
+                options = RootOptions(config, default, given.namespace or "", given.exclude, listed, progress)
                 return states.read(tree, programs, options)
 
             old_state = None

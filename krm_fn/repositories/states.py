@@ -23,7 +23,7 @@ from krm_fn.results import Result
 from krm_fn.review.diff import rendered_state
 
 
-class Options(NamedTuple):
+class RootOptions(NamedTuple):
     """The options of a command that decide how roots are read. `config` is the file of `--config`, on disk.
 
     `default_config` is the file with the configuration of roots without one. `roots` are the folders that the project file names as roots,
@@ -66,7 +66,7 @@ class RepositoryState(NamedTuple):
     committed: tuple[str, ...] = ()
 
 
-def read(tree: Tree, programs: Programs, options: Options) -> RepositoryState:
+def read(tree: Tree, programs: Programs, options: RootOptions) -> RepositoryState:
     """Reads all roots of a tree that have a Dynamo resource, each once. The tree must be a private copy: builds change its files."""
     found = roots.find(tree, options.exclude, options.roots)
     relevant = [root for root in found.roots if _is_relevant(tree, root, found)]
@@ -120,7 +120,7 @@ class _Reader(NamedTuple):
 
     tree: Tree
     programs: Programs
-    options: Options
+    options: RootOptions
     found: Roots
     packages: dict[str, list[Source]]
 

@@ -16,7 +16,7 @@ from krm_fn.kube.types import Resource
 from krm_fn.kube.values import mapping, text
 from krm_fn.records import NamedTuple
 from krm_fn.results import Path, Result
-from krm_fn.review import build_index, second_render, worker_hashes
+from krm_fn.review import build_hashes, build_index, second_render
 from krm_fn.review.build_index import POD_LABELS, Build, BuiltObject
 from krm_fn.review.second_render import Field, SecondRender
 
@@ -67,7 +67,7 @@ def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
         if mismatches:
             yield _error(resource, min(mismatches, key=lambda mismatch: (mismatch.code, _is_label(mismatch.path))))
         else:
-            yield from (finding for _, render in of_owners if render for finding in worker_hashes.check(resource, render))
+            yield from (finding for _, render in of_owners if render for finding in build_hashes.check(resource, render))
 
 
 def _owned(source: Resource, objects: Sequence[BuiltObject]) -> list[Resource]:

@@ -19,10 +19,10 @@ from krm_fn.review.adopt import (
     inferred_settings,
     leftovers,
     migration_files,
-    rollouts,
+    observed_hashes,
     steadiness,
+    unfinished_updates,
     verification,
-    worker_hashes,
 )
 from krm_fn.review.adopt.exported_objects import ExportedObjects
 from krm_fn.review.adopt.migration_files import NamespacePart
@@ -51,7 +51,7 @@ def adopt(resources: Sequence[Resource]) -> Adoption:
     if results.failed(exported.results):
         return Adoption({}, "", None, exported.results, is_steady=_is_steady(exported.results))
     inferred = inferred_settings.settings(exported)
-    exported = worker_hashes.without(_leaner(exported, inferred.spec), inferred.spec)
+    exported = observed_hashes.without(_leaner(exported, inferred.spec), inferred.spec)
     rendered = inferred_settings.rendered(inferred.spec, exported)
     verified = verification.verify(rendered.resources, exported)
     written = [*exported.written, *exported.accounts]
@@ -66,7 +66,7 @@ def adopt(resources: Sequence[Resource]) -> Adoption:
     files = migration_files.resources(written, inferred.spec)
     part = NamespacePart(exported, inferred.spec)
     unneeded = tuple(leftovers.of(rendered.resources, exported))
-    rolling = any(rollouts.in_progress(difference, exported) for difference in verified.differences)
+    rolling = any(unfinished_updates.in_progress(difference, exported) for difference in verified.differences)
     steps = migration_files.steps([part])
     return Adoption(files, steps, verified, sorted(findings, key=results.order), part, unneeded, not rolling and _is_steady(findings))
 

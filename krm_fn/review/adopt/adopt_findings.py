@@ -11,7 +11,7 @@ from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.kube.values import text
 from krm_fn.results import Path, Ref, Result
-from krm_fn.review.adopt import rollouts
+from krm_fn.review.adopt import unfinished_updates
 from krm_fn.review.adopt.exported_objects import ExportedObjects
 from krm_fn.review.adopt.verification import ComparedField, ReplicaDifference, TemplateDifference, Verification
 from krm_fn.review.forecast import ObjectForecast
@@ -42,7 +42,7 @@ def of(verification: Verification, exported: ExportedObjects, *, complete: bool)
     """
     for difference in verification.differences:
         if difference.live is not None and difference.rendered is not None:
-            yield _different(difference, rollouts.in_progress(difference, exported))
+            yield _different(difference, unfinished_updates.in_progress(difference, exported))
         elif complete:
             yield _missing(difference)
     for replicas in verification.replicas:
@@ -128,7 +128,7 @@ def _described(field: ComparedField) -> str:
 
 def _fix(field: ComparedField) -> str:
     """The fix that makes the field the same: a setting, a field of the graph, or the end of an update."""
-    setting = rollouts.setting(field)
+    setting = unfinished_updates.setting(field)
     if setting and not field.live:
         return f"{setting} in render.yaml is that of other pods: adopt the graph of these pods into a folder of its own"
     if setting:

@@ -17,7 +17,7 @@ from krm_fn.schema.object_changes import ObjectChange
 _DEPLOYMENT = ("apps", "Deployment")
 _RULES = {
     _DEPLOYMENT: native_workloads.Deployment().forecast,
-    ("", "Pod"): native_workloads.Pod().forecast,
+    ("", "Pod"): native_workloads.BarePod().forecast,
     ("", "ReplicationController"): native_workloads.ReplicaSet().forecast,
     ("apps", "DaemonSet"): native_workloads.DaemonSet().forecast,
     ("apps", "ReplicaSet"): native_workloads.ReplicaSet().forecast,

@@ -144,7 +144,7 @@ class ReplicaSet(TemplateWorkload):
 _IMAGES: tuple[Path, ...] = tuple(("spec", name, paths.EVERY, "image") for name in ("containers", "initContainers"))
 
 
-class Pod(UniformWorkload):
+class BarePod(UniformWorkload):
     """A container with another image restarts in its pod. A change of any other field restarts nothing, or is refused."""
 
     def causes(self, old: Resource, new: Resource) -> tuple[Path, ...]:
