@@ -171,7 +171,7 @@ WRONG = [
         "kustomization.yaml",
         "resources:",
         "patches: [{path: p.yaml}]\nresources:",
-        "graph.yaml:11:5: error DYN205",
+        "graph.yaml:15:9: error DYN450",
     ),
 ]
 

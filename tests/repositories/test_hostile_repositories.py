@@ -102,7 +102,7 @@ def test_krm_fn_gets_no_arguments_of_the_repository(hostile, mark):
     command = f"images --resolve {hostile.folder}/pwn {hostile.folder}/graph.yaml"
     plugin = f"apiVersion: dynamo.krm-fn.io/v1alpha1\nkind: DynamoRender\nmetadata: {{name: a}}\nargsOneLiner: {command}\n"
     hostile.put({"kustomization.yaml": kustomization(transformers="[plugin.yaml]"), "plugin.yaml": plugin})
-    assert "DYN593" in codes(console.run("check"))
+    assert "DYN023" in codes(console.run("check"))
     assert not mark.exists()
 
 
