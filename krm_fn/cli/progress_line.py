@@ -1,8 +1,12 @@
-"""One line on a terminal that says what a long command does. Without a terminal on stderr, nothing is printed."""
+"""One line on a terminal that says what a long command does.
+
+Nothing is printed without a terminal on stderr, on a terminal without control sequences, and in CI, which sets the variable `CI`.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import threading
 import time
@@ -57,7 +61,7 @@ def shown(title: str) -> Iterator[Callable[[str], None]]:
     if _lines:
         yield _lines[0].show
         return
-    if not (sys.stderr and sys.stderr.isatty()):
+    if not (sys.stderr and sys.stderr.isatty()) or os.environ.get("CI") or os.environ.get("TERM") == "dumb":
         yield lambda _step: None
         return
     line = _Line(title, sys.stderr)

@@ -18,10 +18,10 @@ CODES = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def terminal(*arguments, **environment):
-    """What a verb prints on a terminal: its stdout and stderr."""
+    """What a verb prints on a terminal: its stdout and stderr. `CI` is set, because a busy machine would show a progress line."""
     reading, writing = pty.openpty()
     command = [sys.executable, "-m", "krm_fn", *arguments]
-    settings = {"PATH": os.environ["PATH"], "PYTHONPATH": str(programs.ROOT), "TERM": "xterm", **environment}
+    settings = {"PATH": os.environ["PATH"], "PYTHONPATH": str(programs.ROOT), "TERM": "xterm", "CI": "true", **environment}
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=writing, stderr=writing, env=settings) as running:
         os.close(writing)
         shown = b""

@@ -32,6 +32,8 @@ def terminal(monkeypatch):
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(progress_line, "_PAUSE", 0.0)
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
     return stream
 
 
@@ -80,3 +82,12 @@ def test_a_log_has_no_line(monkeypatch):
     with progress_line.shown("check") as step:
         step("work")
     assert stream.getvalue() == ""
+
+
+def test_ci_and_a_dumb_terminal_have_no_line(monkeypatch):
+    for name, value in (("CI", "true"), ("TERM", "dumb")):
+        stream = terminal(monkeypatch)
+        monkeypatch.setenv(name, value)
+        with progress_line.shown("check") as step:
+            step("work")
+        assert stream.getvalue() == ""
