@@ -69,25 +69,30 @@ class AdapterController(Controller):
         readiness, pause = None, None
         if first is not None and first.key != key:
             readiness = replica_scaling.second_adapter(first)
-        elif graph is not None and await self._initialize(entry, graph):
-            return None  # the changed adapter is reconciled
         elif graph is not None:
+            changed, early = await self._initialize(entry, graph)
+            if changed:
+                return None  # the event about the changed adapter leads to the next reconcile
             readiness, pause = await self._scale(entry, graph)
+            pause = pause or early
         return await self._write(entry, graph, readiness) or pause
 
     def _adapters(self, graph: ObjectKey) -> list[CachedObject]:
         return [member for member in self.context.cache.members(graph) if member.key.kind == ADAPTER]
 
-    async def _initialize(self, entry: StoredObject[CachedObject], graph: CachedObject) -> bool:
-        """Writes the first replicas into an adapter that has none. Returns true if the adapter changed. Raises Retry."""
+    async def _initialize(self, entry: StoredObject[CachedObject], graph: CachedObject) -> tuple[bool, float | None]:
+        """Writes the first replicas into an adapter that has none. Returns true if it changed, and the pause if the server rejects it.
+
+        Raises Retry.
+        """
         replicas = replica_scaling.first_replicas(entry.value, graph, self.context.features) if self._desired_stored else None
         if replicas is None:
-            return False
+            return False, None
         result = await self.context.writer.scale(self.kind, entry.value.key, replicas)
         if result.resource is None:
-            return False
+            return False, result.pause
         self._desired_stored = values.mapping(result.resource, "metadata").get("resourceVersion") != entry.resource_version
-        return self._desired_stored
+        return self._desired_stored, None
 
     async def _scale(self, entry: StoredObject[CachedObject], graph: CachedObject) -> tuple[AdapterReadiness | None, float | None]:
         """Writes the replicas of the adapter to its workloads. Returns the readiness and the pause if the server rejects it."""
