@@ -215,14 +215,15 @@ class OriginLocations:
         origins = [
             origin for field in fields for origin in (*field.origins, *(origin for old in field.overridden for origin in old.origins))
         ]
-        missing = {(origin.resource, origin.path): None for origin in origins if origin.kind == "user"}.keys() - self._known.keys()
+        wanted = {(origin.resource, origin.path) for origin in origins if origin.kind == "user"}
+        missing = {field for field in wanted if field not in self._known}
         for index in {index for index, _ in missing}:  # a List has many resources in one text, which is read only once
             sources = self._by_text.pop(id(self._loaded.resources[index].text), ())
             missing |= {(other, path) for other in sources for path in ((), *_paths(self._loaded.resources[other].value, ()))}
         ordered = [*missing]
         locations = reading.field_locations((self._loaded.resources[index], path) for index, path in ordered)
         self._known.update(zip(ordered, locations, strict=True))
-        for path in {origin.path for origin in origins if origin.kind == "config"} - self._settings.keys():
+        for path in {origin.path for origin in origins if origin.kind == "config" and origin.path not in self._settings}:
             self._settings[path] = _written(self._loaded, path)
 
     def of(self, origin: LeafOrigin) -> dict[str, Any]:
