@@ -138,6 +138,20 @@ def explanation(runs: int) -> None:
     print()
 
 
+def reviews(count: int = 300) -> None:
+    """Measure CPU time and memory of the commands that review `count` graphs, and of their render as the baseline."""
+    with tempfile.TemporaryDirectory() as scratch:
+        old, new = Path(scratch, "old.yaml"), Path(scratch, "new.yaml")
+        old.write_bytes(inputs.graphs(count))
+        new.write_bytes(inputs.graphs(count).replace(b":1.5.1", b":1.5.2"))
+        render = _cpu(b"", [*FUNCTION, "render", str(new)])
+        for words in (["check", "--old"], ["diff", "--old"], ["graph", "--old"], ["explain"]):
+            command = [*FUNCTION, *words, *([str(old)] if len(words) > 1 else []), str(new)]
+            seconds, memory = _cpu(b"", command), measure(command, b"", 1).memory
+            print(f"{f'{count} graphs, {words[0]}':32} {seconds / render:8.2f} times a render  {seconds:8.2f} s of CPU {memory:6.0f} MiB")
+    print()
+
+
 def _cpu(data: bytes, command: list[str] = FUNCTION) -> float:
     """CPU seconds of one run of a command. Raises CalledProcessError if it fails."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -200,6 +214,7 @@ def main() -> None:
     through_kustomize(runs)
     both_versions(runs)
     explanation(runs)
+    reviews()
     for version in VERSIONS:
         many_graphs(version)
 
