@@ -133,7 +133,7 @@ async def test_a_namespace_without_the_right_is_tried_again_and_the_others_have_
     monkeypatch.setattr(backoff, "monotonic", lambda: now)
     token = fragile.account("event-right", "some")
     fragile.plane.namespace("event-forbidden")
-    grant(fragile, "event-right")
+    await grant(fragile, "event-right")
     async with telling(fragile, "event-right", token) as told:
         told.record(namespace="event-forbidden")
         await eventually(lambda: told.count("forbidden") == 1)
@@ -143,14 +143,14 @@ async def test_a_namespace_without_the_right_is_tried_again_and_the_others_have_
         await eventually(lambda: told.count("written") == 1)
         assert len(caplog.records) == 1
         assert 'cannot create resource "events"' in caplog.text
-        grant(fragile, "event-forbidden")
+        await grant(fragile, "event-forbidden")
         now += backoff.FORBIDDEN
         told.record("NotReady", namespace="event-forbidden")
         await eventually(lambda: told.count("written") == 2)
 
 
-def grant(fragile, namespace):
-    """Lets the account of the test write events in a namespace."""
+async def grant(fragile, namespace):
+    """Lets the account of the test write events in a namespace, and waits until the server knows it."""
     path = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}"
     rule = {"apiGroups": ["events.k8s.io"], "resources": ["events"], "verbs": ["create", "patch"]}
     assert fragile.plane.client.request("POST", f"{path}/roles", {"metadata": {"name": "events"}, "rules": [rule]}).ok
@@ -158,6 +158,10 @@ def grant(fragile, namespace):
     subjects = [{"kind": "ServiceAccount", "name": "some", "namespace": "event-right"}]
     body = {"metadata": {"name": "events"}, "roleRef": reference, "subjects": subjects}
     assert fragile.plane.client.request("POST", f"{path}/rolebindings", body).ok
+    attributes = {"namespace": namespace, "verb": "create", "group": "events.k8s.io", "resource": "events"}
+    review = {"spec": {"user": "system:serviceaccount:event-right:some", "resourceAttributes": attributes}}
+    reviews = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+    await eventually(lambda: fragile.plane.client.request("POST", reviews, review).body["status"]["allowed"])
 
 
 @runs
