@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 DEPTH = 200
 ALIASED = 100_000
 FINDINGS = 100
+TOO_DEEP = f"the text is nested deeper than {DEPTH} levels; remove levels, because no Kubernetes resource is this deep"
 
 _STANDARD = "tag:yaml.org,2002:"
 _MERGE = _STANDARD + "merge"
@@ -139,13 +140,7 @@ class Builder:
         """Enters the mapping or list that this event begins. Raises Broken if it is too deep."""
         self._depth += 1
         if self._depth > DEPTH:
-            raise Broken(
-                self._error(
-                    "DYN005",
-                    f"the text is nested deeper than {DEPTH} levels; remove levels, because no Kubernetes resource is this deep",
-                    event,
-                )
-            )
+            raise Broken(self._error("DYN005", TOO_DEEP, event))
         if event.anchor:
             self._anchors.pop(event.anchor, None)
         if event.tag and event.tag not in ("!", _STANDARD + ("map" if type(event) is MappingStartEvent else "seq")):

@@ -26,6 +26,8 @@ T = TypeVar("T")
 
 _MARKER = r"(?m)^---(?=\s|$)"  # compiled where it is used: only behind a broken document
 
+_TOO_DEEP = "maximum nesting depth"
+"""A part of the message of libyaml, from 0.2.6 on, for a text that is deeper than its own limit of 1,000 levels."""
 _ADVICE = {
     "mapping values are not allowed": "put text that contains a colon and a space in quotes, or correct the indentation",
     "could not find expected ':'": "write `key: value`, put text that goes over several lines in quotes, or correct the indentation",
@@ -167,7 +169,10 @@ def _syntax_error(problem: Exception, text: str, file: str, lines: int) -> Resul
         mark = problem.problem_mark
         if "unexpected end of stream" in str(problem.problem) and problem.context_mark:
             mark = problem.context_mark
-        return results.error("DYN004", _syntax_message(problem, text, lines), file=file, line=lines + mark.line + 1, column=mark.column + 1)
+        location: dict[str, Any] = {"file": file, "line": lines + mark.line + 1, "column": mark.column + 1}
+        if _TOO_DEEP in str(problem.problem):
+            return results.error("DYN005", builder.TOO_DEEP, **location)
+        return results.error("DYN004", _syntax_message(problem, text, lines), **location)
     character = getattr(problem, "character", None)
     if isinstance(character, int):  # a ReaderError; its class depends on the loaded part of PyYAML
         return _forbidden(text, text.find(chr(character)), file, lines)

@@ -110,8 +110,10 @@ PAIRS = [
     ("a copy is new", given.item("ConfigMap", "a"), given.item("ConfigMap", "a", annotations=COPIED), 'copy": "(hidden)"'),
     (
         "a container is new",
-        given.item("Pod", "a", spec={"containers": []}),
-        given.item("Pod", "a", spec={"containers": [{"name": "a", "env": [{"name": "A_KEY", "value": MARK}]}]}),
+        given.item("Deployment", "a", spec={"template": {"spec": {"containers": []}}}),
+        given.item(
+            "Deployment", "a", spec={"template": {"spec": {"containers": [{"name": "a", "env": [{"name": "A_KEY", "value": MARK}]}]}}}
+        ),
         '"value": "(hidden)"',
     ),
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from pathlib import Path
 
@@ -17,6 +18,7 @@ PACKAGE = Path(krm_fn.__file__).parent
 CRDS = Path(__file__).parents[1] / "crds"
 BELOW = [file for room in ("manifests", "kube", "kinds", "plan") for file in sorted((PACKAGE / room).rglob("*.py"))]
 BELOW += [PACKAGE / name for name in ("workload_list.py",)]
+BELOW.remove(PACKAGE / "kube" / "secret_values.py")  # it reads the text of any file, whatever version it is of
 READERS = ("graph_rules", "graph_updates", "pod_template_rules", "updates")
 """The rules that read resources beside the plans, or name a field in a message of their own."""
 BELOW += [file for file in sorted((PACKAGE / "rules").rglob("*.py")) if file.stem not in READERS]
@@ -33,6 +35,8 @@ def words() -> set[str]:
     """The fields of graphs and components that Kubernetes itself, Grove and LeaderWorkerSets have not."""
     models, definitions = structural.models(structural.kinds()), table.load().definitions
     native = {field for name, definition in definitions.items() if name not in models for field in definition.get("properties", ())}
+    kinds = json.loads((PACKAGE / "schema" / "native_kinds.json").read_text())
+    native |= {field for definition in kinds["definitions"].values() for field in definition.get("properties", ())}
     native |= {field for file in CRDS.glob("*.yaml") for field in re.findall(r"\b(\w+):", file.read_text())}
     seen: set[str] = set()
     todo = list(_OURS)

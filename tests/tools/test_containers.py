@@ -1,4 +1,7 @@
-"""Without an engine the container tests are skipped with a remedy, and fail in CI. The setup names the missing programs."""
+"""Without an engine the container tests are skipped with a remedy, and fail in CI and in `make test-containers`.
+
+The setup names the missing programs.
+"""
 
 from __future__ import annotations
 
@@ -23,19 +26,21 @@ def bare(tmp_path, monkeypatch):
 
 def pytest_of(bare, **variables):
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", TEST]
-    environment = {**os.environ, "PATH": str(bare), **variables}
+    environment = {**os.environ, "PATH": str(bare), "CI": "", "KRM_FN_TOOLS": "", **variables}
     return subprocess.run(command, cwd=programs.ROOT, env=environment, capture_output=True, text=True, check=False, timeout=300)
 
 
 def test_without_an_engine_the_tests_are_skipped_with_a_remedy(bare):
-    done = pytest_of(bare, CI="")
+    done = pytest_of(bare)
     assert done.returncode == 0
     assert "1 skipped" in done.stdout
     assert "neither docker nor podman answers; as root on Debian, `python tools/containers.py` installs it" in done.stdout
 
 
-def test_in_ci_they_fail(bare):
-    done = pytest_of(bare, CI="true")
+@pytest.mark.parametrize("variables", [{"CI": "true"}, {"KRM_FN_TOOLS": "required"}], ids=["in CI", "make test-containers"])
+def test_tests_that_must_run_fail(variables, bare):
+    """`make test-containers` must not succeed if it ran nothing."""
+    done = pytest_of(bare, **variables)
     assert done.returncode == 1
     assert "neither docker nor podman answers" in done.stdout
 

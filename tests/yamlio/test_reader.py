@@ -1,9 +1,11 @@
 """Texts become the values that the API server would see, or findings with a place; nothing that comes in raises or hangs."""
 
+import importlib
 import json
 import time
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -69,6 +71,10 @@ def test_read(text, values, parser):
     assert [document.value for document in documents] == values
 
 
+FLOW_LIMIT = 1000 if yaml.__with_libyaml__ and importlib.import_module("yaml._yaml").get_version() >= (0, 2, 6) else 200
+"""libyaml has a limit of its own since 0.2.6. In brackets it reads 1,024 characters ahead, and so reports that limit first."""
+
+
 def nested(opening):
     return opening * 100_000
 
@@ -102,8 +108,8 @@ BROKEN = [
     ("NUL", "a: x\nb: \x00\n", "DYN003", 2, 4, "U+0000"),
     ("a bell", "a: \x07\n", "DYN003", 1, 4, "U+0007"),
     ("half a surrogate pair in JSON", '{"a": "\\ud83d"}', "DYN004", 1, 10, "escape code"),
-    ("100,000 open brackets", nested("["), "DYN005", 1, 201, "200 levels"),
-    ("100,000 open braces", nested("{"), "DYN005", 1, 201, "200 levels"),
+    ("100,000 open brackets", nested("["), "DYN005", 1, FLOW_LIMIT + 1, "200 levels"),
+    ("100,000 open braces", nested("{"), "DYN005", 1, FLOW_LIMIT + 1, "200 levels"),
     ("100,000 JSON objects", nested('{"a":'), "DYN005", 1, 1001, "200 levels"),
     ("100,000 dashes", nested("- "), "DYN005", 1, 401, "200 levels"),
     ("JSON that is deep but closed", "[" * 300 + "]" * 300, "DYN005", 1, 201, "200 levels"),

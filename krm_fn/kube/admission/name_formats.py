@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube.admission import Rejection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from krm_fn.kube.types import Labels
 
@@ -41,19 +41,19 @@ def validate_labels(labels: Labels) -> Iterator[Rejection]:
             yield Rejection("DYN204", (key,), bad_value(value))
 
 
-def validate_annotations(annotations: Labels) -> Iterator[Rejection]:
+def validate_annotations(annotations: Mapping[str, Any]) -> Iterator[Rejection]:
     """Yields the annotation keys that are not valid, and annotations that are too large together (ValidateAnnotations).
 
     Unlike in label keys, the domain may have capital letters. The path of annotations that are too large is empty.
     """
-    size = 0
-    for key, value in annotations.items():
-        size += len(key) + len(value)
+    texts = {key: value for key, value in annotations.items() if isinstance(value, str)}  # the schema reports other values
+    size = sum(map(len, (*texts, *texts.values())))
+    for key in annotations:
         if not is_qualified(key.lower()):
             yield Rejection("DYN203", (key,), BAD_KEY)
     if size * 4 <= _MOST_ANNOTATIONS:  # a character has at most four bytes
         return
-    size = sum(len(text.encode(errors="replace")) for entry in annotations.items() for text in entry)
+    size = sum(len(text.encode(errors="replace")) for entry in texts.items() for text in entry)
     if size > _MOST_ANNOTATIONS:
         message = f"the annotations have {size} bytes together, but at most {_MOST_ANNOTATIONS} are allowed; shorten or remove some"
         yield Rejection("DYN235", (), message)
