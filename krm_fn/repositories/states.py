@@ -27,7 +27,7 @@ class RootOptions(NamedTuple):
     """The options of a command that decide how roots are read. `config` is the file of `--config`, on disk.
 
     `default_config` is the file with the configuration of roots without one. `roots` are the folders that the project file names as roots,
-    with their namespaces; if empty, roots are found. `progress` is called with the name of each root before it is read.
+    with their namespaces; if empty, krm-fn finds the roots. `progress` is called with the name of each root before it is read.
     """
 
     config: str | None = None
@@ -68,10 +68,10 @@ class RepositoryState(NamedTuple):
 
 def read(tree: Tree, programs: Programs, options: RootOptions) -> RepositoryState:
     """Reads all roots of a tree that have a Dynamo resource, each once. The tree must be a private copy: builds change its files."""
-    found = roots.find(tree, options.exclude, options.roots)
-    relevant = [root for root in found.roots if _is_relevant(tree, root, found)]
-    outputs = committed.outputs(tree, _names_of_outputs(tree, found))
-    reader = _Reader(tree, programs, options, found, {})
+    listing = roots.find(tree, options.exclude, options.roots)
+    relevant = [root for root in listing.roots if _is_relevant(tree, root, listing)]
+    outputs = committed.outputs(tree, _names_of_outputs(tree, listing))
+    reader = _Reader(tree, programs, options, listing, {})
     states = [reader.state(root, outputs) for root in relevant]
     known = [state for state in states if state.is_known and outputs]
     matches = committed.match(outputs, [render for state in known for render in reader.renders(state)])
@@ -83,24 +83,24 @@ def read(tree: Tree, programs: Programs, options: RootOptions) -> RepositoryStat
         states = [reader.folder(state.root, belonging) if state.root.kind == "folder" else state for state in states]
     compared_names = {name for output, _ in matches for name in output.names}
     unknown = {state.root.folder for state in states if not state.is_known}
-    unlisted = [name for name in found.unlisted if name not in compared_names and (posixpath.dirname(name) or ".") not in unknown]
-    remote = [finding for root in found.roots if root not in relevant for finding in _remote(root, found)]
-    findings = [*found.results, *remote, *compared, *packages, *(_not_listed(tree, name) for name in unlisted)]
+    unlisted = [name for name in listing.unlisted if name not in compared_names and (posixpath.dirname(name) or ".") not in unknown]
+    remote = [finding for root in listing.roots if root not in relevant for finding in _remote(root, listing)]
+    findings = [*listing.results, *remote, *compared, *packages, *(_not_listed(tree, name) for name in unlisted)]
     shown = [state for state in states if state.sources.resources or state.sources.results or not state.is_known]
     names = (*(output.label for output, _ in matches), *(tree.shown(folder) for folder, written in reader.packages.items() if written))
-    return RepositoryState(shown, findings, len(found.roots) - len(relevant), found.skipped, names)
+    return RepositoryState(shown, findings, len(listing.roots) - len(relevant), listing.skipped, names)
 
 
-def _is_relevant(tree: Tree, root: Root, found: Roots) -> bool:
+def _is_relevant(tree: Tree, root: Root, listing: Roots) -> bool:
     if root.kind == "kustomize":
-        return found.closures[root.folder].names_dynamo
+        return listing.closures[root.folder].names_dynamo
     names = root.files if root.kind == "folder" else tree.below(root.folder)
     return any(tree.read(name).names_dynamo for name in names)
 
 
-def _remote(root: Root, found: Roots) -> Iterator[Result]:
+def _remote(root: Root, listing: Roots) -> Iterator[Result]:
     """Yields notes about the problems of a root without a known Dynamo resource: what krm-fn cannot read may have one."""
-    problems = found.closures[root.folder].problems if root.kind == "kustomize" else ()
+    problems = listing.closures[root.folder].problems if root.kind == "kustomize" else ()
     yield from (problem._replace(severity="info") for problem in problems)
 
 
@@ -109,10 +109,10 @@ def _not_listed(tree: Tree, name: str) -> Result:
     return results.info("DYN065", message, file=tree.shown(name))
 
 
-def _names_of_outputs(tree: Tree, found: Roots) -> list[str]:
-    plain = [name for root in found.roots if root.kind == "folder" for name in root.files]
-    parts = [name for closure in found.closures.values() for name in closure.files]
-    return [name for name in dict.fromkeys((*plain, *found.unlisted, *parts)) if tree.contains(name)]
+def _names_of_outputs(tree: Tree, listing: Roots) -> list[str]:
+    plain = [name for root in listing.roots if root.kind == "folder" for name in root.files]
+    parts = [name for closure in listing.closures.values() for name in closure.files]
+    return [name for name in dict.fromkeys((*plain, *listing.unlisted, *parts)) if tree.contains(name)]
 
 
 class _Reader(NamedTuple):
@@ -121,7 +121,7 @@ class _Reader(NamedTuple):
     tree: Tree
     programs: Programs
     options: RootOptions
-    found: Roots
+    listing: Roots
     packages: dict[str, list[Source]]
 
     def state(self, root: Root, outputs: Sequence[Output]) -> RootState:
@@ -135,7 +135,7 @@ class _Reader(NamedTuple):
 
     def kustomize(self, root: Root) -> RootState:
         """Builds a Kustomization."""
-        build = builds.kustomize(self.tree, root, self.found.closures[root.folder], self.programs)
+        build = builds.kustomize(self.tree, root, self.listing.closures[root.folder], self.programs)
         if build.unrendered and results.failed((unrendered := self._unrendered(build, root))[1]):
             return self._state(root, "built without krm-fn", unrendered[0], is_known=False)
         how = f"built with {build.program}" if build.program else "not built"
@@ -146,7 +146,7 @@ class _Reader(NamedTuple):
 
         If krm-fn makes the build fail, they say at which line.
         """
-        names = sorted(self.found.closures[root.folder].files)
+        names = sorted(self.listing.closures[root.folder].files)
         sources_of_files = [source for name in names for source in self.tree.read(name).sources]
         configs = [source for source in sources_of_files if function_config.is_config(source.address)][:1]
         loaded = self._built(build._replace(sources=build.unrendered, results=[]), root, configs)
@@ -217,7 +217,7 @@ class _Reader(NamedTuple):
         others = {id(resource) for resource in resources if not rendered_state.is_expanded(resource)} if state.root.kind == "folder" else {}
         if any(rendered_state.is_expanded(resource) and not committed.is_output(resource) for resource in resources):
             resources = expand.expand(resources, config).resources
-        closure = self.found.closures.get(state.root.folder) if state.root.kind == "kustomize" else None
+        closure = self.listing.closures.get(state.root.folder) if state.root.kind == "kustomize" else None
         files = tuple(dict.fromkeys(source.file for source in (*(shown or inputs), *state.sources.configs)))
         namespace = rendered_state.default_namespace(config)
         return Render(
@@ -234,9 +234,9 @@ class _Reader(NamedTuple):
         differences = committed.compare(output, render)
         if not differences:
             return []
-        included = self.found.closures[render.root.folder].folders if render.root.kind == "kustomize" else {}
+        included = self.listing.closures[render.root.folder].folders if render.root.kind == "kustomize" else {}
         for folder in included:
-            closure = self.found.closures.get(folder)
+            closure = self.listing.closures.get(folder)
             if folder != render.root.folder and closure and closure.names_dynamo and not closure.problems:
                 inner = self.kustomize(Root(folder, "kustomize", "a part of others"))
                 if inner.is_known and not committed.compare(output, self.render(inner, inner.name, inner.sources.resources)):
