@@ -171,6 +171,7 @@ def _settings_text(given: Inputs, config: str | None, namespace: str | None, exc
         ("namespace", given.namespace or "none", "--namespace" if namespace else file if given.namespace else ""),
         *(("exclude", glob, "--exclude" if glob in exclude else file) for glob in given.exclude),
         ("nodes", project.nodes or "none", file if project.nodes else ""),
+        ("budget", project.budget or "none", file if project.budget else ""),
         *(("root", os.path.relpath(root.folder), file) for root in project.roots),
     ]
     return "".join(report.visible(f"{name}: {value}{f'  ({origin})' if origin else ''}") + "\n" for name, value, origin in rows)
