@@ -105,7 +105,7 @@ tools-gitops: $(VENV)/runtime ## build Flux's kustomize-controller and Argo CD, 
 tools-dynamo: $(VENV)/runtime ## install NVIDIA's Dynamo runtime in three releases from PyPI into the user's cache, 1.7 GB; Linux only
 	@$(BIN)/python tools/runtimes.py
 
-tools-planner: $(VENV)/runtime ## install what the planner of the runtime needs besides it from PyPI into the user's cache, 580 MB; apt installs Prometheus for root; Linux only
+tools-planner: $(VENV)/runtime ## install what the planner and the profiler of the runtime need besides it from PyPI into the user's cache, 690 MB; apt installs Prometheus for root; Linux only
 	@$(BIN)/python tools/runtimes.py --planner
 	@$(BIN)/python tools/install.py --target tools-planner
 

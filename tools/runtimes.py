@@ -3,7 +3,7 @@
 Usage:
 
     python tools/runtimes.py              # install into the user's cache what is missing there: about 500 MB for each release; Linux only
-    python tools/runtimes.py --planner    # install what the planner needs besides: 580 MB
+    python tools/runtimes.py --planner    # install what the planner and the profiler need besides: 690 MB
 """
 
 from __future__ import annotations
@@ -29,19 +29,21 @@ HERE = Path(__file__).resolve().parent / "dynamo"
 RELEASES = tuple(sorted(file.stem for file in HERE.glob("[0-9]*.txt")))
 REMEDY = "`make tools-dynamo` installs it"
 PLANNER_REMEDY = "`make tools-planner` installs them"
+PLANNER, PROFILER = "planner", "profiler"
+"""The names of lists of packages that a program of the runtime imports besides the packages of the runtime."""
 
 _MODEL = HERE / "model.py"
-_PLANNER = HERE / "planner.txt"
 _PYTHON = (sys.base_prefix, platform.python_version(), platform.machine())
 
 
 def main() -> int:
     """Exit code 0, or 1 if an installation failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--planner", action="store_true", help="install what the planner needs besides the runtime")
+    parser.add_argument("--planner", action="store_true", help="install what the planner and the profiler need besides the runtime")
     try:
         if parser.parse_args().planner:
-            _say("packages of the planner", find_planner, install_planner)
+            for name in (PLANNER, PROFILER):
+                _say(f"packages of the {name}", functools.partial(find_packages, name), functools.partial(install_packages, name))
         else:
             for release in RELEASES:
                 _say(f"dynamo {release}", functools.partial(find, release), functools.partial(install, release))
@@ -67,9 +69,9 @@ def find(release: str) -> Path | None:
     return cache.found(_key(release))
 
 
-def find_planner() -> Path | None:
-    """The folder of `install_planner` if it is in the cache."""
-    return cache.found(_planner_key())
+def find_packages(name: str) -> Path | None:
+    """The folder of `install_packages` if it is in the cache."""
+    return cache.found(_packages_key(name))
 
 
 def find_model() -> Path | None:
@@ -91,16 +93,16 @@ def install(release: str) -> Path:
     return cache.fill(key, fill)
 
 
-def install_planner() -> Path:
-    """A folder for PYTHONPATH with the packages that the planner of each release imports besides the runtime; installs it if it is missing.
+def install_packages(name: str) -> Path:
+    """A folder for PYTHONPATH with the packages of the list PLANNER or PROFILER; installs it if it is missing.
 
     Raises BuildError with the end of pip's output.
     """
-    key = _planner_key()
+    key = _packages_key(name)
 
     def fill(folder: Path, lock: int) -> None:
-        watch = progress.Watch("packages of the planner from PyPI", cache.log(key), lock)
-        progress.run([*progress.PIP, f"--target={folder}", "-r", str(_PLANNER)], folder, watch)
+        watch = progress.Watch(f"packages of the {name} from PyPI", cache.log(key), lock)
+        progress.run([*progress.PIP, f"--target={folder}", "-r", str(_requirements(name))], folder, watch)
 
     return cache.fill(key, fill)
 
@@ -114,8 +116,8 @@ def make_model() -> Path:
     return cache.fill(_model_key(), fill)
 
 
-def _requirements(release: str) -> Path:
-    return HERE / f"{release}.txt"
+def _requirements(name: str) -> Path:
+    return HERE / f"{name}.txt"
 
 
 def _key(release: str) -> str:
@@ -123,8 +125,8 @@ def _key(release: str) -> str:
     return f"dynamo-{release}-{_digest(_requirements(release).read_text(), *_PYTHON)}"
 
 
-def _planner_key() -> str:
-    return f"dynamo-planner-{_digest(_PLANNER.read_text(), *_PYTHON)}"
+def _packages_key(name: str) -> str:
+    return f"dynamo-{name}-{_digest(_requirements(name).read_text(), *_PYTHON)}"
 
 
 def _model_key() -> str:

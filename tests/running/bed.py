@@ -43,10 +43,25 @@ def environment(release: str) -> Path:
     return _installed(runtimes.find(release))
 
 
+def model() -> Path:
+    """The model folder. A test is skipped or fails if it does not exist."""
+    return _installed(runtimes.find_model())
+
+
 def planner(release: str) -> Image:
     """The image of the planner of a release. A test is skipped or fails if what it needs is not installed."""
-    packages = _installed(runtimes.find_planner(), "the packages of the planner", runtimes.PLANNER_REMEDY)
+    packages = _packages(runtimes.PLANNER)
     return image.of_environment(environment(release), packages, PYTHONPATH=str(packages))
+
+
+def profiler(release: str, *folders: Path, **env: str) -> Image:
+    """The image of the profiler of a release, with more folders of Python modules. A test is skipped or fails as for `planner`."""
+    modules = (*folders, _packages(runtimes.PLANNER), _packages(runtimes.PROFILER))
+    return image.of_environment(environment(release), *modules, PYTHONPATH=":".join(map(str, modules)), **env)
+
+
+def _packages(name: str) -> Path:
+    return _installed(runtimes.find_packages(name), f"the packages of the {name}", runtimes.PLANNER_REMEDY)
 
 
 def _installed(folder: Path | None, what: str = "the Dynamo runtime", remedy: str = runtimes.REMEDY) -> Path:
@@ -92,7 +107,7 @@ class Bed(NamedTuple):
         here = Place(self.plane, self.plane.namespace(name), f"nvidia.com/{self.version}")
         spec = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Gi"}}}
         here.apply([{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": graphs.CLAIM}, "spec": spec}])
-        shutil.copytree(_installed(runtimes.find_model()), self.machine.claim(name, graphs.CLAIM) / "tiny")
+        shutil.copytree(model(), self.machine.claim(name, graphs.CLAIM) / "tiny")
         try:
             yield here
         finally:
@@ -160,8 +175,8 @@ class Bed(NamedTuple):
 def syncing(bed: Bed, kustomize: Path, make: pytest.TempPathFactory) -> Iterator[Syncer]:
     """A syncer with the account and the rights of platform/syncer. It shows the last lines of containers that failed."""
     folder = make.mktemp("syncer")
-    account = syncer.installed(bed.plane, kustomize, folder, "pods", "restarts", "planner", "models", "loras")
-    options = ("--pods", "--pod-messages", "--restarts", "--graph-replicas", "--models", "--loras")
+    account = syncer.installed(bed.plane, kustomize, folder, "pods", "restarts", "planner", "models", "loras", "requests", "auto-apply")
+    options = ("--pods", "--pod-messages", "--restarts", "--graph-replicas", "--models", "--loras", "--requests", "--auto-apply")
     with syncer.running(account, folder, *options, prelude=bed.machine.reaching()) as started:
         yield started
 
