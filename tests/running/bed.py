@@ -132,14 +132,14 @@ class Bed(NamedTuple):
         said = self.machine.ask(here.namespace, f"{graph}-frontend", "/v1/models")
         return [each["id"] for each in json.loads(said.text)["data"]] if said.status == 200 else []
 
-    def answering(self, here: Place, graph: str) -> int:
-        """The number of ready frontends; 0 if not all of them list the model. A frontend of 1.5.1 may be ready a moment earlier."""
+    def answering(self, here: Place, graph: str, model: str = graphs.MODEL) -> int:
+        """The number of ready frontends; 0 if not all of them list a model. A frontend of 1.5.1 may be ready a moment earlier."""
         ready = self.machine.endpoints(here.namespace, f"{graph}-frontend")
         try:
             listed = [self.machine.request(each.address, each.port, "/v1/models") for each in ready]
         except OSError:  # one has ended meanwhile
             return 0
-        return len(ready) if all(f'"{graphs.MODEL}"' in each.text for each in listed) else 0
+        return len(ready) if all(f'"{model}"' in each.text for each in listed) else 0
 
     def chat(self, here: Place, graph: str) -> str:
         """The text with which a ready frontend answers a chat completion; empty if it refuses."""

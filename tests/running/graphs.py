@@ -37,6 +37,8 @@ class Service(NamedTuple):
     drain: int = 0
     """Seconds between the deletion of a pod and its SIGTERM, in which its callers learn that it goes."""
     image: str = ""
+    readiness: Object | None = None
+    """Its readiness probe. None: the rendered default."""
 
 
 def image(release: str) -> str:
@@ -119,5 +121,6 @@ def _container(service: Service, release: str) -> Object:
     more = {
         "env": [{"name": name, "value": value} for name, value in service.variables],
         "lifecycle": {"preStop": {"sleep": {"seconds": service.drain}}} if service.drain else {},
+        "readinessProbe": service.readiness,
     }
     return {key: value for key, value in (said | more).items() if value}
