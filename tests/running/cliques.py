@@ -1,4 +1,4 @@
-"""What Grove makes of a PodCliqueSet: pods with its names, host names and variables, and its headless Service.
+"""The objects that Grove makes from a PodCliqueSet: pods with its names, host names and variables, and a headless Service.
 
 Grove's operator itself does not run here: no proxy of Go modules serves its modules, whose versions replace each other by paths. These are
 the pods of its release v0.1.0-alpha.14. Sources: `configurePodHostname` and `addEnvironmentVariables` in its

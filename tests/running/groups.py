@@ -68,7 +68,7 @@ class Case(NamedTuple):
         return [] if self.mode == "vllm-ray" else [node]
 
     def pod(self, main: Object) -> Object:
-        """What the user writes into the pods besides the main container.
+        """The fields that the user writes into the pods besides the main container.
 
         The leader of TensorRT-LLM on a LeaderWorkerSet would start its job before the followers' sshd listens, so an init container of the
         user waits for them, as docs/status.md says.
@@ -88,7 +88,7 @@ class Case(NamedTuple):
         return {"metadata": {"name": GRAPH}, "kind": "DynamoGraphDeployment", **make(self, main, replicas)}
 
     def objects(self, here: Place, replicas: int = 1) -> list[Object]:
-        """What the cluster gets: the rendered objects, or Grove's pods in place of a PodCliqueSet."""
+        """The objects that the cluster gets: the rendered ones, or Grove's pods in place of a PodCliqueSet."""
         orchestrator = "deployment" if self.workload == "LeaderWorkerSet" else "grove"
         settings = {"behaviour": f"v{self.release}", "orchestrator": orchestrator, "discoveryBackend": "kubernetes"}
         rendered = [each for each in here.render(self.graph(replicas), **settings) if each["kind"] not in _NOT_APPLIED]
@@ -132,7 +132,7 @@ def by_group(here: Place) -> list[list[Object]]:
 
 
 def problem(case: Case, here: Place, machine: Node, replicas: int = 1) -> str:
-    """Why not all groups have met and are ready; empty if they have."""
+    """The reason why not all groups have met and are ready; empty if they have."""
     groups = by_group(here)
     if [len(pods) for pods in groups] != [case.nodes] * replicas:
         return f"groups of {[len(pods) for pods in groups]} pods"
@@ -140,7 +140,7 @@ def problem(case: Case, here: Place, machine: Node, replicas: int = 1) -> str:
 
 
 def started(here: Place, machine: Node, pod: str) -> int | None:
-    """When the main container of a pod started, in clock ticks since the start of the machine; None if it does not run."""
+    """The start of the main container of a pod, in clock ticks since the start of the machine; None if it does not run."""
     pid = machine.pids(here.namespace, pod).get("main")
     try:
         return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
@@ -149,7 +149,7 @@ def started(here: Place, machine: Node, pod: str) -> int | None:
 
 
 def _problem(case: Case, here: Place, machine: Node, pods: list[Object]) -> str:
-    """Why a group has not met: its leader must report exactly the processes that run now, with their ranks."""
+    """The reason why a group has not met: its leader must report exactly the processes that run now, with their ranks."""
     waiting = [pod["metadata"]["name"] for pod in pods if not cliques.is_ready(pod)]
     if waiting:
         return f"not ready: {waiting}"
@@ -181,13 +181,17 @@ def _reference(release: str, *, root: bool) -> str:
     return f"example.com/engines{'-of-root' if root else ''}:{_VERSIONS[release]}"
 
 
+_PATIENT = {"httpGet": {"path": "/live", "port": "system"}, "periodSeconds": 5, "timeoutSeconds": 4, "failureThreshold": 10}
+"""A liveness probe for tests on busy machines: the default of release 0.9 restarts a container after one failure."""
+
+
 def _v1alpha1(case: Case, main: Object, replicas: int) -> Object:
     service = {
         "componentType": "worker",
         "replicas": replicas,
         "multinode": {"nodeCount": case.nodes},
         "resources": {"limits": {"gpu": str(GPUS)}},
-        "extraPodSpec": {**case.pod(main), "mainContainer": main},
+        "extraPodSpec": {**case.pod(main), "mainContainer": {**main, "livenessProbe": _PATIENT}},
     }
     return {"apiVersion": "nvidia.com/v1alpha1", "spec": {"backendFramework": case.engine, "services": {"Worker": service}}}
 

@@ -35,7 +35,7 @@ def main() -> int:
 
 
 def _gather() -> list[rendezvous.Object]:
-    """What each process says of itself, in the order of their ranks: MPI_Allgather over the network of the pods."""
+    """The description that each process gives of itself, in the order of their ranks: MPI_Allgather over the network of the pods."""
     mpi = ctypes.CDLL(_LIBRARY, mode=ctypes.RTLD_GLOBAL)
     world, byte = (ctypes.byref(ctypes.c_char.in_dll(mpi, f"ompi_mpi_{name}")) for name in ("comm_world", "byte"))
     _check(mpi.MPI_Init(None, None))

@@ -106,7 +106,7 @@ class _Group:
         self._met = False
 
     def join(self, connection: socket.socket) -> None:
-        """Read what a node says of itself, and hold it until it ends. A loss after the meeting ends this process."""
+        """Read the description of a node, and hold it until it ends. A loss after the meeting ends this process."""
         line = connection.makefile().readline()
         if not line:
             return
