@@ -76,14 +76,14 @@ class Running(NamedTuple):
 
 
 @contextlib.contextmanager
-def started(make: pytest.TempPathFactory) -> Iterator[Running]:
-    """A control plane of its own with the real controllers, and a node with 8 GPUs and no images. The first back-off takes a second."""
+def started(make: pytest.TempPathFactory, gpus: int = 8) -> Iterator[Running]:
+    """A control plane of its own with the real controllers, and a node with GPUs and no images. The first back-off takes a second."""
     needed = planes.Programs(*(programs.path(name) for name in ("etcd", "kube-apiserver", "kubectl")))
     folder = make.mktemp("control-plane")
     with (
         planes.running(folder, needed, *audit.flags(folder)) as plane,
         planes.controllers(plane, programs.path("kube-controller-manager")),
-        node.running(plane, make.mktemp("node"), {}, gpus=8, backoff=1.0) as machine,
+        node.running(plane, make.mktemp("node"), {}, gpus=gpus, backoff=1.0) as machine,
     ):
         yield Running(plane, machine)
 
