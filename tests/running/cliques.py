@@ -1,10 +1,10 @@
 """The objects that Grove makes from a PodCliqueSet: pods with its names, host names and variables, and a headless Service.
 
-Grove's operator itself does not run here: no proxy of Go modules serves its modules, whose versions replace each other by paths. These are
-the pods of its release v0.1.0-alpha.14. Sources: `configurePodHostname` and `addEnvironmentVariables` in its
-`operator/internal/controller/podclique/components/pod/pod.go`, `podcliquescalinggroup/components/podclique/podclique.go`, and its user
-guide, "Environment Variables". A pod whose clique starts after others waits for them behind a scheduling gate, where Grove's own init
-container waits.
+Grove's operator itself does not run here: its modules require each other as v0.0.0, which only paths in its own repository replace, and the
+Go module proxy served no release of them to the test machines. These are the pods of its release v0.1.0-alpha.14. Sources:
+`configurePodHostname` and `addEnvironmentVariables` in its `operator/internal/controller/podclique/components/pod/pod.go`,
+`podcliquescalinggroup/components/podclique/podclique.go`, and its user guide, "Environment Variables". A pod whose clique starts after
+others waits for them behind a scheduling gate, where Grove's own init container waits.
 """
 
 from __future__ import annotations
