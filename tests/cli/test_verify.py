@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+import jsonschema
 import pytest
 
+import krm_fn
 from tests.cli import console
 from tests.review.equality import operator_export
 from tests.review.equality.operator_export import GRAPH
 from tests.review.equality.test_equality import SETTINGS, another_image
+
+SCHEMA = json.loads((Path(krm_fn.__file__).parent / "review" / "schemas" / "verify.json").read_text())
 
 
 @pytest.fixture
@@ -42,7 +47,9 @@ def test_an_unknown_difference_exits_with_one(exported, tmp_path):
 
 def test_json_has_each_difference_with_its_cause(exported, tmp_path):
     write(tmp_path, exported)
-    (namespace,) = json.loads(console.run("verify", "-o", "json", "export.json").out)["namespaces"]
+    document = json.loads(console.run("verify", "-o", "json", "export.json").out)
+    jsonschema.validate(document, SCHEMA)
+    (namespace,) = document["namespaces"]
     assert (namespace["namespace"], namespace["explained"], namespace["settings"]["behaviour"]) == ("team", True, "v0.9")
     assert namespace["differences"][0]["cause"] == {"kind": "deviation", "name": "progress-deadline"}
 

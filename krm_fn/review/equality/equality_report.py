@@ -14,6 +14,7 @@ from krm_fn.kube import labels
 from krm_fn.review.equality import Difference, Equality
 from krm_fn.review.equality.difference_causes import Cause
 
+FORMAT_VERSION = 1
 _LONGEST = 60
 _KNOWN_KEYS = ("nvidia.com/", "kubernetes.io/", "grove.io/", labels.PREFIX, "argocd.argoproj.io/", "kustomize.toolkit.fluxcd.io/")
 _NAMED = ("labels", "annotations", "data", "binaryData", "matchLabels", "nodeSelector", "selector", "limits", "requests", "parameters")
@@ -73,6 +74,7 @@ def _short(value: str) -> str:
 def json_text(namespaces: Mapping[str, Equality]) -> str:
     """Returns the whole comparison for programs."""
     document = {
+        "formatVersion": FORMAT_VERSION,
         "namespaces": [
             {
                 "namespace": name or None,
@@ -92,7 +94,7 @@ def json_text(namespaces: Mapping[str, Equality]) -> str:
                 "findings": [report.json_fields(finding) for finding in equality.findings],
             }
             for name, equality in namespaces.items()
-        ]
+        ],
     }
     return json.dumps(document, indent=2, ensure_ascii=False, default=str) + "\n"
 
