@@ -50,17 +50,18 @@ def model() -> Path:
 
 def planner(release: str) -> Image:
     """The image of the planner of a release. A test is skipped or fails if what it needs is not installed."""
-    packages = _packages(runtimes.PLANNER)
-    return image.of_environment(environment(release), packages, PYTHONPATH=str(packages))
+    modules = packages(runtimes.PLANNER)
+    return image.of_environment(environment(release), modules, PYTHONPATH=str(modules))
 
 
 def profiler(release: str, *folders: Path, **env: str) -> Image:
     """The image of the profiler of a release, with more folders of Python modules. A test is skipped or fails as for `planner`."""
-    modules = (*folders, _packages(runtimes.PLANNER), _packages(runtimes.PROFILER))
+    modules = (*folders, packages(runtimes.PLANNER), packages(runtimes.PROFILER))
     return image.of_environment(environment(release), *modules, PYTHONPATH=":".join(map(str, modules)), **env)
 
 
-def _packages(name: str) -> Path:
+def packages(name: str) -> Path:
+    """The folder with the packages of a list of `tools/runtimes.py`. A test is skipped or fails if they are not installed."""
     return _installed(runtimes.find_packages(name), f"the packages of the {name}", runtimes.PLANNER_REMEDY)
 
 

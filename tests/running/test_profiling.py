@@ -19,11 +19,13 @@ import yaml
 
 from krm_fn.kube import names
 from tests.running import bed as beds
+from tests.support import given, markdown
 from tests.testbed import place, programs
 from tests.testbed.asking import REQUEST
 from tests.testbed.node.image import Image, of_environment
 from tests.testbed.place import GRAPH, conditions
 
+PAGE = programs.ROOT / "docs" / "requests.md"
 RUNTIME = "example.com/ai-dynamo/vllm-runtime:1.5.1"
 PROFILER, KUBECTL = "example.com/ai-dynamo/vllm-runtime:0.9.1", "example.com/kubectl:1.36"
 ADDED = Path(__file__).with_name("profiler_image")
@@ -46,21 +48,24 @@ def request(model, name="support", **spec):
 
 
 @pytest.fixture
-def model(bed, tmp_path):
-    """A model that the images of this test hold: the tokenizer of the mock engine, and the architecture of Qwen3-32B."""
-    image = beds.profiler("1.5.1", ADDED, programs.ROOT, HF_HUB_OFFLINE="1", HOME="/tmp")  # noqa: S108 - in a container
-    packages = Path(next(folder for folder in image.folders if runtimes.PLANNER in folder.name))
+def model(tmp_path):
+    """A model that the images of these tests hold: the tokenizer of the mock engine, and the architecture of Qwen3-32B."""
     folder = tmp_path / "qwen"
     shutil.copytree(beds.model(), folder)
-    shutil.copy(packages / "aiconfigurator_core" / "model_configs" / ARCHITECTURE, folder / "config.json")
-    engine = of_environment(beds.environment("1.5.1"), packages, folder, PYTHONPATH=str(packages), HF_HUB_OFFLINE="1")
-    kubectl = programs.path("kubectl").parent
+    shutil.copy(beds.packages(runtimes.PLANNER) / "aiconfigurator_core" / "model_configs" / ARCHITECTURE, folder / "config.json")
+    return folder
+
+
+@pytest.fixture
+def images(bed, model):
+    """Give the node the images of the request."""
+    packages, kubectl = beds.packages(runtimes.PLANNER), programs.path("kubectl").parent
+    profiler = beds.profiler("1.5.1", ADDED, programs.ROOT, HF_HUB_OFFLINE="1", HOME="/tmp")  # noqa: S108 - in a container
     bed.machine.images |= {
-        PROFILER: image._replace(folders=(*image.folders, folder)),
-        RUNTIME: engine,
+        PROFILER: profiler._replace(folders=(*profiler.folders, model)),
+        RUNTIME: of_environment(beds.environment("1.5.1"), packages, model, PYTHONPATH=str(packages), HF_HUB_OFFLINE="1"),
         KUBECTL: Image(path=(kubectl,), folders=(kubectl,)),
     }
-    return folder
 
 
 @pytest.mark.ran(
@@ -70,7 +75,7 @@ def model(bed, tmp_path):
     result="answered",
     by="NVIDIA's profiler of 1.5.1 in the Job of a request, and its mock engine on the real runtime",
 )
-def test_a_request_leads_to_an_answer(model, bed, sync):
+def test_a_request_leads_to_an_answer(model, images, bed, sync):
     """The Job profiles, its scripts publish the graph, and the syncer deploys it; a second Job finds the output and profiles nothing."""
     with bed.namespace("profiling") as here:
         here.apply([SECRET])
@@ -92,6 +97,29 @@ def test_a_request_leads_to_an_answer(model, bed, sync):
         here.deploy(request(model, autoApply=True), **SETTINGS)
         bed.machine.eventually(lambda: here.get("Job", names.profiling_job("support"))["spec"].get("suspend") is True, here.namespace)
         assert phase(bed, here) == "Ready"
+
+
+def test_the_page_explains_the_graph_of_the_profiler_of_1_5(model, tmp_path):
+    """Its graph with a planner has one mistake, which `check` reports. Then it renders, and the planner scales through adapters."""
+    (written,) = (block for name, block in markdown.files(PAGE.read_text()).items() if name == "spec.yaml")
+    (tmp_path / "spec.yaml").write_text(written.replace("Qwen/Qwen3-32B", str(model)))
+    profiler = beds.profiler("1.5.1", ADDED, HF_HUB_OFFLINE="1", HOME=str(tmp_path))
+    command = [str(profiler.path[0] / "python"), "-m", "dynamo.profiler", "--config", "spec.yaml", "--output-dir", "output"]
+    done = subprocess.run(command, cwd=tmp_path, env=profiler.variables(), capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+    config_map, graph = yaml.safe_load_all((tmp_path / "output" / "final_config.yaml").read_text())
+    for each in (config_map, graph):
+        each["metadata"]["namespace"] = "inference"
+    workers = [component for component in graph["spec"]["components"] if "scalingAdapter" in component]
+    findings = given.expanded(config_map, graph).results
+    assert [finding.code for finding in findings] == ["DYN023"] * len(workers)
+    assert [worker.pop("scalingAdapter") for worker in workers] == [{"enabled": True}] * 2
+    for worker in workers:
+        worker["scalingAdapter"] = {}
+    kinds = [each["kind"] for each in place.render(config_map, graph)]
+    assert kinds.count("DynamoGraphDeploymentScalingAdapter") == 2
+    assert kinds.count("Deployment") == 4
 
 
 def phase(bed, here):
