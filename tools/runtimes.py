@@ -1,9 +1,10 @@
-"""Installs NVIDIA's Dynamo runtime from PyPI, in each release that tests run, and makes a model folder for its mock engine.
+"""Installs NVIDIA's Dynamo runtime from PyPI, in each release that tests run, and makes model folders for its engines.
 
 Usage:
 
     python tools/runtimes.py              # install into the user's cache what is missing there: about 500 MB for each release; Linux only
     python tools/runtimes.py --planner    # install what the planner and the profiler need besides: 690 MB
+    python tools/runtimes.py --vllm       # install vLLM for CPUs besides: 6 GB; Linux on x86-64 only
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from __future__ import annotations
 import argparse
 import functools
 import hashlib
+import itertools
 import platform
+import shutil
 import subprocess
 import sys
 import time
@@ -31,8 +34,11 @@ REMEDY = "`make tools-dynamo` installs it"
 PLANNER_REMEDY = "`make tools-planner` installs them"
 PLANNER, PROFILER = "planner", "profiler"
 """The names of lists of packages that a program of the runtime imports besides the packages of the runtime."""
+VLLM_REMEDY = "`make tools-engine` installs it"
+VLLM = {"1.5.1": ("vllm-0.28.0", "vllm-packages"), "1.6.1": ("vllm-0.31.0", "vllm-packages")}
+"""By the release of the runtime: the lists with the version of vLLM that this release requires, but built for CPUs."""
 
-_MODEL = HERE / "model.py"
+_MODEL, _WEIGHTS = HERE / "model.py", HERE / "weights.py"
 _PYTHON = (sys.base_prefix, platform.python_version(), platform.machine())
 
 
@@ -40,10 +46,14 @@ def main() -> int:
     """Exit code 0, or 1 if an installation failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--planner", action="store_true", help="install what the planner and the profiler need besides the runtime")
+    parser.add_argument("--vllm", action="store_true", help="install vLLM for CPUs besides the runtime")
+    options = parser.parse_args()
     try:
-        if parser.parse_args().planner:
-            for name in (PLANNER, PROFILER):
-                _say(f"packages of the {name}", functools.partial(find_packages, name), functools.partial(install_packages, name))
+        if options.planner:
+            _install_all(PLANNER, PROFILER)
+        elif options.vllm:
+            _install_all(*dict.fromkeys(itertools.chain(*VLLM.values())))
+            print(f"model with weights: {make_weights()}", flush=True)
         else:
             for release in RELEASES:
                 _say(f"dynamo {release}", functools.partial(find, release), functools.partial(install, release))
@@ -55,6 +65,11 @@ def main() -> int:
         print("interrupted; finished releases stay in the cache", file=sys.stderr)
         return 130
     return 0
+
+
+def _install_all(*names: str) -> None:
+    for name in names:
+        _say(f"packages of {name}", functools.partial(find_packages, name), functools.partial(install_packages, name))
 
 
 def _say(what: str, find: Callable[[], Path | None], install: Callable[[], Path]) -> None:
@@ -79,6 +94,11 @@ def find_model() -> Path | None:
     return cache.found(_model_key())
 
 
+def find_weights() -> Path | None:
+    """The model folder with weights if it is in the cache."""
+    return cache.found(_weights_key())
+
+
 def install(release: str) -> Path:
     """The environment of a release; installs it if it is missing. Raises BuildError with the end of pip's output."""
     key = _key(release)
@@ -94,14 +114,14 @@ def install(release: str) -> Path:
 
 
 def install_packages(name: str) -> Path:
-    """A folder for PYTHONPATH with the packages of the list PLANNER or PROFILER; installs it if it is missing.
+    """A folder for PYTHONPATH with the packages of a list, such as PLANNER; installs it if it is missing.
 
     Raises BuildError with the end of pip's output.
     """
     key = _packages_key(name)
 
     def fill(folder: Path, lock: int) -> None:
-        watch = progress.Watch(f"packages of the {name} from PyPI", cache.log(key), lock)
+        watch = progress.Watch(f"packages of {name} from PyPI", cache.log(key), lock)
         progress.run([*progress.PIP, f"--target={folder}", "-r", str(_requirements(name))], folder, watch)
 
     return cache.fill(key, fill)
@@ -114,6 +134,16 @@ def make_model() -> Path:
         subprocess.run([install(RELEASES[-1]) / "bin" / "python3", _MODEL, folder], check=True)
 
     return cache.fill(_model_key(), fill)
+
+
+def make_weights() -> Path:
+    """The model folder with random weights; makes it with the packages of the newest release if it is missing."""
+
+    def fill(folder: Path, _: int) -> None:
+        shutil.copytree(make_model(), folder, dirs_exist_ok=True)
+        subprocess.run([install(RELEASES[-1]) / "bin" / "python3", _WEIGHTS, folder], check=True)
+
+    return cache.fill(_weights_key(), fill)
 
 
 def _requirements(name: str) -> Path:
@@ -131,6 +161,10 @@ def _packages_key(name: str) -> str:
 
 def _model_key() -> str:
     return f"dynamo-model-{_digest(_MODEL.read_text())}"
+
+
+def _weights_key() -> str:
+    return f"dynamo-weights-{_digest(_MODEL.read_text(), _WEIGHTS.read_text())}"
 
 
 def _digest(*texts: str) -> str:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from tests.testbed.syncer import Syncer
 
 NATS_PORT, ETCD_PORT, PEER_PORT = 4222, 2379, 2380
+_SMALL = {"OMP_NUM_THREADS": "1", "VLLM_CPU_KVCACHE_SPACE": "1"}
+"""Settings of vLLM for a test machine: one thread, and a KV cache of 1 GiB, of which a short test touches little."""
 HELLO = {"model": graphs.MODEL, "messages": [{"role": "user", "content": "hello"}], "max_tokens": 8}
 
 
@@ -58,6 +60,12 @@ def profiler(release: str, *folders: Path, **env: str) -> Image:
     """The image of the profiler of a release, with more folders of Python modules. A test is skipped or fails as for `planner`."""
     modules = (*folders, packages(runtimes.PLANNER), packages(runtimes.PROFILER))
     return image.of_environment(environment(release), *modules, PYTHONPATH=":".join(map(str, modules)), **env)
+
+
+def vllm(release: str) -> Image:
+    """The image of a release with vLLM for CPUs. A test is skipped or fails if it is not installed."""
+    modules = [_installed(runtimes.find_packages(name), "vLLM for CPUs", runtimes.VLLM_REMEDY) for name in runtimes.VLLM[release]]
+    return image.of_environment(environment(release), *modules, PYTHONPATH=":".join(map(str, modules)), **_SMALL)
 
 
 def packages(name: str) -> Path:
@@ -188,6 +196,12 @@ def furnish(plane: ControlPlane, machine: Node, version: str = "v1alpha1") -> Be
     for part in ("crds" if version == "v1alpha1" else f"crds-{version}", "roles"):
         cluster.put(plane, *installation.objects(programs.ROOT / "platform" / part))
     return Bed(plane, machine, version)
+
+
+def add_weights(bed: Bed, here: Place) -> None:
+    """Replace the model in the volume of a namespace by one with weights."""
+    folder = _installed(runtimes.find_weights(), "the model with weights", runtimes.VLLM_REMEDY)
+    shutil.copytree(folder, bed.machine.claim(here.namespace, graphs.CLAIM) / "tiny", dirs_exist_ok=True)
 
 
 def successful(graph: Object) -> bool:
