@@ -82,11 +82,12 @@ def _expander(api_version: str, kind: str) -> _Expander | None:
 
 
 class _Context(NamedTuple):
-    """The configuration, and the facts from the other items that the expansion of one item needs."""
+    """The configuration, and the facts from the other items that the expansion of one item needs. `planned` gets each plan."""
 
     config: Config
     cluster: ClusterFacts
     images: deprecated_fields.Images
+    planned: Callable[[PlannedResource], object] | None = None
 
 
 class _CheckedPlan(NamedTuple):
@@ -106,16 +107,16 @@ class _ExpandedItem(NamedTuple):
     findings: list[Result]
 
 
-def expand(resources: Sequence[Resource], config: Config) -> Expansion:
+def expand(resources: Sequence[Resource], config: Config, planned: Callable[[PlannedResource], object] | None = None) -> Expansion:
     """Expands every Dynamo resource among `resources`.
 
     Items that do not change come back as the same objects. The function never raises for user input, and an error in one resource does
-    not hide findings about the others.
+    not hide findings about the others. `planned` is called with each plan and its pods, also with those of a resource with errors.
     """
     facts, secret_findings = cluster.read(ownership.written(resources), config)
     default_namespace = config.namespace or cluster.NAMESPACE
     images, image_findings = deprecated_fields.images(resources, default_namespace)
-    context = _Context(config, facts, images)
+    context = _Context(config, facts, images, planned)
     expanded = [_expand_item(resource, context) for resource in resources]
     items = [item for expansion in expanded for item in expansion.items]
     generated = [entry for expansion in expanded for entry in expansion.generated]
@@ -150,6 +151,8 @@ def _expand_resource(resource: Resource, expander: _Expander, context: _Context)
     """Expands one resource. A resource with errors generates nothing."""
     converted, conversion_findings = deprecated_fields.convert(resource, context.images)
     plan, pods, schema_findings, findings = _check_plan(converted, expander, context, conversion_findings)
+    if context.planned:
+        context.planned(PlannedResource(resource, plan, pods, []))
     if results.failed(findings):
         return _ExpandedItem([resource], [], findings)
     written = _in_namespace(invalid_fields.without_reported_nulls(converted, schema_findings), plan.namespace)
