@@ -11,7 +11,7 @@ from krm_fn.kube import secret_values
 from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from krm_fn.arguments.command_line_parser import ParsedCommand, Problem, ProblemKind, Use, Word
     from krm_fn.arguments.flag_tables import FlagTable
@@ -39,10 +39,11 @@ def check(parsed: ParsedCommand, table: FlagTable) -> Iterator[ArgumentFinding]:
         yield ArgumentFinding(code, "error", problem.word, message)
     yield from _check_repeated(parsed)
     for use in parsed.uses:
-        if use.flag.deprecated:
-            message = (
-                f"`{use.option}` is deprecated in {_program(table)}: {use.flag.deprecated.rstrip('.')}; {_replacement(use.option, table)}"
-            )
+        if use.option in use.flag.deprecated_aliases:
+            message = f"`{use.option}` is a deprecated name in {_program(table)}; write {use.flag.name}"
+            yield ArgumentFinding("DYN611", "info", use.word, message)
+        elif use.flag.deprecated:
+            message = f"`{use.option}` is deprecated in {_program(table)}; {_replacement(use, table)}"
             yield ArgumentFinding("DYN611", "warning", use.word, message)
 
 
@@ -71,7 +72,7 @@ def _check_repeated(parsed: ParsedCommand) -> Iterator[ArgumentFinding]:
     for use in parsed.uses:
         before = earlier.get(use.flag.name)
         earlier[use.flag.name] = use
-        if before is None or use.keys or use.flag.action in _ADDS_UP:
+        if before is None or use.flag.action in _ADDS_UP:
             continue
         if before.text is not None and use.text is not None and (before.text, before.is_negated) != (use.text, use.is_negated):
             message = f"`{use.option}` has two different values, and only the last one counts; remove one of them"
@@ -80,20 +81,21 @@ def _check_repeated(parsed: ParsedCommand) -> Iterator[ArgumentFinding]:
 
 def _unknown(problem: Problem, table: FlagTable) -> tuple[str, str]:
     option = _name(problem)
-    bare = problem.option if table.stages[-1].underscores is False else problem.option.replace("_", "-")
+    bare = problem.option.replace("_", "-")
     if replacement := table.replacements.get(bare):
         since = f" since {replacement.since}" if replacement.since else ""
         return "DYN601", f"{option} is no longer a flag of {_program(table)}{since}; write {replacement.write}"
-    if releases := flag_tables.releases_of(table.program, bare):
+    releases = [] if bare in table.flags else flag_tables.releases_of(table.program, bare)
+    if releases:
         when = f"since {releases[0]}" if _is_later(releases[0], table.release) else f"until {releases[-1]}"
         fix = f"use an image of {releases[0]} or later, or remove it" if when.startswith("since") else "remove it"
         return "DYN601", f"{option} is not a flag of {_program(table)}; it exists {when}; {fix}"
-    nearest = _nearest(bare, table.flags)
+    nearest = bare if bare in table.flags else _nearest(bare, table.flags, 0.75)
     return "DYN600", f"{option} is not a flag of {_program(table)}; {f'write {nearest}' if nearest else 'remove it'}"
 
 
 def _ambiguous(problem: Problem, table: FlagTable) -> tuple[str, str]:
-    names = [*dict.fromkeys(problem.detail)]
+    names = sorted(problem.detail, key=len)
     listed = ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
     return "DYN607", f"{_name(problem)} can mean several flags of {_program(table)}: {listed}; write the whole name"
 
@@ -108,7 +110,8 @@ def _missing_value(problem: Problem, table: FlagTable) -> tuple[str, str]:
 
 
 def _superfluous_value(problem: Problem, table: FlagTable) -> tuple[str, str]:
-    negated = next((name for name in (problem.flag.negations if problem.flag else ()) if name != problem.option), "")
+    negated = f"--no-{problem.option[2:]}"
+    negated = negated if problem.flag and negated in problem.flag.negations else ""
     fix = f"remove the value, or write {negated} to turn it off" if negated else "remove the value"
     return "DYN603", f"{_name(problem)} of {_program(table)} takes no value; {fix}"
 
@@ -119,7 +122,7 @@ def _superfluous_word(problem: Problem, table: FlagTable) -> tuple[str, str]:
 
 def _choice(problem: Problem, table: FlagTable) -> tuple[str, str]:
     choices = problem.flag.choices if problem.flag else ()
-    nearest = _nearest(problem.word.text, choices)
+    nearest = _nearest(problem.word.text, choices, 0.6)
     others = ", ".join(choices[:12]) + (", …" if len(choices) > 12 else "")
     fix = f"write {nearest}" if nearest else "write one of these values"
     value = shown(problem.word, problem.option)
@@ -143,6 +146,10 @@ def _required(problem: Problem, table: FlagTable) -> tuple[str, str]:
     return "DYN608", f"{_program(table)} needs {_name(problem)}; add it"
 
 
+def _refused(problem: Problem, table: FlagTable) -> tuple[str, str]:
+    return "DYN601", f"{_program(table)} refuses {_name(problem)}; {problem.flag.refused if problem.flag else 'remove it'}"
+
+
 _MESSAGES: dict[ProblemKind, Callable[[Problem, FlagTable], tuple[str, str]]] = {
     "unknown": _unknown,
     "ambiguous": _ambiguous,
@@ -153,6 +160,7 @@ _MESSAGES: dict[ProblemKind, Callable[[Problem, FlagTable], tuple[str, str]]] = 
     "type": _wrong_type,
     "json": _wrong_json,
     "required": _required,
+    "refused": _refused,
 }
 
 
@@ -170,17 +178,17 @@ def _count(values: str) -> str:
     return f"{values} values" if values.isdigit() and values != "1" else "at least one value" if values == "+" else "a value"
 
 
-def _replacement(option: str, table: FlagTable) -> str:
+def _replacement(use: Use, table: FlagTable) -> str:
     """The fix of a deprecated flag."""
-    replacement = table.replacements.get(option)
-    return f"write {replacement.write}" if replacement else "remove it, or write its replacement"
+    if use.flag.deprecated.startswith("write "):
+        return use.flag.deprecated
+    replacement = table.replacements.get(use.flag.name)
+    return f"write {replacement.write}" if replacement else "remove it"
 
 
-def _nearest(text: str, names: object) -> str:
-    """Returns the most similar name; empty if none is similar."""
-    if len(text) > _LONGEST or not isinstance(names, dict | tuple):
-        return ""
-    return next(iter(difflib.get_close_matches(text, [*names], 1, 0.75)), "")
+def _nearest(text: str, names: Iterable[str], least: float) -> str:
+    """Returns the most similar name; empty if none has at least this similarity, from 0 to 1."""
+    return "" if len(text) > _LONGEST else next(iter(difflib.get_close_matches(text, [*names], 1, least)), "")
 
 
 def _json_place(text: str) -> str:

@@ -7,6 +7,7 @@ parser ends at the first mistake; this one goes on. A word whose text only the r
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Literal
 
@@ -20,11 +21,10 @@ if TYPE_CHECKING:
     from krm_fn.arguments.flag_tables import Flag, FlagTable, Stage
 
 ProblemKind = Literal[
-    "unknown", "ambiguous", "missing value", "superfluous value", "superfluous word", "choice", "type", "json", "required"
+    "unknown", "ambiguous", "missing value", "superfluous value", "superfluous word", "choice", "type", "json", "required", "refused"
 ]
 
 _NEGATIVE = re.compile(r"-[0-9]+|-[0-9]*\.[0-9]+", re.ASCII)
-_NEGATED = "--no-"
 
 
 class Word(NamedTuple):
@@ -46,14 +46,13 @@ class Word(NamedTuple):
 
 
 class Use(NamedTuple):
-    """A flag in a command line. `option` is its name as written, and `keys` are those behind the dots of a dotted flag."""
+    """A flag in a command line. `option` is its name as the parser reads it."""
 
     flag: Flag
     option: str
     word: Word
     values: tuple[Word, ...] = ()
     is_negated: bool = False
-    keys: str = ""
 
     @property
     def text(self) -> str | None:
@@ -88,18 +87,21 @@ def parse(words: Sequence[Word], table: FlagTable, start: Word) -> ParsedCommand
     """Parses the words behind the name of a program. `start` is the word with that name, where a missing flag is reported."""
     uses: list[Use] = []
     problems: list[Problem] = []
-    rest = list(words)
+    reads_files = any(stage.files for stage in table.stages)
+    words = [word._replace(text=UNKNOWN) if reads_files and word.text.startswith("@") else word for word in words]
+    rest, names_file = _without_files(words, table)
     for stage in table.stages:
         parser = _StageParser(stage, rest)
         parser.parse()
         uses += parser.uses
         problems += parser.problems
         rest = parser.rest
-    is_complete = all(word.is_known or word.text[:1] != UNKNOWN for word in rest)
+    is_complete = not names_file and not any(word.text[:1] == UNKNOWN for word in rest)
     is_complete = is_complete and not any(
         use.flag.name in table.parser.config_files or use.option in table.parser.config_files for use in uses
     )
-    problems += _unknown(rest, table, words)
+    if not _passes_on(uses, table):
+        problems += _unknown(rest, table, words)
     if is_complete:
         used = {use.flag.name for use in uses}
         required = {flag.name: flag for flag in table.flags.values() if flag.required and flag.name not in used}
@@ -107,18 +109,42 @@ def parse(words: Sequence[Word], table: FlagTable, start: Word) -> ParsedCommand
     return ParsedCommand(uses, problems, is_complete)
 
 
+def _without_files(words: Sequence[Word], table: FlagTable) -> tuple[list[Word], bool]:
+    """Returns the words without the flags that name a file of flags and are read before all others, and true if there is one."""
+    names = [name for name in table.parser.config_files if name not in table.flags]
+    kept: list[Word] = []
+    is_value = False
+    for word in words:
+        name, equals, _ = word.text.partition("=")
+        if is_value:
+            is_value = False
+        elif name in names:
+            is_value = not equals
+        else:
+            kept.append(word)
+    return kept, len(kept) < len(words)
+
+
+def _passes_on(uses: Sequence[Use], table: FlagTable) -> bool:
+    """True if unknown flags go on to another parser."""
+    switches = [(use, table.parser.passes_on.get(use.flag.name)) for use in uses]
+    return table.parser.unknown != "refused" or any(values and (use.text is None or use.text in values) for use, values in switches)
+
+
 def _unknown(rest: Sequence[Word], table: FlagTable, words: Sequence[Word]) -> Iterator[Problem]:
     """Yields the problems of the words that no stage knows. The words directly behind an unknown flag may be its values."""
-    if table.parser.unknown != "refused":
-        return
     positions = {id(word): position for position, word in enumerate(words)}
     capacity = _capacity(table)
     behind_unknown, last = False, -1
     for word in rest:
-        behind_unknown = behind_unknown and positions.get(id(word)) == last + 1
+        behind_unknown = behind_unknown and positions.get(id(word), last + 1) == last + 1
         last = positions.get(id(word), last)
-        if word.text[:1] == UNKNOWN:
+        if word.text[:1] == UNKNOWN or (table.parser.dynamic and word.text.startswith(table.parser.dynamic)):
             behind_unknown = True
+        elif word.text == "--":
+            if not capacity:
+                yield Problem("superfluous word", word, "")
+            return
         elif _is_like_option(word.text):
             option = word.text.partition("=")[0]
             behind_unknown = True
@@ -148,14 +174,14 @@ class _Match(NamedTuple):
     flag: Flag
     option: str
     value: Word | None = None
-    keys: str = ""
 
 
 class _StageParser:
     """Parses words with one stage. `rest` are the words that it passes on, in their order."""
 
     def __init__(self, stage: Stage, words: list[Word]) -> None:
-        self.stage, self.words = stage, words
+        self.stage = stage
+        self.words = _without_dots(words, stage) if stage.dotted else words
         self.uses: list[Use] = []
         self.problems: list[Problem] = []
         self.rest: list[Word] = []
@@ -167,7 +193,7 @@ class _StageParser:
         while position < len(self.words):
             word = self.words[position]
             if word.text == "--":
-                self.rest += self.words[position + 1 :]
+                self.rest += self.words[position:]
                 return
             position += 1
             match = self._match(word)
@@ -188,8 +214,10 @@ class _StageParser:
         if length < 0:
             length = self._count(position, self._most(flag, is_negated=is_negated))
             values = self.words[position : position + length]
-        use = Use(flag, match.option, word, tuple(values), is_negated, match.keys)
+        use = Use(flag, match.option, word, tuple(values), is_negated)
         self.uses.append(use)
+        if flag.refused:
+            self.problems.append(Problem("refused", word, match.option, flag))
         self.problems += _value_problems(use, "0" if is_negated else flag.values, has_equals=match.value is not None)
         return length
 
@@ -222,8 +250,6 @@ class _StageParser:
         option, equals, value = text.partition("=")
         if equals and option in self.stage.flags:
             return _Match(self.stage.flags[option], option, _behind(word, value))
-        if self.stage.dotted and "." in option and (match := self._dotted(option, word, value if equals else None)):
-            return match
         known = self._abbreviated(text) if UNKNOWN not in option else []
         if len(known) > 1:
             return "ambiguous"
@@ -238,16 +264,7 @@ class _StageParser:
         if not self.stage.underscores or not text.startswith("--"):
             return text
         option, equals, value = text.partition("=")
-        name, dot, keys = option.partition(".")
-        return f"--{name[2:].replace('_', '-')}{dot}{keys}{equals}{value}"
-
-    def _dotted(self, option: str, word: Word, value: str | None) -> _Match | None:
-        """Returns the flag before the first dot; None if there is no such flag."""
-        name, _, keys = option.partition(".")
-        flag = self.stage.flags.get(name)
-        if flag is None:
-            return None
-        return _Match(flag, name, None if value is None else _behind(word, value), keys)
+        return f"--{option[2:].replace('_', '-')}{equals}{value}"
 
     def _abbreviated(self, text: str) -> list[tuple[str, str | None]]:
         """Returns the flags that a word can mean, with the value in the word."""
@@ -257,6 +274,31 @@ class _StageParser:
             return [(name, explicit) for name in self.stage.beginning_with(option)] if self.stage.abbreviations else []
         short = [(text[:2], text[2:])] if len(text) > 2 and text[:2] in self.stage.flags else []
         return [*short, *((name, explicit) for name in self.stage.beginning_with(option))]
+
+
+def _without_dots(words: list[Word], stage: Stage) -> list[Word]:
+    """Returns the words with the dotted flags at their end, each as one flag with a JSON object (vLLM: `FlexibleArgumentParser`)."""
+    kept: list[Word] = []
+    objects: dict[str, tuple[Word, list[str]]] = {}
+    position = 0
+    while position < len(words):
+        word = words[position]
+        position += 1
+        if word.text == "--":
+            kept += words[position - 1 :]
+            break
+        option, equals, value = word.text.partition("=")
+        name, dot, keys = option.partition(".")
+        is_dotted = dot and UNKNOWN not in option and (name.startswith("--") or name in stage.flags)
+        if not is_dotted or not (equals or position < len(words)):
+            kept.append(word)
+            continue
+        text = value if equals else words[position].text
+        position += not equals
+        objects.setdefault(name, (word, []))[1].append(UNKNOWN if UNKNOWN in text else json.dumps(keys) + ": 0")
+    for name, (word, entries) in objects.items():
+        kept += [word._replace(text=name), word._replace(text="{" + ", ".join(entries) + "}")]
+    return kept
 
 
 def _behind(word: Word, value: str) -> Word:
@@ -273,8 +315,6 @@ def _value_problems(use: Use, values: str, *, has_equals: bool) -> Iterator[Prob
     least = int(values) if values.isdigit() else {"+": 1}.get(values, 0)
     if count < least and all(value.is_single for value in use.values):
         yield Problem("missing value", use.word, use.option, use.flag)
-    if use.keys:
-        return
     for value in use.values:
         if value.is_known and (kind := _wrong(use.flag, value.text)):
             yield Problem(kind, value, use.option, use.flag)

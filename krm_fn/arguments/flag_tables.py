@@ -17,7 +17,7 @@ from krm_fn.kinds import floors
 from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from krm_fn.kube.version import Version
 
@@ -38,7 +38,8 @@ class Flag(NamedTuple):
     """A flag of one release. `name` is its first name, and `options` are all its names, without the negated ones.
 
     `values` is the number of values as in argparse: a number, `?`, `*` or `+`. `choices` are all allowed values; empty if all are allowed.
-    `deprecated` is the parser's text about a deprecated flag.
+    `deprecated` is the parser's text about a deprecated flag, and `deprecated_aliases` are its deprecated names.
+    `refused` says what to write in place of a flag whose use is an error.
     """
 
     name: str
@@ -51,6 +52,8 @@ class Flag(NamedTuple):
     required: bool = False
     deprecated: str = ""
     stage: int = 0
+    deprecated_aliases: tuple[str, ...] = ()
+    refused: str = ""
 
     @property
     def takes_json(self) -> bool:
@@ -62,12 +65,14 @@ class Stage(NamedTuple):
     """One of the parsers through which a command line goes. A stage passes unknown words on to the next one.
 
     `abbreviations`: a unique beginning of a flag is the flag. `underscores`: `_` in a flag is `-`. `dotted`: `--x.y v` is JSON for `--x`.
-    `flags` has each flag by each of its names, also by the negated ones, and `ordered` has these names in their order.
+    `files`: a word `@name` names a file with more words. `flags` has each flag by each of its names, also by the
+    negated ones, and `ordered` has these names in their order.
     """
 
     abbreviations: bool
     underscores: bool
     dotted: bool
+    files: bool
     flags: Mapping[str, Flag]
     ordered: tuple[str, ...]
 
@@ -81,12 +86,15 @@ class ParserFacts(NamedTuple):
     """The behaviour of a program's last parser in one release.
 
     `unknown` says what it does with an unknown flag: `refused`, `ignored` or `passed on`. `config_files` are the flags that name a file
-    with more flags. `positionals` is `none` if no word may stand without a flag.
+    with more flags. `positionals` is `none` if no word may stand without a flag. Flags that begin with one of `dynamic` take any one value.
+    A flag of `passes_on` with one of its values passes unknown flags on to another parser.
     """
 
     unknown: str = "refused"
     config_files: tuple[str, ...] = ()
     positionals: Any = "none"
+    dynamic: tuple[str, ...] = ()
+    passes_on: Mapping[str, Collection[str]] = {}
 
 
 class Replacement(NamedTuple):
@@ -162,15 +170,21 @@ def of_release(content: Mapping[str, Any], release: str) -> FlagTable:
     flags = [_flag(name, shape) for name, shapes in content["flags"].items() for shape in shapes if _is_in(shape, release, order)]
     parser = content["parsers"][facts["parser"]]
     stages = tuple(_stage(number, stage, flags) for number, stage in enumerate(parser.get("stages") or [parser]))
-    last = ParserFacts(parser.get("unknown", "refused"), tuple(parser.get("config_files", ())), parser.get("positionals", "none"))
+    last = ParserFacts(
+        parser.get("unknown", "refused"),
+        tuple(parser.get("config_files", ())),
+        parser.get("positionals", "none"),
+        tuple(parser.get("dynamic", ())),
+        parser.get("passes_on", {}),
+    )
     by_name = {option: flag for stage in reversed(stages) for option, flag in stage.flags.items()}
     return FlagTable(content["program"], release, facts.get("engine") or "", True, last, stages, by_name, _replacements(content))
 
 
 def _stage(number: int, facts: Mapping[str, Any], flags: list[Flag]) -> Stage:
     by_name = {option: flag for flag in flags if flag.stage == number for option in (*flag.options, *flag.negations)}
-    abbreviations, underscores, dotted = facts.get("abbreviations", True), facts.get("underscores", False), facts.get("dotted", False)
-    return Stage(abbreviations, underscores, dotted, by_name, tuple(sorted(by_name)))
+    underscores, dotted, files = (bool(facts.get(name)) for name in ("underscores", "dotted", "files"))
+    return Stage(facts.get("abbreviations", True), underscores, dotted, files, by_name, tuple(sorted(by_name)))
 
 
 def _replacements(content: Mapping[str, Any]) -> dict[str, Replacement]:
@@ -209,4 +223,6 @@ def _flag(name: str, shape: Mapping[str, Any]) -> Flag:
         shape.get("required", False),
         shape.get("deprecated", ""),
         shape.get("stage", 0),
+        tuple(shape.get("deprecated_aliases", ())),
+        shape.get("refused", ""),
     )

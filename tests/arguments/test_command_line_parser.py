@@ -78,7 +78,7 @@ REFUSED = [
     ("a value behind = of a flag without one", "--switch=true", "superfluous value", "true"),
     ("a word behind a flag without a value", "--switch true", "superfluous word", "true"),
     ("a word behind a value", "--size 2 3", "superfluous word", "3"),
-    ("a word behind --", "-- a", "superfluous word", "a"),
+    ("words behind --", "--model m -- a", "superfluous word", "--"),
     ("another choice", "--kind quarter", "choice", "quarter"),
     ("a choice in another case", "--kind Half", "choice", "Half"),
     ("a text in place of an integer", "--size two", "type", "two"),
