@@ -7,11 +7,10 @@ parser ends at the first mistake; this one goes on. A word whose text only the r
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Literal
 
-from krm_fn.arguments import value_types
+from krm_fn.arguments import dotted_flags, value_types
 from krm_fn.arguments.shell_words import UNKNOWN
 from krm_fn.records import NamedTuple
 
@@ -24,6 +23,7 @@ ProblemKind = Literal[
     "unknown", "ambiguous", "missing value", "superfluous value", "superfluous word", "choice", "type", "json", "required", "refused"
 ]
 
+_LEVEL = "-O"
 _NEGATIVE = re.compile(r"-[0-9]+|-[0-9]*\.[0-9]+", re.ASCII)
 
 
@@ -89,7 +89,7 @@ def parse(words: Sequence[Word], table: FlagTable, start: Word) -> ParsedCommand
     problems: list[Problem] = []
     reads_files = any(stage.files for stage in table.stages)
     words = [word._replace(text=UNKNOWN) if reads_files and word.text.startswith("@") else word for word in words]
-    rest, names_file = _without_files(words, table)
+    rest, names_file = _without_early_flags(words, table)
     for stage in table.stages:
         parser = _StageParser(stage, rest)
         parser.parse()
@@ -109,20 +109,26 @@ def parse(words: Sequence[Word], table: FlagTable, start: Word) -> ParsedCommand
     return ParsedCommand(uses, problems, is_complete)
 
 
-def _without_files(words: Sequence[Word], table: FlagTable) -> tuple[list[Word], bool]:
-    """Returns the words without the flags that name a file of flags and are read before all others, and true if there is one."""
+def _without_early_flags(words: Sequence[Word], table: FlagTable) -> tuple[list[Word], bool]:
+    """Returns the words without the flags that are read before all others, and true if one of them names a file of flags.
+
+    The others are vLLM's level of optimization: `-O3`, `-O 3` and `-O.mode=3`.
+    """
     names = [name for name in table.parser.config_files if name not in table.flags]
+    levels = any(stage.dotted for stage in table.stages)
     kept: list[Word] = []
-    is_value = False
+    is_value = names_file = False
     for word in words:
         name, equals, _ = word.text.partition("=")
         if is_value:
             is_value = False
         elif name in names:
-            is_value = not equals
+            is_value, names_file = not equals, True
+        elif levels and name.startswith(_LEVEL):
+            is_value = word.text == _LEVEL
         else:
             kept.append(word)
-    return kept, len(kept) < len(words)
+    return kept, names_file
 
 
 def _passes_on(uses: Sequence[Use], table: FlagTable) -> bool:
@@ -181,7 +187,7 @@ class _StageParser:
 
     def __init__(self, stage: Stage, words: list[Word]) -> None:
         self.stage = stage
-        self.words = _without_dots(words, stage) if stage.dotted else words
+        self.words = dotted_flags.as_json(words) if stage.dotted else words
         self.uses: list[Use] = []
         self.problems: list[Problem] = []
         self.rest: list[Word] = []
@@ -274,31 +280,6 @@ class _StageParser:
             return [(name, explicit) for name in self.stage.beginning_with(option)] if self.stage.abbreviations else []
         short = [(text[:2], text[2:])] if len(text) > 2 and text[:2] in self.stage.flags else []
         return [*short, *((name, explicit) for name in self.stage.beginning_with(option))]
-
-
-def _without_dots(words: list[Word], stage: Stage) -> list[Word]:
-    """Returns the words with the dotted flags at their end, each as one flag with a JSON object (vLLM: `FlexibleArgumentParser`)."""
-    kept: list[Word] = []
-    objects: dict[str, tuple[Word, list[str]]] = {}
-    position = 0
-    while position < len(words):
-        word = words[position]
-        position += 1
-        if word.text == "--":
-            kept += words[position - 1 :]
-            break
-        option, equals, value = word.text.partition("=")
-        name, dot, keys = option.partition(".")
-        is_dotted = dot and UNKNOWN not in option and (name.startswith("--") or name in stage.flags)
-        if not is_dotted or not (equals or position < len(words)):
-            kept.append(word)
-            continue
-        text = value if equals else words[position].text
-        position += not equals
-        objects.setdefault(name, (word, []))[1].append(UNKNOWN if UNKNOWN in text else json.dumps(keys) + ": 0")
-    for name, (word, entries) in objects.items():
-        kept += [word._replace(text=name), word._replace(text="{" + ", ".join(entries) + "}")]
-    return kept
 
 
 def _behind(word: Word, value: str) -> Word:

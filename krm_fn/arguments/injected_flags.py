@@ -26,7 +26,7 @@ def of_command(judged: JudgedCommand, pods: Pods) -> InjectedFlags:
     """Returns the flags that a render adds to the command of a main container on several nodes."""
     author = _counted(judged.parsed)
     flags: dict[str, str] = {}
-    changes = False
+    changes = not pods.roles
     for pod in pods.roles:
         commands, _ = engine_commands.read(pod.main)
         rendered = [command for command in commands if command.program == judged.command.program]

@@ -90,11 +90,16 @@ _TYPES = {
     "optional_int": _optional(_INT),
     "natural_int": ValueType("an integer from 0 on", lambda text: _is_integer(text) and int(text) >= 0),
     "positive_int": ValueType("an integer above 0", lambda text: _is_integer(text) and int(text) > 0),
+    "int_or_none": ValueType("an integer or None", lambda text: text == "None" or _is_integer(text)),
     "float": _FLOAT,
+    "float_or_none": ValueType("a number or None", lambda text: text == "None" or _is_float(text)),
     "optional_float": _optional(_FLOAT),
     "bool": ValueType("true or false", lambda text: text.lower() in _BOOLEANS),
     "json": _JSON,
     "optional_json": _optional(_JSON),
+    "json_object": _CONFIG,
+    "optional_json_object": _optional(_CONFIG),
+    "bool_or_config": ValueType("true, false or a JSON object", lambda text: text.lower() in _BOOLEANS or _is_json_object(text)),
     "config": _CONFIG,
     "optional_config": _optional(_CONFIG),
     "size": _HUMAN,
@@ -103,7 +108,7 @@ _TYPES = {
     "decimal_size": ValueType("a number, also with a unit such as 1k or 1.5G", lambda text: bool(_DECIMAL_SIZE.fullmatch(text))),
     "nonempty_text": ValueType("a text that is not empty", bool),
 }
-JSON = frozenset(("json", "optional_json", "config", "optional_config"))
+JSON = frozenset(("json", "optional_json", "json_object", "optional_json_object", "config", "optional_config"))
 """The types whose values are JSON documents."""
 
 
