@@ -343,6 +343,6 @@ def test_the_examples_have_no_error():
     for path in EXAMPLES:
         loaded = sources.load([str(path)])
         planned: list[PlannedResource] = []
-        expand([value for value in loaded.values if isinstance(value, dict)], loaded.config, planned.append)
+        expand(loaded.values, loaded.config, planned.append)
         wrong += [(str(path), finding.message) for finding in argument_findings.check(planned)]
     assert wrong == []
