@@ -78,7 +78,7 @@ def install(release: str) -> None:
 
 
 def command(release: str, module: str, *arguments: str) -> subprocess.Popen[str]:
-    """Start a module of this folder with the wheels of a release; its stdin and stdout are pipes.
+    """Start a module of this folder with the wheels of a release; its stdin, stdout and stderr are pipes.
 
     The process gets no variables of this one but its folders, because Dynamo reads the defaults of flags from variables.
     """
@@ -90,6 +90,7 @@ def command(release: str, module: str, *arguments: str) -> subprocess.Popen[str]
         [str(python), "-P", "-m", f"engines.{module}", *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
         env=variables | offline,
     )

@@ -43,6 +43,8 @@ _PROBES = (
     '{"a": 1}',
     "a=1",
 )
+_UNKNOWN = "--zz-unknown-flag"
+_DYNAMIC = ("--trtllm.",)  # prefixes of flags that a program reads by itself
 _REFUSED = (ValueError, TypeError, argparse.ArgumentTypeError, KeyError, AttributeError)
 
 _KINDS = (
@@ -71,16 +73,35 @@ def measure(program: real_parsers.RealProgram) -> dict[str, Any]:
 
 
 def _parser(program: real_parsers.RealProgram) -> dict[str, Any]:
-    return {
+    parser = {
         "stages": [_stage(program, index) for index in range(len(program.stages))],
-        "unknown": _fate(program, "--zz-unknown-flag"),
+        "unknown": _fate(program, _UNKNOWN),
         "positionals": _positionals(program),
         "config_files": _config_files(program),
+        "dynamic": [prefix for prefix in _DYNAMIC if _fate(program, f"{prefix}zz", "1") == "ignored"],
+        "passes_on": _passes_on(program),
     }
+    return {key: value for key, value in parser.items() if value}
 
 
-def _fate(program: real_parsers.RealProgram, word: str) -> str:
-    return "ignored" if program.run([*program.arguments, word]).accepted else "refused"
+def _fate(program: real_parsers.RealProgram, *words: str) -> str:
+    return "ignored" if program.run([*program.arguments, *words]).accepted else "refused"
+
+
+def _passes_on(program: real_parsers.RealProgram) -> dict[str, list[str]]:
+    """The flags and their choices with which a program gives unknown flags to one more parser, in place of refusing them by itself."""
+    last = program.stages[-1]
+    refusal = program.run([*program.arguments, _UNKNOWN]).message
+    if last.complete:
+        return {}
+    choices = {_name(action): _choices(action) for action in last.parser._actions if action.choices and action.nargs is None}
+    passed = {flag: [choice for choice in own if _is_passed_on(program, refusal, flag, choice)] for flag, own in choices.items()}
+    return {flag: own for flag, own in sorted(passed.items()) if own}
+
+
+def _is_passed_on(program: real_parsers.RealProgram, refusal: str, flag: str, choice: str) -> bool:
+    outcome = program.run([*program.arguments, flag, choice, _UNKNOWN])
+    return len(outcome.calls) > len(program.stages) or (outcome.by == "parser" and outcome.message != refusal)
 
 
 def _positionals(program: real_parsers.RealProgram) -> Any:

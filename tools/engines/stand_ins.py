@@ -62,10 +62,11 @@ class _Class(abc.ABCMeta):
     def __ge__(cls, _: object) -> bool:
         return True
 
-    def _same(cls, _: object) -> Any:
+    def _same(cls, *_: object) -> Any:
         return cls
 
-    __add__ = __sub__ = __mul__ = __rmul__ = __and__ = __truediv__ = _same
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __floordiv__ = __mod__ = __pow__ = _same
+    __and__ = __rand__ = __neg__ = __invert__ = _same
 
 
 class StandIn(metaclass=_Class):
@@ -73,6 +74,9 @@ class StandIn(metaclass=_Class):
 
     def __init__(self, *_: Any, **__: Any) -> None:
         pass
+
+    def __init_subclass__(cls, **_: Any) -> None:
+        """Any keyword: a subclass of a TypedDict has some."""
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         """Itself, or the decorated class or function."""
@@ -120,10 +124,11 @@ class StandIn(metaclass=_Class):
     def __ge__(self, _: object) -> bool:
         return True
 
-    def _same(self, _: object) -> Any:
+    def _same(self, *_: object) -> Any:
         return self
 
-    __add__ = __radd__ = __sub__ = __mul__ = __rmul__ = __and__ = __or__ = __truediv__ = _same
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __floordiv__ = __mod__ = __pow__ = _same
+    __and__ = __rand__ = __or__ = __neg__ = __invert__ = _same
 
     @classmethod
     def __get_pydantic_core_schema__(cls, *_: object) -> Any:

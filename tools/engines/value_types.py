@@ -5,6 +5,8 @@ from __future__ import annotations
 _INT = frozenset({"7", "-7", "1", "0"})
 _FLOAT = _INT | {"1.5", "1e3"}
 _JSON = _INT | {"1.5", "1e3", "true", "false", "{}", "[]", '{"a": 1}'}
+_BOOL = frozenset({"1", "0", "true", "false"})
+_OBJECT = frozenset({"{}", '{"a": 1}'})
 _SIZE = _INT | {"1k", "1K", "2M", "1.5k"}
 _NONE = frozenset({"", "None"})
 
@@ -21,6 +23,13 @@ _NAMES = {
     _FLOAT | _NONE: "optional_float",
     _JSON: "json",
     _JSON | _NONE: "optional_json",
+    _INT | {"None"}: "int_or_none",
+    _FLOAT | {"None"}: "float_or_none",
+    _OBJECT: "json_object",
+    _OBJECT | _NONE: "optional_json_object",
+    _BOOL | {"{}"}: "bool_or_config",
+    _BOOL: "bool",
+    _BOOL | {""}: "bool",
     frozenset({"{}"}): "config",
     _NONE | {"{}"}: "optional_config",
     _SIZE: "size",
