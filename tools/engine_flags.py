@@ -3,7 +3,8 @@
 Usage:
 
     python tools/engine_flags.py                      # install what is missing into the user's cache, and write all tables
-    python tools/engine_flags.py --install 1.5.1      # install one release only
+    python tools/engine_flags.py --install            # install all releases only: 5 GB are downloaded, 4 GB stay
+    python tools/engine_flags.py --install 1.5.1      # install some releases only
     python tools/engine_flags.py --judge 1.5.1 dynamo.vllm   # judge command lines: one JSON list a line on stdin
 """
 
@@ -29,12 +30,12 @@ PROGRAMS = ("dynamo.frontend", "dynamo.mocker", "dynamo.planner", "dynamo.router
 def main() -> int:
     """Exit code 0, or 1 if an installation or a measurement failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--install", metavar="RELEASE", choices=installation.releases(), help="install one release only")
+    parser.add_argument("--install", nargs="*", metavar="RELEASE", help="install these releases only, by default all, and write no table")
     parser.add_argument("--judge", nargs=2, metavar=("RELEASE", "PROGRAM"), help="judge the command lines on stdin with the real parsers")
     options = parser.parse_args()
     try:
-        if options.install:
-            installation.install(options.install)
+        if options.install is not None:
+            _install(options.install or [*installation.releases()])
         elif options.judge:
             release, program = options.judge
             for verdict in judge(release, program, [json.loads(line) for line in sys.stdin]):
@@ -77,13 +78,17 @@ def _output(release: str, module: str, program: str, words: str = "") -> list[st
     return [line for line in output.splitlines() if line.startswith("{")]
 
 
-def _write_all() -> None:
-    for release in installation.releases():
+def _install(releases: list[str]) -> None:
+    for release in releases:
         started = time.monotonic()
         new = not installation.find(release)
         installation.install(release)
         print(f"ai-dynamo {release}: {f'installed in {time.monotonic() - started:.0f} s' if new else 'in the cache'}", flush=True)
+
+
+def _write_all() -> None:
     releases = list(installation.releases())
+    _install(releases)
     with ThreadPoolExecutor(2) as threads:
         for program in PROGRAMS:
             measured = threads.map(measure, releases, itertools.repeat(program))

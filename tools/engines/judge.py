@@ -2,7 +2,7 @@
 
     verdict   "accepted" or "refused"
     by        "parser", or "check" for code of the program after or between its parsers; only with "refused"
-    message   the last line that the program prints
+    message   the line of argparse that names the flag, or else the last line that the program prints
     options   the options that the parsers read, by their names in the code; only with "accepted"
 
 Runs in the environment that `installation.py` makes; `engine_flags.judge` starts it.

@@ -88,7 +88,7 @@ class RealProgram:
             except _ParsedError:
                 return Outcome(True, "", "", record.calls)
             except SystemExit as exit_:
-                message = _last_line(output.getvalue()) or str(exit_)
+                message = _reason(output.getvalue()) or str(exit_)
                 by = "parser" if record.depth or self._has_rest(record.calls) else "check"
                 return Outcome(exit_.code in (0, None), by, message, record.calls)
             except Exception as error:
@@ -180,6 +180,8 @@ def _call(parse: Callable[..., Any], arguments: list[str]) -> None:
         result.parse_args(arguments)
 
 
-def _last_line(text: str) -> str:
-    lines = [line for line in text.splitlines() if line.strip()]
-    return lines[-1].strip() if lines else ""
+def _reason(text: str) -> str:
+    """The last line with argparse's "error:", which names the flag; without one, the last line."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    errors = [line for line in lines if "error: " in line]
+    return (errors or lines or [""])[-1]

@@ -21,6 +21,7 @@ _NAMES = {
     _TEXT: "nonempty_text",
     _FLOAT: "float",
     _FLOAT | _NONE: "optional_float",
+    _FLOAT - {"-7"}: "natural_float",
     _JSON: "json",
     _JSON | _NONE: "optional_json",
     _INT | {"None"}: "int_or_none",
