@@ -126,6 +126,7 @@ generate: $(VENV)/dev ## write the files that the code generates: schemas, defin
 	$(BIN)/python -m krm_fn.generate
 	$(BIN)/python tools/error_pages.py
 	$(BIN)/python tools/help_texts.py
+	$(BIN)/python tools/running_page.py
 
 native: $(VENV)/dev tools ## for a new version of Kubernetes: read its schemas from a kube-apiserver, then generate
 	$(BIN)/python -m krm_fn.generate.native_definitions

@@ -28,6 +28,8 @@ class ProjectSpec(base.Model):
     """Patterns of files and folders that are not read: `--exclude`."""
     nodes: str = ""
     """The file with the nodes and pods of the cluster, relative to the project file: `--nodes` of `krm-fn diff`."""
+    budget: str = ""
+    """The file with the limits for GPUs, relative to the project file: `--budget` of `krm-fn check` and `krm-fn diff`."""
     roots: Annotated[list[ProjectRoot], base.ByKey("path")] = []
     """The roots. If empty, krm-fn finds them."""
 

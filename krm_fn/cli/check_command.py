@@ -14,7 +14,7 @@ from typing import NamedTuple
 import click
 
 from krm_fn import expand, render_mark, report, results
-from krm_fn.cli import command_options, command_output, finding_formats, progress_line, repository_states
+from krm_fn.cli import budget_file, command_options, command_output, finding_formats, progress_line, repository_states
 from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.config import Config
 from krm_fn.files import reading, revisions, selection
@@ -27,6 +27,8 @@ from krm_fn.manifests import ownership
 from krm_fn.repositories.states import RootState
 from krm_fn.results import Result, Severity
 from krm_fn.review import build_references, finished_builds, native_objects
+from krm_fn.review.budgets.gpu_use import RootObjects
+from krm_fn.review.diff import rendered_state
 from krm_fn.rules import deprecations, runtime_windows, updates
 
 _ORPHAN = "DYN053"
@@ -59,10 +61,19 @@ _BY_SETTINGS = ("DYN124", "DYN143", "DYN144", "DYN147", "DYN155", "DYN156", "DYN
     default="text",
     help="The format. The default is text.",
 )
+@budget_file.option
 @command_options.policy
 @click.pass_context
 def check(  # noqa: PLR0913 - one for each option
-    ctx: click.Context, *, given: Inputs, policy: Policy, old: str | None, fixed_services: bool, root: Path | None, style: str
+    ctx: click.Context,
+    *,
+    given: Inputs,
+    policy: Policy,
+    old: str | None,
+    fixed_services: bool,
+    root: Path | None,
+    budget: str | None,
+    style: str,
 ) -> None:
     """Find mistakes in resources.
 
@@ -85,14 +96,17 @@ def check(  # noqa: PLR0913 - one for each option
     """  # noqa: D301 - click reads the backspace
     if fixed_services and old is None:
         raise click.UsageError("--fixed-services needs --old")
+    limits = budget_file.read(budget, given)
     with progress_line.shown("check"):
         inputs = _inputs(given, old, is_plain=root is not None)
         located, compared = _located(inputs, root, fixed_services=fixed_services)
+        used = budget_file.compare(limits, map(_objects, inputs.parts)) if limits else None
     resources = [source for loaded, _ in inputs.parts for source in loaded.resources]
+    located += used.findings if used else []
     findings = policy.without_ignored(sorted(located, key=results.order), [source.value for source in resources])
     stdin = next((loaded.stdin for loaded, _ in inputs.parts if loaded.stdin), "")
     checked = finding_formats.Checked(resources, policy.shown(findings), stdin, colour=command_output.colours())
-    command_output.write(finding_formats.write(style, checked))
+    command_output.write(budget_file.with_budget(style, finding_formats.write(style, checked), used))
     if style == "text" and not policy.quiet:
         for line in inputs.lines:
             click.echo(line, err=True)
@@ -161,6 +175,14 @@ def _inputs(given: Inputs, old: str | None, *, is_plain: bool) -> _CheckInputs:
 def _old_root(state: RootState | None) -> OldState:
     """Returns the resources of a root in the old state. They are compared by their identity, because a build has no files."""
     return OldState([(source, frozenset()) for source in state.sources.resources] if state else [], [])
+
+
+def _objects(part: tuple[Sources, OldState | None]) -> RootObjects:
+    """Returns the objects of an input whose GPUs a budget counts, in the old and in the new state."""
+    loaded, before = part
+    new = rendered_state.render(loaded.values, loaded.config)
+    old = None if before is None else rendered_state.render([source.value for source, _ in before.resources], loaded.config)
+    return budget_file.states(old, new)
 
 
 def _before(old: str | None, given: Inputs) -> OldState | None:

@@ -25,8 +25,8 @@ from krm_fn.rules import ignore_rules
 
 _AUTO = "auto"
 _INPUT = click.Path(exists=True, allow_dash=True)
-_EXTRA = ("aiohttp", "prometheus_client")
-"""The packages of the extra `sync`. Only commands that speak to a cluster need them."""
+_EXTRA = ("aiohttp>=3.12", "prometheus_client>=0.21")
+"""The packages of the extra `sync`, as setup.cfg declares them. Only commands that speak to a cluster need them."""
 
 
 def seconds(_ctx: click.Context, _parameter: click.Parameter, text: str | None) -> float | None:
@@ -171,6 +171,7 @@ def _settings_text(given: Inputs, config: str | None, namespace: str | None, exc
         ("namespace", given.namespace or "none", "--namespace" if namespace else file if given.namespace else ""),
         *(("exclude", glob, "--exclude" if glob in exclude else file) for glob in given.exclude),
         ("nodes", project.nodes or "none", file if project.nodes else ""),
+        ("budget", project.budget or "none", file if project.budget else ""),
         *(("root", os.path.relpath(root.folder), file) for root in project.roots),
     ]
     return "".join(report.visible(f"{name}: {value}{f'  ({origin})' if origin else ''}") + "\n" for name, value, origin in rows)
@@ -255,11 +256,15 @@ def namespace(_ctx: click.Context, _param: click.Parameter, name: str | None) ->
 
 @contextlib.contextmanager
 def sync_extra(verb: str) -> Iterator[None]:
-    """Ends the program with code 2 if an import inside the block lacks the extra `sync`, and prints the command that installs it."""
+    """Ends the program with code 2 if an import inside the block lacks the extra `sync`, and prints the command that installs it.
+
+    The command names the packages, because it must work for each way to install krm-fn.
+    """
     try:
         yield
     except ModuleNotFoundError as problem:
-        if (problem.name or "").partition(".")[0] not in _EXTRA:
+        if (problem.name or "").partition(".")[0] not in {package.partition(">")[0] for package in _EXTRA}:
             raise
-        click.echo(f"error: krm-fn {verb} needs more packages; run: pip install 'dynamo-krm-fn[sync]'", err=True)
+        packages = " ".join(f"'{package}'" for package in _EXTRA)
+        click.echo(f"error: krm-fn {verb} needs more packages; run: pip install {packages}", err=True)
         sys.exit(2)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import click
 
 from krm_fn import report
-from krm_fn.cli import command_options, command_output, compared_states, progress_line, repository_diffs, repository_states
+from krm_fn.cli import budget_file, command_options, command_output, compared_states, progress_line, repository_diffs, repository_states
 from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.cli.compared_states import BuildCommand, ClusterCapacity
 from krm_fn.cli.repository_diffs import ComparedStates, RootReport, StatePair
 from krm_fn.files import reading
+from krm_fn.review.budgets.gpu_use import RootObjects
 from krm_fn.review.diff import comparison, diff_report, json_diff, markdown_diff, rendered_state, text_diff
 
 FORMATS = {"json": json_diff.write, "markdown": markdown_diff.write, "text": text_diff.write}
@@ -64,6 +65,7 @@ def _conditions(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, 
 @click.option(
     "-o", "--output", "--format", "style", type=click.Choice(tuple(FORMATS)), default="text", help="The format. The default is text."
 )
+@budget_file.option
 @command_options.policy
 @click.pass_context
 def diff(  # noqa: PLR0913 - one for each option
@@ -76,6 +78,7 @@ def diff(  # noqa: PLR0913 - one for each option
     seconds: int,
     live: str | None,
     nodes: str | None,
+    budget: str | None,
     conditions: tuple[str, ...],
     style: str,
 ) -> None:
@@ -109,7 +112,7 @@ def diff(  # noqa: PLR0913 - one for each option
         raise click.UsageError("only one of PATH, --live and --nodes can be stdin")
     if (old is None) == (live is None):
         raise click.UsageError("name the state before the change with --old, or a cluster with --live")
-    cluster = compared_states.read_nodes(nodes)
+    cluster, limits = compared_states.read_nodes(nodes), budget_file.read(budget, given)
     with progress_line.shown("diff") as step:
         try:
             compared = _load(given, old, live, compared_states.read_build(build, seconds) if build is not None else None)
@@ -120,10 +123,14 @@ def diff(  # noqa: PLR0913 - one for each option
         for pair in compared.pairs:
             step(pair.root)
             reports.append(_report(pair, cluster, policy))
-    about = policy.without_ignored([*compared.results, *cluster.results], [])
+    used = (
+        budget_file.compare(limits, [_objects(pair, each) for pair, each in zip(compared.pairs, reports, strict=True)]) if limits else None
+    )
+    about = policy.without_ignored([*compared.results, *cluster.results, *(used.findings if used else ())], [])
     if style == "text" and not policy.quiet:
         command_output.write("".join(f"{line}\n" for line in compared.lines), err=True)
-    command_output.write(repository_diffs.write(FORMATS, style, reports, policy.shown(about)))
+    text = repository_diffs.write(FORMATS, style, reports, policy.shown(about))
+    command_output.write(budget_file.with_budget(style, text, used))
     if policy.failing([*about, *(finding for each in reports for finding in each.findings)]):
         ctx.exit(1)
     holding = any(comparison.conditions(each.content.diff, conditions) for each in reports)
@@ -144,6 +151,12 @@ def _report(pair: StatePair, cluster: ClusterCapacity, policy: Policy) -> RootRe
     shown = policy.shown([*findings, *forecast_findings])
     content = diff_report.Report(comparison_result, old_state.name, lines, shown, command_output.colours())
     return RootReport(pair.root, content, findings, forecast_findings)
+
+
+def _objects(pair: StatePair, compared: RootReport) -> RootObjects:
+    """Returns the objects of a root whose GPUs a budget counts."""
+    inputs = (*pair.old.rendered.inputs, *pair.new.rendered.inputs)
+    return RootObjects(compared.content.diff.changes, inputs, rendered_state.default_namespace(pair.new.rendered.config))
 
 
 def _load(given: Inputs, old: str | None, live: str | None, build: BuildCommand | None) -> ComparedStates:

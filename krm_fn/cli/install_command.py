@@ -146,9 +146,11 @@ def distributions(name: str = DISTRIBUTION, extras: Sequence[str] = ()) -> list[
 def _packages(name: str, extra: str) -> list[str]:
     """Lists the packages of an extra. Raises LookupError if one of them is not installed."""
     condition = re.compile(f"extra == ['\"]{extra}['\"]")
-    names = [_package(line) for line in metadata.distribution(name).requires or () if condition.search(line)]
+    requirements = [line.partition(";")[0].strip() for line in metadata.distribution(name).requires or () if condition.search(line)]
+    names = [_package(line) for line in requirements]
     if not names or not all(any(metadata.Distribution.discover(name=package)) for package in names):
-        raise LookupError(f"packages of the extra {extra} are missing; run: pip install '{name}[{extra}]'")
+        packages = " ".join(f"'{requirement}'" for requirement in requirements)
+        raise LookupError(f"packages of the extra {extra} are missing; run: pip install {packages}")
     return names
 
 

@@ -37,6 +37,7 @@ class Project(NamedTuple):
     namespace: str | None = None
     exclude: tuple[str, ...] = ()
     nodes: str | None = None
+    budget: str | None = None
     roots: tuple[RootSetting, ...] = ()
     results: tuple[Result, ...] = ()
 
@@ -85,12 +86,12 @@ def _read(path: Path) -> Project:
 
 def _project(path: Path, source: Source, spec: dict[str, Any]) -> Project:
     roots = tuple(RootSetting(path.parent / root["path"], root.get("namespace") or "") for root in spec.get("roots") or ())
-    config, nodes = (str(path.parent / spec[name]) if spec.get(name) else None for name in ("config", "nodes"))
-    named = [(("spec", name), Path(value)) for name, value in (("config", config), ("nodes", nodes)) if value]
+    files = {name: str(path.parent / spec[name]) if spec.get(name) else None for name in ("config", "nodes", "budget")}
+    named = [(("spec", name), Path(value)) for name, value in files.items() if value]
     named += [(("spec", "roots", number, "path"), root.folder) for number, root in enumerate(roots)]  # type: ignore[misc]
     findings = [finding for field, target in named for finding in _check(source, field, target, path.parent)]
-    settings = (config, spec.get("namespace") or None, tuple(spec.get("exclude") or ()), nodes, roots)
-    return Project(path, *settings, tuple(findings))
+    others = (spec.get("namespace") or None, tuple(spec.get("exclude") or ()))
+    return Project(path, files["config"], *others, files["nodes"], files["budget"], roots, tuple(findings))
 
 
 def _check(source: Source, field: results.Path, target: Path, folder: Path) -> Iterator[Result]:

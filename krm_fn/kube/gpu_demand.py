@@ -48,21 +48,29 @@ def of_pods(pods: Iterable[tuple[Mapping[str, Any], int]]) -> GPUDemand:
     Follows the operator's `internal/dynamo/gpu_shape.go`.
     Rule: status.gpu-shape
     """
-    total = 0
+    listed = list(pods)
+    total = sum(_footprint(pod) * count for pod, count in listed)
+    if total > _LARGEST:
+        raise ValueError(f"{total} GPUs are more than a status can hold")
+    return GPUDemand(total, claim_uses(listed))
+
+
+def claim_uses(pods: Iterable[tuple[Mapping[str, Any], int]]) -> tuple[ClaimUse, ...]:
+    """Returns the claims that the containers of pods use, sorted. Each entry is the spec of a pod and the number of such pods.
+
+    Raises ValueError if a container uses a claim that its pod does not have.
+    """
     uses: dict[tuple[str, str, int, str], tuple[set[str], int]] = {}
     for index, (pod, count) in enumerate(pods):
-        total += _footprint(pod) * count
         for kind, name, entry, request, shared in _claims(pod):
             key = (kind, name, -1, "") if shared else (kind, name, index, entry)
             requests, _ = uses.setdefault(key, (set(), 1 if shared else count))
             requests.add(request)
-    if total > _LARGEST:
-        raise ValueError(f"{total} GPUs are more than a status can hold")
     merged: dict[tuple[str, str, tuple[str, ...]], int] = {}
     for (kind, name, _, _), (requests, times) in uses.items():
         use = (kind, name, () if "" in requests else tuple(sorted(requests)))
         merged[use] = merged.get(use, 0) + times
-    return GPUDemand(total, tuple(ClaimUse(*use, times) for use, times in sorted(merged.items()) if times))
+    return tuple(ClaimUse(*use, times) for use, times in sorted(merged.items()) if times)
 
 
 def of_container(pod: Mapping[str, Any], container: Mapping[str, Any], nodes: int) -> GPUDemand:

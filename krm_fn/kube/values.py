@@ -17,6 +17,11 @@ def objects(value: Any) -> list[dict[str, Any]]:
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
+def texts(value: Any) -> list[str]:
+    """Returns the strings of a list; other entries are left out."""
+    return [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else []
+
+
 def text(value: Any) -> str:
     """Returns the value if it is a string, else an empty string."""
     return value if isinstance(value, str) else ""

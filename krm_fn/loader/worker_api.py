@@ -73,7 +73,7 @@ class WorkerApi:
         await self._request("load", "POST", f"{url}/v1/loras", adapter, json.dumps(body, separators=(",", ":")).encode())
 
     async def unload(self, url: str, adapter: Adapter) -> None:
-        """Unloads an adapter. One that is not loaded (404) is a success. Raises WorkerError."""
+        """Unloads an adapter. A worker without it is a success. Raises WorkerError."""
         await self._request("unload", "DELETE", f"{url}/v1/loras/{quote(adapter.name, safe='')}", adapter)
 
     async def _request(self, action: str, method: str, url: str, adapter: Adapter, data: bytes | None = None) -> None:
@@ -86,7 +86,7 @@ class WorkerApi:
             raise WorkerError("timeout", f"{action} LoRA: no answer within {self._timeout:g} s") from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise WorkerError("error", f"failed to call {action} LoRA endpoint: {_excerpt(_message(error), adapter)}") from error
-        if action == "unload" and answer.status == 404:
+        if action == "unload" and answer.lacks(adapter):
             return
         if problem := answer.problem(adapter):
             raise WorkerError("refused", f"{action} LoRA failed with status {answer.status}: {problem}", answered=True)
@@ -96,6 +96,23 @@ class _WorkerAnswer(NamedTuple):
     status: int
     type: str
     body: bytes
+
+    def lacks(self, adapter: Adapter) -> bool:
+        """Returns True if the worker says that it does not have the adapter.
+
+        The runtime answers 500 with the message of `unload_lora` in `dynamo/vllm/handlers.py` and
+        `dynamo/sglang/request_handlers/handler_base.py`.
+        """
+        return self.status == 404 or (self.status == 500 and self._message().startswith(f"LoRA adapter '{adapter.name}' not found"))
+
+    def _message(self) -> str:
+        """Reads the message of an answer in JSON; empty if it has none."""
+        try:
+            answer = json.loads(self.body)
+        except (ValueError, RecursionError):
+            return ""
+        message = answer.get("message") if isinstance(answer, dict) else None
+        return message if isinstance(message, str) else ""
 
     def problem(self, adapter: Adapter) -> str:
         """Returns the reason why the request failed; empty after a success."""

@@ -162,7 +162,7 @@ def test_without_the_extra_only_files_can_be_read():
     code = "import sys; sys.modules['aiohttp'] = None; from krm_fn import __main__; __main__.start()"
     command = [sys.executable, "-c", code, "request", "get", "qwen"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=programs.ROOT, timeout=60)
-    said = "error: krm-fn request get without PATH needs more packages; run: pip install 'dynamo-krm-fn[sync]'\n"
+    said = "error: krm-fn request get without PATH needs more packages; run: pip install 'aiohttp>=3.12' 'prometheus_client>=0.21'\n"
     assert (done.returncode, done.stderr) == (2, said)
     objects = listing(asked.resource(), asked.config_map())
     done = subprocess.run([*command, "-"], input=objects, capture_output=True, text=True, check=False, cwd=programs.ROOT, timeout=60)

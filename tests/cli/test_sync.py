@@ -176,7 +176,7 @@ def command(*words, code="from krm_fn import __main__; __main__.start()"):
 def test_without_the_extra_it_says_what_to_install(package):
     done = command("sync", code=f"sys.modules[{package!r}] = None; from krm_fn import __main__; __main__.start()")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "error: krm-fn sync needs more packages; run: pip install 'dynamo-krm-fn[sync]'\n"
+    assert done.stderr == "error: krm-fn sync needs more packages; run: pip install 'aiohttp>=3.12' 'prometheus_client>=0.21'\n"
 
 
 def test_without_the_extra_help_works_and_no_other_verb_imports_it():

@@ -112,6 +112,7 @@ def test_every_field_is_read_or_named(kind, version, release):
 
 def test_the_contexts_have_every_kind():
     """Except those that only configure (`test_every_setting.py`, `test_project_file.py`), and the one that only workers write."""
-    others = {f"{kind}/v1alpha1" for kind in ("DynamoProject", "DynamoRender", "OperatorConfiguration", "DynamoWorkerMetadata")}
+    settings = ("DynamoBudget", "DynamoProject", "DynamoRender", "OperatorConfiguration", "DynamoWorkerMetadata")
+    others = {f"{kind}/v1alpha1" for kind in settings}
     known = {f"{kind}/{version.partition('/')[2]}" for kind, by_version in table.load().kinds.items() for version in by_version}
     assert known - others == set(WRITTEN)

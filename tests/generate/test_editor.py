@@ -87,6 +87,7 @@ def test_kinds_and_versions_are_proposed():
     """An editor completes the values of an enum, although a file may hold other kinds."""
     assert set(SCHEMA["properties"]["kind"]["anyOf"][0]["enum"]) == {structural.address(kind)[1] for kind in structural.kinds()}
     assert SCHEMA["properties"]["apiVersion"]["anyOf"][0]["enum"] == [
+        "config.dynamo.krm-fn.io/v1alpha1",
         "dynamo.krm-fn.io/v1alpha1",
         "nvidia.com/v1alpha1",
         "nvidia.com/v1beta1",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 from time import monotonic
 
 import aiohttp
@@ -129,8 +130,8 @@ async def test_a_worker_that_does_not_answer_is_given_up():
         await eventually(lambda: found.given_up == 1)
 
 
-async def answered(body, **fields):
-    """The message of a failure that a server with this answer leads to."""
+async def answered(body, action="load", **fields):
+    """The message of a failure that a server with this answer leads to; None for a success."""
 
     async def answer(_request):
         return web.Response(status=500, body=body, **fields)
@@ -142,9 +143,8 @@ async def answered(body, **fields):
     try:
         await web.TCPSite(runner, "127.0.0.1", 0).start()
         async with WorkerApi(30, lambda: Routed(runner.addresses[0][1])) as api:
-            with pytest.raises(WorkerError) as told:
-                await api.load(URL, ADAPTER)
-            return str(told.value).removeprefix("load LoRA failed with status 500: ")
+            failed = await failure(api.load if action == "load" else api.unload)
+            return failed[0].removeprefix(f"{action} LoRA failed with status 500: ") if failed else None
     finally:
         await runner.cleanup()
 
@@ -164,6 +164,31 @@ BODIES = [
 @runs
 async def test_a_message_has_the_beginning_of_the_answer_in_one_line(body, told):
     assert await answered(body, content_type="text/plain") == told
+
+
+ABSENT = f"LoRA adapter '{ADAPTER.name}' not found. Available LoRAs: []"
+SAID = [
+    # reason, message of a worker that does not unload, success
+    ("it does not have the adapter", {"status": "error", "message": ABSENT}, True),
+    ("it does not have another adapter", {"status": "error", "message": "LoRA adapter 'other' not found. Available LoRAs: []"}, False),
+    ("its engine failed", {"status": "error", "message": f"Failed: {ABSENT}"}, False),
+    ("the message is no text", {"status": "error", "message": [ABSENT]}, False),
+    ("the answer is a list", [ABSENT], False),
+]
+
+
+@pytest.mark.parametrize(("said", "success"), [row[1:] for row in SAID], ids=[row[0] for row in SAID])
+@runs
+async def test_a_worker_without_the_adapter_has_unloaded_it(said, success):
+    """The runtime answers 500 then, with the message of `unload_lora` of vLLM's and SGLang's workers in all releases."""
+    body = json.dumps(said).encode()
+    assert (await answered(body, "unload", content_type="application/json") is None) is success
+    assert await answered(body, "load", content_type="application/json") is not None
+
+
+@runs
+async def test_an_unloading_answer_that_is_no_json():
+    assert await answered(ABSENT.encode(), "unload", content_type="text/plain") == ABSENT
 
 
 @runs

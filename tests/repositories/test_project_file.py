@@ -52,6 +52,7 @@ def test_the_origins_of_the_settings_are_shown(clone):
         "config: render.yaml  (above the folder)",
         "namespace: none",
         "nodes: none",
+        "budget: none",
     ]
     project(clone, "{namespace: team, exclude: [x], roots: [{path: a}]}")
     done = console.run("diff", "--show-config", "--namespace", "own", "--exclude", "y")
@@ -62,6 +63,7 @@ def test_the_origins_of_the_settings_are_shown(clone):
         "exclude: y  (--exclude)",
         "exclude: x  (.krm-fn.yaml)",
         "nodes: none",
+        "budget: none",
         "root: a  (.krm-fn.yaml)",
     ]
 

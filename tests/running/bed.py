@@ -160,8 +160,9 @@ class Bed(NamedTuple):
 def syncing(bed: Bed, kustomize: Path, make: pytest.TempPathFactory) -> Iterator[Syncer]:
     """A syncer with the account and the rights of platform/syncer. It shows the last lines of containers that failed."""
     folder = make.mktemp("syncer")
-    account = syncer.installed(bed.plane, kustomize, folder, "pods", "restarts", "planner")
-    with syncer.running(account, folder, "--pods", "--pod-messages", "--restarts", "--graph-replicas") as started:
+    account = syncer.installed(bed.plane, kustomize, folder, "pods", "restarts", "planner", "models", "loras")
+    options = ("--pods", "--pod-messages", "--restarts", "--graph-replicas", "--models", "--loras")
+    with syncer.running(account, folder, *options, prelude=bed.machine.reaching()) as started:
         yield started
 
 

@@ -73,6 +73,13 @@ def reader(bed, sync, tmp_path):
         yield reader, here
 
 
+@pytest.mark.ran(
+    workload="Deployment",
+    engine="mock engine, moved from the operator to Git",
+    release="0.9",
+    result="answered",
+    by="NVIDIA's mock engine on the real runtime",
+)
 def test_adoption_while_it_answers(reader, bed, measured):
     reader, here = reader
     run = moved(reader, bed, here, READ, COMPARE, OFF, TAKE, LOOK)
@@ -102,6 +109,13 @@ def later(can_run, webhook, tmp_path, tmp_path_factory):
             yield journey.Journey(bed.plane, folder, SPACE, graph, newer.OPERATOR), bed, here._replace(dynamo=newer.BETA)
 
 
+@pytest.mark.ran(
+    workload="Deployment",
+    engine="mock engine, moved from the operator to Git",
+    release="1.5",
+    result="answered",
+    by="NVIDIA's mock engine on the real runtime",
+)
 def test_adoption_from_a_newer_operator_while_it_answers(later, webhook, kustomize, tmp_path_factory, measured):
     """Its definitions, its webhook and the hash in the names of the workers are no reason for a new pod."""
     reader, bed, here = later

@@ -11,6 +11,7 @@ import contextlib
 import json
 import time
 
+import pytest
 import yaml
 
 from tests.gitops import application, argocd, flux, kustomization
@@ -79,6 +80,13 @@ def first_push(name, app, push, bed, here, reported):
     return f"{figures}; {name} reports success {parts.seconds['report']:.1f} s later"
 
 
+@pytest.mark.ran(
+    workload="Deployment",
+    engine="mock engine, applied by Argo CD",
+    release="1.5",
+    result="answered",
+    by="NVIDIA's mock engine on the real runtime",
+)
 def test_argo_cd(bed, sync, measured, tmp_path_factory, tmp_path):
     """The Application exists before its folder does. The second push needs one worker more."""
     with (
@@ -111,6 +119,13 @@ def test_argo_cd(bed, sync, measured, tmp_path_factory, tmp_path):
         measured.append(f"Argo CD, from a push of another number of workers to the status: {parts}")
 
 
+@pytest.mark.ran(
+    workload="Deployment",
+    engine="mock engine, applied by Flux",
+    release="1.5",
+    result="answered",
+    by="NVIDIA's mock engine on the real runtime",
+)
 def test_flux(bed, sync, measured, tmp_path_factory, tmp_path):
     """The Kustomization exists before its artifact does."""
     with (

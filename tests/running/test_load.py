@@ -116,6 +116,13 @@ def test_long_answers_that_have_begun_are_finished_by_default(chats, measured):
     measured.append(f"long answers, a worker and a frontend deleted: {len(begun)} had begun, 0 lost")
 
 
+@pytest.mark.ran(
+    workload="Deployment",
+    engine="mock engine, frontends scaled under load",
+    release="1.5",
+    result="answered",
+    by="NVIDIA's mock engine on the real runtime",
+)
 def test_scaling_from_one_frontend_to_three_and_back(chats, measured):
     scale(chats, 1)
     with under_load(chats, "frontends scaled 1 -> 3 -> 1", measured):
@@ -124,6 +131,13 @@ def test_scaling_from_one_frontend_to_three_and_back(chats, measured):
     scale(chats, 2)
 
 
+@pytest.mark.ran(
+    workload="Deployment",
+    engine="mock engine, restarted under load",
+    release="1.5",
+    result="answered",
+    by="NVIDIA's mock engine on the real runtime",
+)
 def test_restart_in_order(chats, measured):
     with under_load(chats, "restart in order", measured):
         for each in chats:
@@ -132,6 +146,13 @@ def test_restart_in_order(chats, measured):
             each.settle(lambda chat: chat.here.status("chat").get("restart", {}).get("phase") == "Completed")
 
 
+@pytest.mark.ran(
+    workload="Deployment",
+    engine="mock engine, another image under load",
+    release="1.5",
+    result="answered",
+    by="NVIDIA's mock engine on the real runtime",
+)
 def test_another_image(chats, measured):
     images = chats[0].bed.machine.images
     images[graphs.image(REBUILT)] = images[graphs.image("1.5.1")]

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.running import bed as beds
 from tests.running import graphs, load, prometheus
 from tests.running.graphs import MODEL
@@ -57,6 +59,13 @@ THROUGHPUT = (
 )
 
 
+@pytest.mark.ran(
+    workload="Deployment",
+    engine="mock engine, scaled by the planner",
+    release="1.5",
+    result="answered",
+    by="NVIDIA's planner and mock engine on the real runtime",
+)
 def test_planner_adds_and_removes_workers_as_the_load_changes(newer, measured):
     """The planner of 1.5.1 reads v1beta1, and finds its workers by the Dynamo namespace in the status, which ends with the worker hash."""
     newer.machine.images[graphs.planner_image("1.5.1")] = beds.planner("1.5.1")
@@ -75,6 +84,13 @@ def test_planner_adds_and_removes_workers_as_the_load_changes(newer, measured):
         judge(newer, here, "worker")
 
 
+@pytest.mark.ran(
+    workload="Deployment",
+    engine="mock engine, scaled by the planner",
+    release="1.5",
+    result="answered",
+    by="NVIDIA's planner and mock engine on the real runtime",
+)
 def test_planner_counts_the_devices_that_the_status_reports(newer, measured):
     """The planner of 1.5.1 scales an engine with device claims only if the status has its GPUs. Nobody tells it their number here."""
     newer.machine.images[graphs.planner_image("1.5.1")] = beds.planner("1.5.1")
@@ -107,6 +123,13 @@ def test_planner_counts_the_devices_that_the_status_reports(newer, measured):
         judge(newer, here, "worker")
 
 
+@pytest.mark.ran(
+    workload="Deployment",
+    engine="mock engine, scaled by the planner",
+    release="0.9",
+    result="answered",
+    by="NVIDIA's planner and mock engine on the real runtime",
+)
 def test_planner_computes_workers_from_the_metrics_of_frontends(bed, sync, nats, tmp_path, measured):
     """The planner of 0.9.0 reads v1alpha1, and only metrics with the Dynamo namespace of its graph, a label that the PodMonitor adds."""
     bed.machine.images[graphs.planner_image("0.9.0")] = beds.planner("0.9.0")

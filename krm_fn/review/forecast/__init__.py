@@ -90,7 +90,7 @@ def forecast(changes: Sequence[ObjectChange], nodes: Sequence[Resource] | None =
         free = free_nodes.free()
         stuck = iter(rollouts.simulate(placed, free_nodes).stuck)
     outcomes = tuple(_outcome(change, part, cluster_state, stuck, free) for change, part in zip(changes, parts, strict=True))
-    gpus = _gpus(all_rollouts)
+    gpus = total_gpus(all_rollouts)
     services = tuple(dict.fromkeys(service for change, part in zip(changes, parts, strict=True) if change.new for service in part.services))
     findings = (*_findings_of_all(changes, parts), *_node_findings(nodes, gpus.peak))
     return Forecast(outcomes, gpus, services, _restarting(changes, parts), rollouts.needed(all_rollouts), free, findings)
@@ -109,7 +109,7 @@ def _outcome(
     findings = [*_object_findings(change, part, cluster_state)]
     if stuck and free is not None:
         findings.append(_stuck(change, part.rollouts, free))
-    gpus, shares = _gpus(part.rollouts), tuple(_shares(part))
+    gpus, shares = total_gpus(part.rollouts), tuple(_shares(part))
     return ObjectForecast(change.key, part.effect, part.services, part.restarting, part.causes, gpus, stuck, tuple(findings), shares)
 
 
@@ -120,10 +120,10 @@ def _shares(part: KindForecast) -> Iterator[tuple[Service, Gpus]]:
         service = rollout.service or next(iter(part.services), None)
         if service:
             rollouts_by_service.setdefault(service, []).append(rollout)
-    yield from ((service, _gpus(service_rollouts)) for service, service_rollouts in rollouts_by_service.items())
+    yield from ((service, total_gpus(service_rollouts)) for service, service_rollouts in rollouts_by_service.items())
 
 
-def _gpus(parallel: Sequence[Rollout]) -> Gpus:
+def total_gpus(parallel: Sequence[Rollout]) -> Gpus:
     """Returns the GPUs of rollouts that begin at the same time, if there are enough."""
     old = sum(rollouts.gpus(rollout.old_demands) * rollout.old_units for rollout in parallel)
     new = sum(rollouts.gpus(rollout.new_demands if rollout.replaces else rollout.old_demands) * rollout.new_units for rollout in parallel)

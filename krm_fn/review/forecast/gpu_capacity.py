@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from krm_fn.kube import quantity, values
+from krm_fn.kube import gpu_demand, quantity, values
+from krm_fn.kube.gpu_demand import ClaimUse
 from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
 
@@ -21,14 +22,22 @@ Placement = tuple[str, ...]
 
 _ENDED = ("Succeeded", "Failed")
 _KEEPS_AWAY = ("NoSchedule", "NoExecute")
+_PRODUCT = "nvidia.com/gpu.product"
+"""The node label of NVIDIA's GPU feature discovery."""
 
 
 class Demand(NamedTuple):
-    """The demand of one pod on a node: GPUs, and the labels and taints that decide which nodes it may use."""
+    """The demand of one pod on a node: GPUs, and the labels and taints that decide which nodes it may use.
+
+    `product` is the GPU product that the pod selects; empty if it selects none. `claims` are the ResourceClaims of its containers. The
+    GPUs of claims are not among `amounts`, because nodes do not list them.
+    """
 
     amounts: Amounts = ()
     selector: tuple[tuple[str, str], ...] = ()
     tolerated: tuple[str, ...] = ()
+    product: str = ""
+    claims: tuple[ClaimUse, ...] = ()
 
     @property
     def gpus(self) -> int:
@@ -37,20 +46,47 @@ class Demand(NamedTuple):
 
 
 def pod_demand(pod_spec: Any) -> Demand:
-    """Demand of a pod spec: the larger of its containers together and each init container alone, as a scheduler counts.
+    """Demand of a pod spec, as a scheduler counts (PodRequests in Kubernetes' `component-helpers/resource`).
 
-    An init container with `restartPolicy: Always` runs beside the containers and is counted with them.
+    The containers run together. Each init container runs alone before them. An init container with `restartPolicy: Always` runs beside
+    all containers after it.
     """
     spec = values.mapping(pod_spec)
-    containers, init_containers = values.objects(spec.get("containers")), values.objects(spec.get("initContainers"))
-    sidecars = [container for container in init_containers if container.get("restartPolicy") == "Always"]
-    total = _sum(_requests(container) for container in (*containers, *sidecars))
-    for container in init_containers:
-        for name, count in _requests(container).items():
-            total[name] = max(total.get(name, 0), count)
+    total = _sum(_requests(container) for container in values.objects(spec.get("containers")))
+    kept: dict[str, int] = {}
+    peak: dict[str, int] = {}
+    for container in values.objects(spec.get("initContainers")):
+        running = _sum([kept, _requests(container)])
+        if container.get("restartPolicy") == "Always":
+            kept = running
+        peak = {name: max(peak.get(name, 0), count) for name, count in {**peak, **running}.items()}
+    total = _sum([total, kept])
+    amounts = {name: max(total.get(name, 0), peak.get(name, 0)) for name in (*total, *peak)}
     selector = {key: value for key, value in values.mapping(spec.get("nodeSelector")).items() if isinstance(value, str)}
     tolerated = (_tolerated(container) for container in values.objects(spec.get("tolerations")))
-    return Demand(tuple(sorted((name, count) for name, count in total.items() if count)), tuple(sorted(selector.items())), tuple(tolerated))
+    counted = tuple(sorted((name, count) for name, count in amounts.items() if count))
+    return Demand(counted, tuple(sorted(selector.items())), tuple(tolerated), selector.get(_PRODUCT) or _product(spec), _claims(spec))
+
+
+def _product(spec: Mapping[str, Any]) -> str:
+    """Returns the only GPU product that the required node affinity allows; empty for none or several."""
+    required = values.mapping(spec.get("affinity"), "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+    expressions = [
+        expression
+        for term in values.objects(required.get("nodeSelectorTerms"))
+        for expression in values.objects(term.get("matchExpressions"))
+        if expression.get("key") == _PRODUCT and expression.get("operator") == "In"
+    ]
+    products = {product for expression in expressions for product in values.texts(expression.get("values"))}
+    return products.pop() if len(products) == 1 else ""
+
+
+def _claims(spec: Mapping[str, Any]) -> tuple[ClaimUse, ...]:
+    """Returns the claims of a pod; none if its containers use claims that the pod does not have, which an API server rejects."""
+    try:
+        return gpu_demand.claim_uses([(spec, 1)]) if spec.get("resourceClaims") else ()
+    except (ValueError, AttributeError, TypeError):
+        return ()
 
 
 class _Node:

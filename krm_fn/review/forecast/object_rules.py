@@ -186,17 +186,19 @@ def read_cluster_state(changes: Sequence[ObjectChange]) -> ClusterState:
     old = [(change.key.namespace, change.old) for change in changes if change.old is not None]
     new = [(change.key.namespace, change.new) for change in changes if change.new is not None]
     autoscaled = frozenset(change.key for change in changes if _is_autoscaled(change.old))
-    return ClusterState(dict(_adapter_replicas(old)), dict(_adapter_replicas(new)), readers(new), autoscaled)
+    return ClusterState(adapter_replicas(old), adapter_replicas(new), readers(new), autoscaled)
 
 
-def _adapter_replicas(resources: Iterable[tuple[str, Resource]]) -> Iterator[tuple[Service, int]]:
-    """Yields the replicas that scaling adapters have for their services, as written in their objects."""
+def adapter_replicas(resources: Iterable[tuple[str, Resource]]) -> dict[Service, int]:
+    """Returns the replicas that scaling adapters have for their services, as written. Each resource comes with its namespace."""
+    numbers: dict[Service, int] = {}
     for namespace, resource in resources:
         if resource.get("kind") == identity.ADAPTER:
             service = service_of_labels(resource.get("metadata"), namespace)
             if service is not None:
                 written = spec(resource)
-                yield service, replica_count(written.get("desiredReplicas", written.get("replicas")), 1)
+                numbers[service] = replica_count(written.get("desiredReplicas", written.get("replicas")), 1)
+    return numbers
 
 
 def _is_autoscaled(resource: Resource | None) -> bool:

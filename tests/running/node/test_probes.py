@@ -66,6 +66,42 @@ def test_a_failed_liveness_probe_restarts_the_container(running):
     assert here.container("pod")["lastState"]["terminated"]["exitCode"] == 137
 
 
+def test_a_hung_process_is_not_ready_in_its_grace_period(running):
+    """The liveness probe fails first, and the process ignores SIGTERM; the readiness probe goes on, so the endpoint goes."""
+    here = pods.here(running, "hung")
+    probe = {"httpGet": {"path": "/", "port": "http"}, "periodSeconds": 1, "timeoutSeconds": 1}
+    container = pods.server(livenessProbe=probe | {"failureThreshold": 2}, readinessProbe=probe | {"timeoutSeconds": 3})
+    here.apply(pods.deployment("web", container, terminationGracePeriodSeconds=600), pods.service("web", 80, "http"))
+    here.node.eventually(lambda: len(here.node.endpoints("hung", "web")) == 1, "hung", 60)
+    (endpoint,) = here.node.endpoints("hung", "web")
+    pids = here.node.pids("hung", endpoint.pod)
+    here.node.kill("hung", endpoint.pod, signal="STOP")
+    here.node.eventually(lambda: "failed liveness probe, will be restarted" in here.node.story("hung"), "hung", 60)
+    assert here.container(endpoint.pod)["ready"] is True
+    here.node.eventually(lambda: here.node.endpoints("hung", "web") == [], "hung", 60)
+    assert here.node.pids("hung", endpoint.pod) == pids
+    here.node.kill("hung", endpoint.pod)
+    here.node.eventually(lambda: len(here.node.endpoints("hung", "web")) == 1, "hung", 60)
+    assert here.container(endpoint.pod)["restartCount"] == 1
+
+
+def test_only_readiness_is_asked_while_a_pod_ends(running):
+    """During the preStop hook of a deleted pod, a failing readiness probe counts, and the liveness probe is not asked."""
+    here = pods.here(running, "ending")
+    hook = {"preStop": {"exec": {"command": ["sh", "-c", "rm /tmp/up; while ! test -e /tmp/over; do sleep 0.1; done"]}}}
+    counts = {"startupProbe": 60, "livenessProbe": 1, "readinessProbe": 3}
+    probes = {name: file("up", failureThreshold=count) for name, count in counts.items()}
+    script = "touch /tmp/up; trap exit TERM; while :; do sleep 0.1; done"
+    here.apply(pods.pod("pod", pods.shell(script, lifecycle=hook, **probes), terminationGracePeriodSeconds=600))
+    here.node.eventually(lambda: here.container("pod").get("ready", False), "ending", 60)
+    here.kubectl("delete", "pod", "pod", "--wait=false")
+    here.node.eventually(lambda: not here.container("pod")["ready"], "ending", 60)
+    assert "running" in here.container("pod")["state"]
+    assert "Liveness probe failed" not in here.node.story("ending")
+    here.node.execute("ending", "pod", ["touch", "/tmp/over"])  # noqa: S108 - in a container
+    here.node.eventually(lambda: not here.place.listed("Pod"), "ending", 60)
+
+
 def test_probes_ask_by_tcp_and_by_command(running):
     """tcpSocket succeeds when the port is open; exec runs in the container, with its environment."""
     here = pods.here(running, "handlers")

@@ -102,21 +102,30 @@ class Container:
         return code
 
     async def _watch(self, started: Process) -> int:
-        """Ask the probes until the process ends, or kill it when they say so; returns its exit code."""
+        """Ask the probes until the process ends, and kill it when one says so; returns its exit code.
+
+        Once the pod is deleted, only the readiness probe is asked (`StopLivenessAndStartup` in `pkg/kubelet/prober/prober_manager.go`).
+        """
         if self.state.init and not self.state.sidecar:
             return await started.wait()
-        probes = asyncio.ensure_future(Probes(self.state, started, self._around.asker, self._changed, self.told.append).run())
-        ended = asyncio.ensure_future(started.wait())
+        probes = Probes(self.state, started, self._around.asker, self._changed, self.told.append)
+        readiness, failure = asyncio.ensure_future(probes.follow_readiness()), asyncio.ensure_future(probes.failure())
+        stopped, ended = asyncio.ensure_future(self._stopped.wait()), asyncio.ensure_future(started.wait())
         try:
-            await asyncio.wait([probes, ended], return_when=asyncio.FIRST_COMPLETED)
-            if probes.done() and not ended.done() and not self._stopped.is_set():
-                kind, probe = probes.result()
-                self.told.append(f"Container {self.state.name} failed {kind.lower()} probe, will be restarted")
-                whole = self._around.pod["spec"].get("terminationGracePeriodSeconds", 30)
-                await self._kill(started, probe.get("terminationGracePeriodSeconds", whole))
+            await asyncio.wait([failure, stopped, ended], return_when=asyncio.FIRST_COMPLETED)
+            if failure.done() and not ended.done() and not self._stopped.is_set():
+                await self._restart(started, *failure.result())
+            failure.cancel()
             return await ended
         finally:
-            probes.cancel()
+            for task in (readiness, failure, stopped):
+                task.cancel()
+
+    async def _restart(self, running: Process, kind: str, probe: Object) -> None:
+        """Kill the process of a container because a probe has failed."""
+        self.told.append(f"Container {self.state.name} failed {kind.lower()} probe, will be restarted")
+        whole = self._around.pod["spec"].get("terminationGracePeriodSeconds", 30)
+        await self._kill(running, probe.get("terminationGracePeriodSeconds", whole))
 
     async def _kill(self, running: Process, seconds: float) -> None:
         begun = time.monotonic()

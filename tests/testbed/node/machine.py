@@ -77,6 +77,17 @@ class Node:
         """The command line that starts a program in the network of the node: pods reach it at `address`."""
         return self._work.network.command(*words)
 
+    def reaching(self) -> str:
+        """Code that a syncer runs before it starts (`syncer.running`), so that its requests to workers reach the pods."""
+        return f"""
+import concurrent.futures, socket, aiohttp
+from krm_fn.loader import worker_api
+from tests.testbed.node import network
+in_node = concurrent.futures.ThreadPoolExecutor(1, "node-network", lambda: network.enter({self._work.network.pid}))
+make = lambda info: in_node.submit(socket.socket, *info[:3]).result()
+worker_api.connector = lambda: aiohttp.TCPConnector(limit=0, force_close=True, socket_factory=make)
+"""
+
     @contextlib.contextmanager
     def forward(self, namespace: str, service: str, port: str = "") -> Iterator[int]:
         """A port of 127.0.0.1 on the host that forwards each connection to an endpoint of a Service, as its cluster IP does."""

@@ -43,7 +43,12 @@ class Network:
         for _ in range(9):
             next(self._free)
         self._returned: list[str] = []
-        self._maker = concurrent.futures.ThreadPoolExecutor(1, "node-network", lambda: _enter(node.pid))
+        self._maker = concurrent.futures.ThreadPoolExecutor(1, "node-network", lambda: enter(node.pid))
+
+    @property
+    def pid(self) -> int:
+        """A process in the namespace of the node."""
+        return self._node.pid
 
     async def end(self) -> None:
         """Take the network down."""
@@ -137,7 +142,7 @@ async def _ip(where: Sandbox, *lines: str) -> None:
         raise process.StartError(f"ip: {said.strip()}")
 
 
-def _enter(pid: int) -> None:
+def enter(pid: int) -> None:
     """Move this thread into the network namespace of a process."""
     with Path(f"/proc/{pid}/ns/net").open("rb") as handle:
         if ctypes.CDLL(None, use_errno=True).setns(handle.fileno(), _NEW_NET):

@@ -1,6 +1,8 @@
 """The probes of one life of a container.
 
 Source of the rules: `pkg/kubelet/prober/worker.go`. The startup probe comes first; readiness and liveness begin when it has succeeded.
+A failed startup or liveness probe is not asked again, but the readiness probe is asked until the process has ended: so a process that
+hangs gets no more requests during its grace period.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ Object = dict[str, Any]
 
 
 class Probes:
-    """Asks the probes of a container until cancelled. `changed` is called when `started` or `ready` of the state has changed."""
+    """Asks the probes of a container. `changed` is called when `started` or `ready` of the state has changed."""
 
     def __init__(self, state: State, process: Process, asker: Asker, changed: Callable[[], None], told: Callable[[str], None]) -> None:
         self._state = state
@@ -29,33 +31,33 @@ class Probes:
         self._changed = changed
         self._told = told
         self._begun = time.monotonic()
+        self._started = asyncio.Event()
 
-    async def run(self) -> tuple[str, Object]:
-        """Ask until the container must be killed; returns the kind of the probe that failed, and the probe."""
+    async def failure(self) -> tuple[str, Object]:
+        """Ask the startup probe and then the liveness probe until one has failed; returns its kind and the probe."""
         container = self._state.container
         if "startupProbe" in container and not await self._judge("Startup", container["startupProbe"]):
             return "Startup", container["startupProbe"]
         self._state.started = True
         self._state.ready = "readinessProbe" not in container
         self._changed()
-        readiness = asyncio.ensure_future(self._readiness(container.get("readinessProbe")))
-        try:
-            if "livenessProbe" not in container:
-                await readiness
-            while await self._judge("Liveness", container["livenessProbe"]):
-                await self._pause(container["livenessProbe"])
-        finally:
-            readiness.cancel()
+        self._started.set()
+        if "livenessProbe" not in container:
+            await asyncio.Event().wait()  # nothing to ask
+        while await self._judge("Liveness", container["livenessProbe"]):
+            await self._pause(container["livenessProbe"])
         return "Liveness", container["livenessProbe"]
 
-    async def _readiness(self, probe: Object | None) -> None:
+    async def follow_readiness(self) -> None:
+        """Ask the readiness probe once the container has started, until cancelled."""
+        probe = self._state.container.get("readinessProbe")
+        await self._started.wait()
         while probe:
             ready = await self._judge("Readiness", probe)
             if ready != self._state.ready:
                 self._state.ready = ready
                 self._changed()
             await self._pause(probe)
-        await asyncio.Event().wait()  # nothing to ask
 
     async def _judge(self, kind: str, probe: Object) -> bool:
         """The result of a probe: as many equal answers in a row as its threshold says."""

@@ -1,0 +1,96 @@
+"""Workloads with the largest number of replicas that their autoscalers may set."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from krm_fn.kube import identity, values
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
+from krm_fn.review.forecast import object_rules
+from krm_fn.review.forecast.rollouts import Service
+
+_AUTOSCALERS = {
+    ("autoscaling", "HorizontalPodAutoscaler"): ("maxReplicas", 1),
+    ("keda.sh", "ScaledObject"): ("maxReplicaCount", 100),
+}
+"""The field with the maximum of each kind of autoscaler, and its default (`autoscaling/v2` of Kubernetes; KEDA's ScaledObject)."""
+
+State = Sequence[tuple[ObjectKey, Resource]]
+
+
+def at_maximum(state: State) -> list[tuple[ObjectKey, Resource]]:
+    """Returns the objects of a state, in which autoscaled workloads have the maximum of their autoscaler.
+
+    An autoscaler scales the adapter of a service, or a workload itself. If a service has several workloads, one for each replica, the first
+    one gets the missing replicas. The objects of the state do not change.
+    """
+    adapters = {key: resource for key, resource in state if key.kind == identity.ADAPTER}
+    missing: dict[Service | ObjectKey, int] = {}
+    for target, maximum in _maxima(state):
+        adapter = adapters.get(target)
+        service = object_rules.service_of_labels(adapter.get("metadata"), target.namespace) if adapter else None
+        missing[service or target] = maximum
+    if not missing:
+        return [*state]
+    numbers = object_rules.adapter_replicas((key.namespace, resource) for key, resource in state)
+    for key, resource in state:
+        for owner, number in _written(key, resource, numbers):
+            if owner in missing:
+                missing[owner] -= number
+    return [(key, _scaled(key, resource, missing, numbers)) for key, resource in state]
+
+
+def _maxima(state: State) -> Iterator[tuple[ObjectKey, int]]:
+    """Yields the target of each autoscaler, and its maximum."""
+    for key, resource in state:
+        if (key.group, key.kind) in _AUTOSCALERS:
+            field, default = _AUTOSCALERS[key.group, key.kind]
+            spec = object_rules.spec(resource)
+            target = values.mapping(spec.get("scaleTargetRef"))
+            api_version, kind = f"{target.get('apiVersion') or 'apps/v1'}", f"{target.get('kind') or 'Deployment'}"
+            target_key = ObjectKey(api_version.rpartition("/")[0], kind, key.namespace, f"{target.get('name')}")
+            yield target_key, object_rules.replica_count(spec.get(field), default)
+
+
+def _written(key: ObjectKey, resource: Resource, numbers: dict[Service, int]) -> Iterator[tuple[Service | ObjectKey, int]]:
+    """Yields the owners of the replicas of an object, and their number: the object itself, and its service or services."""
+    for service, holder in _holders(key, resource):
+        number = object_rules.replica_count(holder.get("replicas"), numbers.get(service, 1) if service else 1)
+        yield key, number
+        if service:
+            yield service, number
+
+
+def _holders(key: ObjectKey, resource: Resource) -> Iterator[tuple[Service | None, dict[str, Any]]]:
+    """Yields the parts of a workload that have a number of replicas, each with its service."""
+    spec = object_rules.spec(resource)
+    if key.kind != "PodCliqueSet":
+        if values.mapping(spec.get("template")) or values.mapping(spec.get("leaderWorkerTemplate")):
+            yield object_rules.service_of_labels(resource.get("metadata"), key.namespace), spec
+        return
+    template = values.mapping(spec.get("template"))
+    cliques = {f"{clique.get('name')}": clique for clique in values.objects(template.get("cliques"))}
+    for group in values.objects(template.get("podCliqueScalingGroups")):
+        members = [cliques.pop(name) for name in values.texts(group.get("cliqueNames")) if name in cliques]
+        if members:
+            yield object_rules.service_of_labels(members[0], key.namespace), group
+    for clique in cliques.values():
+        yield object_rules.service_of_labels(clique, key.namespace), values.mapping(clique.get("spec"))
+
+
+def _scaled(key: ObjectKey, resource: Resource, missing: dict[Service | ObjectKey, int], numbers: dict[Service, int]) -> Resource:
+    """Returns a copy of an object with its missing replicas, which then are no longer missing; the object itself if none are missing."""
+    owned = [(index, owner) for index, (service, _) in enumerate(_holders(key, resource)) for owner in (service, key) if owner]
+    added = [(index, owner) for index, owner in owned if missing.get(owner, 0) > 0]
+    if not added:
+        return resource
+    scaled = copy.deepcopy(resource)
+    holders = [*_holders(key, scaled)]
+    for index, owner in added:
+        service, holder = holders[index]
+        written = object_rules.replica_count(holder.get("replicas"), numbers.get(service, 1) if service else 1)
+        holder["replicas"] = written + missing.pop(owner)
+    return scaled

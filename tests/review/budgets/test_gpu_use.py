@@ -1,0 +1,132 @@
+"""The GPUs of pods before, at the peak of and after a change, and the limits that select them."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from krm_fn.kube import identity
+from krm_fn.review.budgets import budget_report, gpu_use
+from krm_fn.review.budgets.gpu_use import RootObjects
+from krm_fn.review.budgets.limits import Budget, Limit
+from krm_fn.schema import object_changes
+from tests.review.budgets import shapes
+from tests.review.budgets.shapes import SHAPES, container, deployment, pod
+
+ALL = Limit("all", gpus=1000)
+
+
+def measured(old, new, *limits, inputs=(), team_label="team"):
+    states = ({identity.key(resource, "ai"): resource for resource in state} for state in (old, new))
+    changes = tuple(object_changes.between_states(*states))
+    return gpu_use.measure(Budget(limits or (ALL,), team_label), [RootObjects(changes, tuple(inputs), "ai")])
+
+
+def used(old, new, *limits, **more):
+    return [tuple(use.gpus[:3]) for use in measured(old, new, *limits, **more).uses]
+
+
+@pytest.mark.parametrize(("objects", "gpus"), [row[1:] for row in SHAPES], ids=[row[0] for row in SHAPES])
+def test_the_gpus_of_each_shape(objects, gpus):
+    """A scheduler counts the same number; the table was counted by hand."""
+    given = copy.deepcopy(objects)
+    assert used(objects, objects) == [(gpus, gpus, gpus)]
+    assert used([], objects) == [(0, gpus, gpus)]
+    assert used(objects, []) == [(gpus, gpus, 0)]
+    assert objects == given, "the input is never changed"
+
+
+CHANGES = [
+    ("more replicas", deployment(pod(container(gpu=1)), 2), deployment(pod(container(gpu=1)), 3), (2, 3, 3)),
+    ("a rollout with a surge of one", deployment(pod(container(gpu=2)), 2), deployment(pod(container("other", gpu=2)), 2), (4, 6, 4)),
+    (
+        "a rollout that stops the old pods first",
+        deployment(pod(container(gpu=2)), 2),
+        deployment(pod(container("other", gpu=2)), 2, strategy={"type": "Recreate"}),
+        (4, 4, 4),
+    ),
+    ("fewer GPUs for each pod", deployment(pod(container(gpu=4)), 1), deployment(pod(container(gpu=1)), 1), (4, 5, 1)),
+    ("another name", deployment(pod(container(gpu=1)), 2), deployment(pod(container(gpu=1)), 2, name="b"), (2, 4, 2)),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "gpus"), [row[1:] for row in CHANGES], ids=[row[0] for row in CHANGES])
+def test_the_peak_of_a_change(old, new, gpus):
+    assert used([old], [new]) == [gpus]
+
+
+H100 = {"nodeSelector": {"nvidia.com/gpu.product": "H100"}}
+A100_TERM = {"matchExpressions": [{"key": "nvidia.com/gpu.product", "operator": "In", "values": ["A100"]}]}
+A100 = {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [A100_TERM]}}}}
+GRAPH = {"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoGraphDeployment", "metadata": {"name": "chat", "labels": {"team": "search"}}}
+NAMESPACE = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ai", "labels": {"team": "platform"}}}
+FLEET = [
+    deployment(pod(container(gpu=1), **H100), 2),
+    deployment(pod(container(gpu=4), **A100), name="b", labels={"team": "ads"}),
+    deployment(pod(container(mig=1)), 3, name="c", labels={}),
+    deployment(shapes.claiming(0, template="t"), name="d", labels={}),
+    shapes.claim(shapes.TEMPLATE, "t", shapes.request(count=8, device_class="gpu.b200.example")),
+]
+SELECTIONS = [
+    ("all pods", Limit("a"), 17),
+    ("a namespace", Limit("a", namespaces=("ai",)), 17),
+    ("another namespace", Limit("a", namespaces=("other",)), 0),
+    ("the team of the graph", Limit("a", teams=("search",)), 2),
+    ("the team of the workload", Limit("a", teams=("ads",)), 4),
+    ("the team of the namespace", Limit("a", teams=("platform",)), 11),
+    ("several teams", Limit("a", teams=("ads", "search")), 6),
+    ("the product of a node selector", Limit("a", products=("H100",)), 2),
+    ("the product of a node affinity", Limit("a", products=("A100",)), 4),
+    ("the class of a claim", Limit("a", products=("gpu.b200.example",)), 8),
+    ("the name of a resource", Limit("a", resources=(shapes.MIG,)), 3),
+    ("a team and a product that do not meet", Limit("a", teams=("ads",), products=("H100",)), 0),
+]
+
+
+@pytest.mark.parametrize(("limit", "gpus"), [row[1:] for row in SELECTIONS], ids=[row[0] for row in SELECTIONS])
+def test_what_a_limit_selects(limit, gpus):
+    """A limit selects by namespace, team, product and resource. Each list that is empty selects all."""
+    found = measured(FLEET, FLEET, limit, inputs=[GRAPH, NAMESPACE])
+    assert [use.gpus.after for use in found.uses] == [gpus]
+    assert found.others.after == 17 - gpus
+
+
+def test_roots_count_together():
+    """A budget is for the whole fleet: a peak of one root adds to the GPUs of another."""
+    (change,) = object_changes.between_states({}, {identity.key(FLEET[0], "ai"): FLEET[0]})
+    other = gpu_use.unchanged([deployment(pod(container(gpu=3)), name="z")], "ai")
+    (use,) = gpu_use.measure(Budget((ALL,)), [RootObjects((change,)), RootObjects(other)]).uses
+    assert use.gpus[:3] == (3, 5, 5)
+    assert use.largest == (("ai/chat/Worker", 5),)
+
+
+def test_a_claim_of_unknown_size_is_a_warning():
+    found = measured(
+        [],
+        [
+            deployment(shapes.claiming(0, template="t")),
+            shapes.claim(shapes.TEMPLATE, "t", {"name": "a", "exactly": {"deviceClassName": "gpu.nvidia.com", "allocationMode": "All"}}),
+        ],
+    )
+    (finding,) = found.findings
+    assert (finding.code, finding.severity) == ("DYN642", "warning")
+    assert "no fixed number" in finding.message
+
+
+EXCEEDED = [
+    ("at the limit", Limit("a", gpus=2), False),
+    ("above the limit", Limit("a", gpus=1), True),
+    ("a limit of zero", Limit("a", gpus=0), True),
+    ("the cost at the limit", Limit("a", price=2.5, cost=5), False),
+    ("the cost above the limit", Limit("a", price=2.5, cost=4.99), True),
+]
+
+
+@pytest.mark.parametrize(("limit", "is_exceeded"), [row[1:] for row in EXCEEDED], ids=[row[0] for row in EXCEEDED])
+def test_a_limit_is_exceeded_above_its_number(limit, is_exceeded):
+    found = measured([], FLEET[:1], limit)
+    errors = [*budget_report.findings({"apiVersion": "config.dynamo.krm-fn.io/v1alpha1", "kind": "DynamoBudget"}, found)]
+    assert [use.is_exceeded for use in found.uses] == [is_exceeded]
+    assert [finding.code for finding in errors] == ["DYN640"] * is_exceeded
+    assert all("ai/chat/Worker (2)" in finding.message for finding in errors)
