@@ -112,6 +112,13 @@ tools-planner: $(VENV)/runtime ## install what the planner of the runtime needs 
 venv: $(VENV)/dev ## create .venv with all development tools
 	@:
 
+.PHONY: engine-flags tools-engines
+tools-engines: $(VENV)/runtime ## unpack the wheels of Dynamo, vLLM and SGLang in all releases from PyPI into the user's cache, 4 GB, for their argument parsers; Linux only
+	@$(BIN)/python tools/engine_flags.py --install
+
+engine-flags: $(VENV)/runtime ## for a new release of Dynamo: write the tables of flags from the argument parsers of all releases, after tools-engines
+	$(BIN)/python tools/engine_flags.py
+
 upstream: $(VENV)/runtime ## ask PyPI if there is a newer release of Dynamo than those that krm-fn knows; needs the network
 	$(BIN)/python tools/upstream.py
 

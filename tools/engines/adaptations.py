@@ -8,14 +8,14 @@ from typing import Any
 
 def adapt(program: str) -> None:
     """Prepare this process for the parsers of a program, before its first import."""
-    if program == "dynamo.vllm":
+    if program in ("dynamo.frontend", "dynamo.vllm"):
         _choose_platform()
     if program == "dynamo.sglang":
         _allow_known_models()
 
 
 def _choose_platform() -> None:
-    """VLLM chooses defaults by its platform, and refuses to start without one. Dynamo's frontend chooses the same one for its parsers."""
+    """Choose the platform of vLLM's defaults, without which its parsers do not start. Newer frontends choose the same."""
     platforms: Any = importlib.import_module("vllm.platforms")
     platforms._current_platform = importlib.import_module("vllm.platforms.cpu").CpuPlatform()
 

@@ -23,7 +23,7 @@ import cache
 import progress
 
 HERE = Path(__file__).resolve().parent
-REMEDY = "`make engine-flags` installs it"
+REMEDY = "`make tools-engines` installs it"
 
 _ENVIRONMENT = HERE / "environment.txt"
 # All machines read the same files: those of the wheels for x86-64.

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-
 from engines import installation, value_types
 
 FOLDER = Path(__file__).resolve().parents[2] / "krm_fn" / "arguments" / "tables"
@@ -59,7 +58,7 @@ def replacements(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _from_parser(name: str, option: str, shape: dict[str, Any], *, exists: bool) -> dict[str, str] | None:
-    """What the parsers say of a removed option string: a flag that still exists lost only this spelling, and a deprecated one names another."""
+    """What the parsers say of a removed option string: a flag that exists lost only this spelling, and a deprecated one names another."""
     text = shape.get("refused") or shape.get("deprecated", "")
     if exists and name != option:
         write = name if option not in shape.get("negations", []) else f"--no-{name[2:]}"
