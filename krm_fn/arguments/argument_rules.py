@@ -82,9 +82,10 @@ def _check_repeated(parsed: ParsedCommand) -> Iterator[ArgumentFinding]:
 def _unknown(problem: Problem, table: FlagTable) -> tuple[str, str]:
     option = _name(problem)
     bare = problem.option.replace("_", "-")
-    if replacement := table.replacements.get(bare):
-        since = f" since {replacement.since}" if replacement.since else ""
-        return "DYN601", f"{option} is no longer a flag of {_program(table)}{since}; write {replacement.write}"
+    replacement = table.replacements.get(bare)
+    if replacement and bare not in table.flags and not _is_later(replacement.since, table.release):
+        fix = _without_flag(replacement.write)
+        return "DYN601", f"{option} is no longer a flag of {_program(table)}, since {replacement.since}; {fix}"
     releases = [] if bare in table.flags else flag_tables.releases_of(table.program, bare)
     if releases:
         when = f"since {releases[0]}" if _is_later(releases[0], table.release) else f"until {releases[-1]}"
@@ -96,8 +97,10 @@ def _unknown(problem: Problem, table: FlagTable) -> tuple[str, str]:
 
 def _ambiguous(problem: Problem, table: FlagTable) -> tuple[str, str]:
     names = sorted(problem.detail, key=len)
+    replacement = table.replacements.get(problem.option.replace("_", "-"))
+    fix = _without_flag(replacement.write) if replacement else "write the whole name"
     listed = ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
-    return "DYN607", f"{_name(problem)} can mean several flags of {_program(table)}: {listed}; write the whole name"
+    return "DYN607", f"{_name(problem)} can mean several flags of {_program(table)}: {listed}; {fix}"
 
 
 def _missing_value(problem: Problem, table: FlagTable) -> tuple[str, str]:
@@ -183,7 +186,13 @@ def _replacement(use: Use, table: FlagTable) -> str:
     if use.flag.deprecated.startswith("write "):
         return use.flag.deprecated
     replacement = table.replacements.get(use.flag.name)
-    return f"write {replacement.write}" if replacement else "remove it"
+    return _without_flag(replacement.write) if replacement else "remove it"
+
+
+def _without_flag(write: str) -> str:
+    """The fix of a removed flag: a text of the table such as `--flag value` or `nothing: it is the default`."""
+    kept, nothing, reason = write.partition("nothing")
+    return f"remove it{reason}" if nothing and not kept else f"write {write}"
 
 
 def _nearest(text: str, names: Iterable[str], least: float) -> str:

@@ -93,6 +93,7 @@ _TYPES = {
     "int_or_none": ValueType("an integer or None", lambda text: text == "None" or _is_integer(text)),
     "float": _FLOAT,
     "float_or_none": ValueType("a number or None", lambda text: text == "None" or _is_float(text)),
+    "natural_float": ValueType("a number from 0 on", lambda text: _is_float(text) and not float(text) < 0),
     "optional_float": _optional(_FLOAT),
     "bool": ValueType("true or false", lambda text: text.lower() in _BOOLEANS),
     "json": _JSON,

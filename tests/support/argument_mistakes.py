@@ -329,6 +329,15 @@ _OTHERS = [
     Mistake("an abbreviation of several flags", "sglang", "--disagg 2", "DYN607", "--disagg", "whole name"),
     Mistake("an abbreviation of several flags", "frontend", "--router 2", "DYN607", "--router", "whole name"),
     Mistake("an abbreviation of several flags", "trtllm", "--max 2", "DYN607", "--max", "--max-batch-size"),
+    Mistake(
+        "an abbreviation of several flags",
+        "sglang",
+        "--cuda-graph-max-bs 8",
+        "DYN607",
+        "--cuda-graph-max-bs",
+        "write --cuda-graph-max-bs-decode",
+        "1.6.1",
+    ),
     Mistake("two values", "vllm", "--max-model-len 4096 ~ --max-model-len 8192", "DYN609", "--max-model-len 8192", "remove one"),
     Mistake("two values", "vllm", "-tp 2 ~ --tensor-parallel-size 4", "DYN609", "--tensor-parallel-size 4", "remove one"),
     Mistake("two values", "vllm", "--enable-lora ~ --no-enable-lora", "DYN609", "--no-enable-lora", "remove one"),
@@ -352,7 +361,70 @@ _OTHERS = [
     Mistake("a quote without an end", "vllm", "--served-model-name 'tiny", "DYN619", "'tiny", "close the quote"),
     Mistake("a quote without an end", "sglang", '--served-model-name "tiny', "DYN619", '"tiny', "close the quote"),
 ]
+
+
+def _moved(program: str, version: str, rows: list[tuple[str, str]]) -> list[Mistake]:
+    """Flags that another release has, and the remedy."""
+    family = "a flag of another release"
+    return [Mistake(family, program, flags, "DYN601", flags.split()[0].partition("=")[0], remedy, version) for flags, remedy in rows]
+
+
+_MOVED = [
+    *_moved(
+        "vllm",
+        "1.4.0",
+        [
+            ("--is-prefill-worker", "write --disaggregation-mode prefill"),
+            ("--is-decode-worker", "write --disaggregation-mode decode"),
+            ("--no-is-prefill-worker", "write --disaggregation-mode agg"),
+            ("--multimodal-encode-worker", "write --enable-multimodal --disaggregation-mode encode"),
+            ("--multimodal-worker", "write --enable-multimodal"),
+            ("--durable-kv-events", "remove it"),
+        ],
+    ),
+    *_moved(
+        "vllm",
+        "1.6.1",
+        [
+            ("--is-prefill-worker", "write --disaggregation-mode prefill"),
+            ("--swap-space 4", "remove it"),
+            ("--disable-log-requests", "write --no-enable-log-requests"),
+            ("--max-num-partial-prefills 2", "remove it"),
+            ("--calculate-kv-scales", "remove it"),
+            ("--migration-limit 3", "write --migration-limit of dynamo.frontend"),
+            ("--store-kv etcd", "write --discovery-backend"),
+            ("--enable-local-indexer true", "remove it"),
+            ("--omni", "dynamo.vllm.omni"),
+        ],
+    ),
+    *_moved("vllm", "1.0.0", [("--store-kv etcd", "write --discovery-backend")]),
+    *_moved("vllm", "0.9.0", [("--disaggregation-mode prefill", "exists since"), ("--classify-worker", "exists since")]),
+    *_moved(
+        "sglang",
+        "1.6.1",
+        [
+            ("--nsa-prefill-backend x", "write --dsa-prefill-backend"),
+            ("--stream-output", "write --incremental-streaming-output"),
+            ("--enable-double-sparsity", "remove it: SGLang removed double sparsity"),
+            ("--keep-mm-feature-on-device", "write --mm-feature-transport=cuda_ipc"),
+            ("--multimodal-encode-worker", "write --enable-multimodal --disaggregation-mode encode"),
+            ("--migration-limit 3", "write --migration-limit of dynamo.frontend"),
+            ("--hybrid-kvcache-ratio 0.5", "write --swa-full-tokens-ratio"),
+        ],
+    ),
+    *_moved(
+        "trtllm", "1.6.1", [("--migration-limit 3", "of dynamo.frontend"), ("--publish-events-and-metrics", "write --publish-kv-events")]
+    ),
+    *_moved("trtllm", "1.0.0", [("--store-kv etcd", "write --discovery-backend")]),
+    *_moved("frontend", "1.6.1", [("--store-kv etcd", "write --discovery-backend")]),
+    *_moved("frontend", "1.4.0", [("--router-durable-kv-events", "remove it"), ("--durable-kv-events", "remove it")]),
+    *_moved(
+        "planner", "1.5.1", [("--environment kubernetes", "write --config with the field environment"), ("--ttft 0.5", "write --config")]
+    ),
+    *_moved("mocker", "1.5.1", [("--num-g2-blocks 8", "remove it"), ("--store-kv etcd", "write --discovery-backend")]),
+]
 ALL = [
+    *_MOVED,
     *_typos(),
     *_CHOICES,
     *_TYPES,
