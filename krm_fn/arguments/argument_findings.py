@@ -17,6 +17,7 @@ from krm_fn.plan import GraphPlan
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from krm_fn.arguments.engine_commands import UnreadableLine
     from krm_fn.arguments.judged_commands import AuthorContainer, JudgedCommand
     from krm_fn.expand import PlannedResource
     from krm_fn.manifests.pod_builder import Pods
@@ -27,21 +28,26 @@ _MOST = 20
 _UNKNOWN_FLAGS = ("DYN600", "DYN601")
 
 
-def check(planned: Iterable[PlannedResource]) -> Iterator[Result]:
-    """Yields the findings about the command lines in graphs and components, at the fields of their authors."""
+def check(planned: Iterable[PlannedResource], *, notes: bool = False) -> Iterator[Result]:
+    """Yields the findings about the command lines in graphs and components, at the fields of their authors.
+
+    With `notes`, a note says why a command line is not judged, or only in part.
+    """
     for resource in planned:
         if isinstance(resource.plan, GraphPlan):
             try:
-                yield from _check_graph(resource.pods, resource.plan.ref)
+                yield from _check_graph(resource.pods, resource.plan.ref, notes=notes)
             except Exception as problem:  # noqa: BLE001 - an internal error about one graph hides no finding about the others
                 yield results.internal(problem, resource.plan.ref)
 
 
-def _check_graph(components: Iterable[Pods], ref: Ref) -> Iterator[Result]:
+def _check_graph(components: Iterable[Pods], ref: Ref, *, notes: bool) -> Iterator[Result]:
     mains: list[JudgedCommand] = []
     for pods in components:
         for container in judged_commands.containers(pods):
             commands, unreadable = judged_commands.of_container(container)
+            if notes:
+                yield from (_result(container, ref, finding) for finding in _not_judged(commands, unreadable))
             for line in unreadable:
                 if line.is_mistake:
                     message = f"{line.reason}, so the shell does not run the line; close the quote"
@@ -51,6 +57,20 @@ def _check_graph(components: Iterable[Pods], ref: Ref) -> Iterator[Result]:
             mains += commands if container.is_main and len(commands) == 1 else []
     for judged, finding in pairing_rules.check(mains):
         yield _result(judged.container, ref, finding)
+
+
+def _not_judged(commands: Iterable[JudgedCommand], unreadable: Iterable[UnreadableLine]) -> Iterator[ArgumentFinding]:
+    for line in unreadable:
+        if not line.is_mistake:
+            message = f"no flag is checked here, because {line.reason}; write the command into the graph, with an image of a known release"
+            yield ArgumentFinding("DYN620", "info", line.word, message)
+    for judged in commands:
+        if not judged.parsed.is_complete:
+            message = (
+                "missing flags and sizes are not checked, because a variable or a file can have more flags; "
+                "write the flags into the command to have them checked"
+            )
+            yield ArgumentFinding("DYN620", "info", judged.command.start, message)
 
 
 def _of_command(judged: JudgedCommand, pods: Pods, count: int) -> Iterator[ArgumentFinding]:

@@ -7,10 +7,9 @@ parser ends at the first mistake; this one goes on. A word whose text only the r
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Literal
 
-from krm_fn.arguments import dotted_flags, value_types
+from krm_fn.arguments import dotted_flags, flag_tables, value_types
 from krm_fn.arguments.shell_words import UNKNOWN
 from krm_fn.records import NamedTuple
 
@@ -24,7 +23,6 @@ ProblemKind = Literal[
 ]
 
 _LEVEL = "-O"
-_NEGATIVE = re.compile(r"-[0-9]+|-[0-9]*\.[0-9]+", re.ASCII)
 
 
 class Word(NamedTuple):
@@ -96,7 +94,7 @@ def parse(words: Sequence[Word], table: FlagTable, start: Word) -> ParsedCommand
         uses += parser.uses
         problems += parser.problems
         rest = parser.rest
-    is_complete = not names_file and not any(word.text[:1] == UNKNOWN for word in rest)
+    is_complete = not (names_file or any(word.text.startswith((UNKNOWN, *table.parser.dynamic)) for word in rest))
     is_complete = is_complete and not any(
         use.flag.name in table.parser.config_files or use.option in table.parser.config_files for use in uses
     )
@@ -171,7 +169,7 @@ def _capacity(table: FlagTable) -> float:
 
 
 def _is_like_option(text: str) -> bool:
-    return len(text) > 1 and text[0] == "-" and not _NEGATIVE.fullmatch(text) and (" " not in text.partition("=")[0])
+    return len(text) > 1 and text[0] == "-" and not flag_tables.is_negative(text) and (" " not in text.partition("=")[0])
 
 
 class _Match(NamedTuple):
@@ -191,7 +189,6 @@ class _StageParser:
         self.uses: list[Use] = []
         self.problems: list[Problem] = []
         self.rest: list[Word] = []
-        self.has_negative_flags = any(_NEGATIVE.fullmatch(option) for option in stage.flags)
 
     def parse(self) -> None:
         """Reads all words from the left to the right."""
@@ -261,7 +258,7 @@ class _StageParser:
             return "ambiguous"
         if known:
             return _Match(self.stage.flags[known[0][0]], known[0][0], None if known[0][1] is None else _behind(word, known[0][1]))
-        if (_NEGATIVE.fullmatch(text) and not self.has_negative_flags) or " " in text:
+        if (flag_tables.is_negative(text) and not self.stage.has_numbers) or " " in text:
             return "word"
         return "unknown"
 

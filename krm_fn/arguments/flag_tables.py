@@ -6,6 +6,7 @@ A table is a file in `tables/`. `make engine-flags` reads it from the parsers of
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_left
 from functools import cache
 from itertools import islice, takewhile
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from krm_fn.kube.version import Version
 
+_NEGATIVE = re.compile(r"-[0-9]+|-[0-9]*\.[0-9]+", re.ASCII)
 MODULES = {
     "dynamo.frontend": "dynamo.frontend",
     "dynamo.mocker": "dynamo.mocker",
@@ -61,12 +63,18 @@ class Flag(NamedTuple):
         return self.type in value_types.JSON
 
 
+def is_negative(text: str) -> bool:
+    """Returns true for a text that argparse reads as a negative number."""
+    return bool(_NEGATIVE.fullmatch(text))
+
+
 class Stage(NamedTuple):
     """One of the parsers through which a command line goes. A stage passes unknown words on to the next one.
 
     `abbreviations`: a unique beginning of a flag is the flag. `underscores`: `_` in a flag is `-`. `dotted`: `--x.y v` is JSON for `--x`.
     `files`: a word `@name` names a file with more words. `flags` has each flag by each of its names, also by the
-    negated ones, and `ordered` has these names in their order.
+    negated ones, and `ordered` has these names in their order. `has_numbers` is true if one of them is like
+    a negative number.
     """
 
     abbreviations: bool
@@ -75,6 +83,7 @@ class Stage(NamedTuple):
     files: bool
     flags: Mapping[str, Flag]
     ordered: tuple[str, ...]
+    has_numbers: bool = False
 
     def beginning_with(self, text: str) -> list[str]:
         """Returns the names of flags that begin with a text."""
@@ -184,7 +193,9 @@ def of_release(content: Mapping[str, Any], release: str) -> FlagTable:
 def _stage(number: int, facts: Mapping[str, Any], flags: list[Flag]) -> Stage:
     by_name = {option: flag for flag in flags if flag.stage == number for option in (*flag.options, *flag.negations)}
     underscores, dotted, files = (bool(facts.get(name)) for name in ("underscores", "dotted", "files"))
-    return Stage(facts.get("abbreviations", True), underscores, dotted, files, by_name, tuple(sorted(by_name)))
+    return Stage(
+        facts.get("abbreviations", True), underscores, dotted, files, by_name, tuple(sorted(by_name)), any(map(is_negative, by_name))
+    )
 
 
 def _replacements(content: Mapping[str, Any]) -> dict[str, Replacement]:

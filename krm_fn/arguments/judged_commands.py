@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.arguments import command_line_parser, engine_commands, flag_tables
+from krm_fn.arguments.engine_commands import UnreadableLine
 from krm_fn.kube import version
 from krm_fn.records import NamedTuple
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from krm_fn.arguments.command_line_parser import ParsedCommand
-    from krm_fn.arguments.engine_commands import EngineCommand, UnreadableLine
+    from krm_fn.arguments.engine_commands import EngineCommand
     from krm_fn.arguments.flag_tables import FlagTable
     from krm_fn.kube.types import WordsField
     from krm_fn.manifests.pod_builder import Pods
@@ -104,7 +105,12 @@ def _container(plan: ComponentPlan, fields: Any, at: Callable[[WordsField, int],
 def of_container(container: AuthorContainer) -> tuple[list[JudgedCommand], list[UnreadableLine]]:
     """Returns the command lines of a container, and the lines that cannot be read."""
     commands, unreadable = engine_commands.read(container.fields)
-    judged = [command for command in (_judged(container, command) for command in commands) if command]
+    judged: list[JudgedCommand] = []
+    for command in commands:
+        if one := _judged(container, command):
+            judged.append(one)
+        else:
+            unreadable.append(UnreadableLine(command.start, "no table of flags is near the version of its image"))
     return judged, unreadable
 
 

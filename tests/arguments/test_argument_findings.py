@@ -215,6 +215,7 @@ OTHER_SIZES = [
     ("SGLang on all nodes", "dynamo.sglang", "--model-path m --tp 16", "8", TWO, []),
     ("SGLang on other GPUs", "dynamo.sglang", "--model-path m --tp 2 --base-gpu-id 2", "4", {}, []),
     ("TensorRT-LLM", "dynamo.trtllm", "--model m --tensor-parallel-size 8", "4", {}, ["DYN612"]),
+    ("TensorRT-LLM with a field of its own", "dynamo.trtllm", "--model m --trtllm.tensor_parallel_size 4", "8", {}, []),
     ("TensorRT-LLM with a file", "dynamo.trtllm", "--model m --tensor-parallel-size 8 --extra-engine-args a.yaml", "4", {}, []),
 ]
 
@@ -263,6 +264,26 @@ PAIRS = [
 def test_a_prefill_worker_and_a_decode_worker_must_agree(prefill, decode, expected):
     mode = "--disaggregation-mode"
     assert codes(pair(f"{prefill} {mode} prefill", f"{decode} {mode} decode"), behaviour="v1.5") == expected
+
+
+NOTED = [
+    ("a script", {"command": ["bash", "run.sh"]}, ["a script in a file"]),
+    ("an old image", {"image": f"{IMAGE}:0.3.0", "command": ["python3", "-m", "dynamo.vllm"]}, ["no table of flags"]),
+    ("a variable", {"command": ["python3", "-m", "dynamo.vllm", "$(MORE)"]}, ["a variable or a file"]),
+    ("a command that is read as a whole", {"command": ["python3", "-m", "dynamo.vllm", "--model", "$(MODEL)"]}, []),
+    ("another program", {"command": ["python3", "-m", "processor"]}, []),
+]
+
+
+@pytest.mark.parametrize(("main", "reasons"), [row[1:] for row in NOTED], ids=[row[0] for row in NOTED])
+def test_a_note_says_why_a_command_line_is_not_judged(main, reasons):
+    graph = given.graph({"Worker": given.service("worker", main={"image": f"{IMAGE}:1.5.1", **main})})
+    planned: list[PlannedResource] = []
+    expand([graph], given.settings_of(graph), planned.append)
+    notes = [*argument_findings.check(planned, notes=True)]
+    assert [(note.severity, note.code) for note in notes] == [("info", "DYN620")] * len(reasons)
+    assert all(reason in note.message for reason, note in zip(reasons, notes, strict=True))
+    assert [*argument_findings.check(planned)] == []
 
 
 def test_two_prefill_workers_are_not_compared():

@@ -31,6 +31,16 @@ def test_the_page_lists_all_findings_and_all_programs():
     assert all(program in TEXT for program in set(flag_tables.MODULES.values()))
 
 
+def test_check_notes_what_it_does_not_judge(tmp_path):
+    """Only with --verbose."""
+    (block,) = re.findall(r"```yaml graph\.yaml\n(.*?)```", TEXT, re.DOTALL)
+    (tmp_path / "graph.yaml").write_text(
+        block.replace("--tensor-parallel-size 8", "$FLAGS").replace("--max-model-length", "--max-model-len")
+    )
+    assert "DYN620" not in console.run("check", tmp_path / "graph.yaml").out
+    assert "DYN620" in console.run("check", "--verbose", tmp_path / "graph.yaml").out
+
+
 def test_diff_has_the_findings_about_command_lines(tmp_path):
     """A new mistake is an error of `diff`, an old one a warning about the old state."""
     (block,) = re.findall(r"```yaml graph\.yaml\n(.*?)```", TEXT, re.DOTALL)
