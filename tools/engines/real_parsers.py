@@ -172,12 +172,15 @@ def _function(program: Program) -> Callable[..., Any]:
 
 
 def _call(parse: Callable[..., Any], arguments: list[str]) -> None:
-    sys.argv = ["program", *arguments]
-    result = parse(arguments) if inspect.signature(parse).parameters else parse()
-    if inspect.iscoroutine(result):
-        asyncio.run(result)
-    elif isinstance(result, argparse.ArgumentParser):
-        result.parse_args(arguments)
+    own, sys.argv = sys.argv, ["program", *arguments]
+    try:
+        result = parse(arguments) if inspect.signature(parse).parameters else parse()
+        if inspect.iscoroutine(result):
+            asyncio.run(result)
+        elif isinstance(result, argparse.ArgumentParser):
+            result.parse_args(arguments)
+    finally:
+        sys.argv = own
 
 
 def _reason(text: str) -> str:
