@@ -69,7 +69,31 @@ def measure(program: real_parsers.RealProgram) -> dict[str, Any]:
         for action in call.parser._actions:
             if action.option_strings:
                 flags.setdefault(_name(action), _flag(action, stage, program.name))
-    return {"parser": _parser(program), "flags": flags}
+    return {"parser": _parser(program), "flags": flags | _replaced(program, flags)}
+
+
+def _replaced(program: real_parsers.RealProgram, flags: dict[str, Any]) -> dict[str, Any]:
+    """The flags in the source of a program that no parser has, and that it accepts: it replaces them before it parses."""
+    known = {option for name, flag in flags.items() for option in (name, *flag.get("aliases", ()), *flag.get("negations", ()))}
+    if _fate(program, _UNKNOWN) != "refused":
+        return {}
+    candidates = {name for name in program.flags_in_source() if not any(option.startswith(name) for option in known)}
+    outcomes = {name: program.run([*program.arguments, name]) for name in sorted(candidates)}
+    accepted = {name: outcome for name, outcome in outcomes.items() if outcome.accepted and not outcome.message}
+    return {name: {"values": "0", "deprecated": _successors(program, outcome)} for name, outcome in accepted.items()}
+
+
+def _successors(program: real_parsers.RealProgram, outcome: real_parsers.Outcome) -> str:
+    """The flags that a replaced flag turns on, as the text of its deprecation."""
+    turned_on = [
+        _name(action)
+        for before, call in zip(program.stages, outcome.calls, strict=False)
+        for action in call.parser._actions
+        if action.option_strings
+        and getattr(call.options, action.dest, None) is True
+        and getattr(before.options, action.dest, None) is not True
+    ]
+    return f"write {' '.join(turned_on)}" if turned_on else "deprecated"
 
 
 def _parser(program: real_parsers.RealProgram) -> dict[str, Any]:
