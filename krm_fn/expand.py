@@ -82,11 +82,12 @@ def _expander(api_version: str, kind: str) -> _Expander | None:
 
 
 class _Context(NamedTuple):
-    """The configuration, and the facts from the other items that the expansion of one item needs."""
+    """The configuration, and the facts from the other items that the expansion of one item needs. `planned` gets each plan."""
 
     config: Config
     cluster: ClusterFacts
     images: deprecated_fields.Images
+    planned: Callable[[PlannedResource], object] | None = None
 
 
 class _CheckedPlan(NamedTuple):
@@ -114,11 +115,11 @@ class KnownItems:
     """
 
     def __init__(self) -> None:
-        self._expansions: dict[tuple[str, str], _ExpandedItem] = {}
+        self._expansions: dict[tuple[str, str], tuple[_ExpandedItem, list[PlannedResource]]] = {}
 
     def expand(self, resources: Sequence[Resource], context: _Context) -> list[_ExpandedItem]:
         """Returns the expansions of all items."""
-        facts = repr(context)
+        facts = repr(context._replace(planned=None))
         return [self._expand(resource, context, facts) for resource in resources]
 
     def _expand(self, resource: Resource, context: _Context, facts: str) -> _ExpandedItem:
@@ -126,20 +127,31 @@ class KnownItems:
             return _expand_item(resource, context)
         key = facts, repr(resource)
         if key not in self._expansions:
-            self._expansions[key] = _expand_item(resource, context)
-        return self._expansions[key]
+            collected: list[PlannedResource] = []
+            self._expansions[key] = _expand_item(resource, context._replace(planned=collected.append)), collected
+        expanded, planned = self._expansions[key]
+        if context.planned:
+            for plan in planned:
+                context.planned(plan)
+        return expanded
 
 
-def expand(resources: Sequence[Resource], config: Config, known: KnownItems | None = None) -> Expansion:
+def expand(
+    resources: Sequence[Resource],
+    config: Config,
+    planned: Callable[[PlannedResource], object] | None = None,
+    known: KnownItems | None = None,
+) -> Expansion:
     """Expands every Dynamo resource among `resources`. Takes expansions of equal items from `known`, and adds the others to it.
 
     Items that do not change come back as the same objects, or as equal ones of `known`. The function never raises for user input, and an
-    error in one resource does not hide findings about the others.
+    error in one resource does not hide findings about the others. `planned` is called with each plan and its pods, also with those of a
+    resource with errors.
     """
     facts, secret_findings = cluster.read(ownership.written(resources), config)
     default_namespace = config.namespace or cluster.NAMESPACE
     images, image_findings = deprecated_fields.images(resources, default_namespace)
-    context = _Context(config, facts, images)
+    context = _Context(config, facts, images, planned)
     expanded = known.expand(resources, context) if known else [_expand_item(resource, context) for resource in resources]
     items = [item for expansion in expanded for item in expansion.items]
     generated = [entry for expansion in expanded for entry in expansion.generated]
@@ -174,6 +186,8 @@ def _expand_resource(resource: Resource, expander: _Expander, context: _Context)
     """Expands one resource. A resource with errors generates nothing."""
     converted, conversion_findings = deprecated_fields.convert(resource, context.images)
     plan, pods, schema_findings, findings = _check_plan(converted, expander, context, conversion_findings)
+    if context.planned:
+        context.planned(PlannedResource(resource, plan, pods, []))
     if results.failed(findings):
         return _ExpandedItem([resource], [], findings)
     written = _in_namespace(invalid_fields.without_reported_nulls(converted, schema_findings), plan.namespace)

@@ -26,7 +26,10 @@ class Ref(NamedTuple):
 
 
 class Result(NamedTuple):
-    """One finding. `line` and `column` count from 1; 0 means unknown. `document` counts from 0."""
+    """One finding. `line` and `column` count from 1; 0 means unknown. `document` counts from 0.
+
+    `within` leads to a part of a text, such as a word in a line for a shell: it is the number of characters before it, without blanks.
+    """
 
     severity: Severity
     code: str
@@ -39,6 +42,7 @@ class Result(NamedTuple):
     document: int = 0
     line: int = 0
     column: int = 0
+    within: int = 0
 
 
 def error(code: str, message: str, ref: Ref | None = None, path: Path = (), **more: Any) -> Result:

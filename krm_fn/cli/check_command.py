@@ -14,9 +14,11 @@ from typing import NamedTuple
 import click
 
 from krm_fn import expand, render_mark, report, results
+from krm_fn.arguments import argument_findings
 from krm_fn.cli import budget_file, command_options, command_output, finding_formats, progress_line, repository_states
 from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.config import Config
+from krm_fn.expand import PlannedResource
 from krm_fn.files import reading, revisions, selection
 from krm_fn.files.reading import Source
 from krm_fn.files.revisions import OldState
@@ -52,6 +54,7 @@ _BY_SETTINGS = ("DYN124", "DYN143", "DYN144", "DYN147", "DYN155", "DYN156", "DYN
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="The root folder of the build. Findings then show the lines of the files that kustomize (originAnnotations) or kpt names.",
 )
+@click.option("--verbose", is_flag=True, help="Also say which command lines of engines are not checked, and why.")
 @click.option(
     "-o",
     "--output",
@@ -72,6 +75,7 @@ def check(  # noqa: PLR0913 - one for each option
     old: str | None,
     fixed_services: bool,
     root: Path | None,
+    verbose: bool,
     budget: str | None,
     style: str,
 ) -> None:
@@ -99,7 +103,7 @@ def check(  # noqa: PLR0913 - one for each option
     limits = budget_file.read(budget, given)
     with progress_line.shown("check"):
         inputs = _inputs(given, old, is_plain=root is not None)
-        located, compared = _located(inputs, root, fixed_services=fixed_services)
+        located, compared = _located(inputs, root, fixed_services=fixed_services, verbose=verbose)
         used = budget_file.compare(limits, map(_objects, inputs.parts)) if limits else None
     resources = [source for loaded, _ in inputs.parts for source in loaded.resources]
     located += used.findings if used else []
@@ -115,14 +119,14 @@ def check(  # noqa: PLR0913 - one for each option
     ctx.exit(int(bool(policy.failing(findings))))
 
 
-def _located(inputs: _CheckInputs, root: Path | None, *, fixed_services: bool) -> tuple[list[Result], int]:
+def _located(inputs: _CheckInputs, root: Path | None, *, fixed_services: bool, verbose: bool) -> tuple[list[Result], int]:
     """Returns all findings with their locations, and the number of resources that are compared with an old state."""
     compared, located = 0, list(inputs.results)
     for loaded, before in inputs.parts:
         severities = _severities(loaded, fixed_services=fixed_services)
         pairs = revisions.pairs(before, loaded.resources, loaded.default_namespace) if before else []
         compared += len(pairs)
-        groups = [(_findings(group, loaded), group) for group in loaded.groups]
+        groups = [(_findings(group, loaded, verbose=verbose), group) for group in loaded.groups]
         groups += [(updates.check([pair.old], [pair.new.value], loaded.default_namespace, loaded.config), [pair.new]) for pair in pairs]
         about = [result for findings, group in groups for result in reading.locate(_with_severities(findings, severities), group, root)]
         located += reading.locate([*loaded.results, *_once(about), *(before.results if before else ())], loaded.resources, root)
@@ -190,7 +194,7 @@ def _before(old: str | None, given: Inputs) -> OldState | None:
         return None if old is None else revisions.read(old, given.paths, given.exclude)
 
 
-def _findings(group: Iterable[Source], loaded: Sources) -> Iterator[Result]:
+def _findings(group: Iterable[Source], loaded: Sources, *, verbose: bool) -> Iterator[Result]:
     """Yields the findings about the resources of a group in the new state.
 
     Missing owners are not reported for objects that a later layer changed. Without a configuration, a finished build is checked with the
@@ -200,13 +204,15 @@ def _findings(group: Iterable[Source], loaded: Sources) -> Iterator[Result]:
     mismatches = list(finished_builds.check(values, loaded.config))
     known = {mismatch.ref for mismatch in mismatches}
     config = None if loaded.configs else _of_build(values)
-    expansion = expand.expand(values, config or loaded.config)
+    planned: list[PlannedResource] = []
+    expansion = expand.expand(values, config or loaded.config, planned.append)
     for result in expansion.results:
         orphan = result.code == _ORPHAN and result.ref in known
         if not orphan and (loaded.configs or result.code != _PRUNED):
             yield result
     yield from deprecations.check(values, loaded.config)
     yield from runtime_windows.check(values, loaded.config)
+    yield from argument_findings.check(planned, notes=verbose)
     yield from native_objects.check(values, config or loaded.config)
     yield from mismatches
     yield from build_references.check_generated_names(values, loaded.config)

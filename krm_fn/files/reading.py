@@ -173,7 +173,17 @@ def _members(whole: Source) -> Iterator[Source]:
 def located(findings: Sequence[tuple[Source, Result]]) -> list[Result]:
     """Findings with the location of their field in a source."""
     locations = field_locations((source, result.path) for source, result in findings)
-    return [result._replace(**location) for (_, result), location in zip(findings, locations, strict=True)]
+    return [
+        result._replace(**(_within(source, result, location) if result.within else location))
+        for (source, result), location in zip(findings, locations, strict=True)
+    ]
+
+
+def _within(source: Source, result: Result, location: dict[str, Any]) -> dict[str, Any]:
+    """Returns the location of a part of a text, behind the location of its field."""
+    author = _author(source, result.path)
+    line, column = positions.within(author.text, (location["line"] - author.line + 1, location["column"]), result.within)
+    return {**location, "line": author.line + line - 1, "column": column}
 
 
 def locate(findings: Iterable[Result], sources: Iterable[Source], root: Path | None = None) -> list[Result]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,13 @@ if TYPE_CHECKING:
 
 _OPENING = (MappingStartEvent, SequenceStartEvent)
 _CLOSING = (MappingEndEvent, SequenceEndEvent)
+_PROPERTIES = re.compile(r"(?:[&!][^\s]*\s+)*")
+_CHARACTERS = {
+    "": re.compile(r"(\S)"),
+    "'": re.compile(r"(''|\S)"),
+    '"': re.compile(r"\\[\snt _LNP]|(\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)|\S)"),
+}
+"""The characters of a scalar, by its quotes. An escaped character is one, and a group has those that are not blanks."""
 _Wanted = dict[str | int, "_Wanted"]
 
 
@@ -46,6 +54,34 @@ def positions(text: str, paths: Iterable[Path]) -> dict[Path, tuple[int, int]]:
             if len(known) == count:
                 break
     return {path: _nearest(path, known) for path in asked}
+
+
+def within(text: str, start: tuple[int, int], count: int) -> tuple[int, int]:
+    r"""Returns line and column, both from 1, of a part of the scalar at a position: `count` characters stand before it, without blanks.
+
+    Folding changes only blanks, so this number is the same in the text and in the value. Returns `start` for an alias.
+
+    >>> within("a:\n- |\n  exec b\n  --c\n", (2, 3), 5), within('a: "x \\"y\\" z"', (1, 4), 4)
+    ((4, 3), (1, 13))
+    """
+    line, column = start
+    beginning = sum(map(len, text.split("\n")[: line - 1])) + line - 1
+    properties = _PROPERTIES.match(text, beginning + column - 1)
+    position = properties.end() if properties else len(text)
+    style = text[position : position + 1]
+    if style == "*":
+        return start
+    if style in ("|", ">"):
+        position = text.find("\n", position) + 1
+    elif style in ('"', "'"):
+        position += 1
+    for part in _CHARACTERS[style if style in ('"', "'") else ""].finditer(text, position):
+        if count == 0 and part[1]:
+            position = part.start()
+            break
+        count -= part[1] is not None
+    before = text[:position]
+    return before.count("\n") + 1, position - before.rfind("\n")
 
 
 def _tree(paths: Iterable[Path]) -> tuple[_Wanted, int]:

@@ -10,7 +10,7 @@ import pytest
 
 import krm_fn
 from krm_fn import codes
-from tests.support import faults, native_mistakes, newer_faults, newer_pod_faults, slips
+from tests.support import argument_mistakes, faults, native_mistakes, newer_faults, newer_pod_faults, slips
 
 PACKAGE = Path(codes.__file__).parent
 SOURCES = [file for file in sorted(Path(krm_fn.__file__).parent.rglob("*.py")) if PACKAGE not in file.parents]
@@ -44,6 +44,7 @@ PRINTERS = {"test_codes.py", "test_results.py", "test_report.py", "test_check_fo
 """These tests make findings themselves, to print or to compare them."""
 
 BY_RULES = {code for case in (*faults.ALL, *newer_faults.ALL, *newer_pod_faults.ALL) for code, _ in case.found}
+IN_COMMAND_LINES = {mistake.code for mistake in argument_mistakes.ALL}
 BY_SCHEMA = {case.code for case in slips.ALL}
 
 
@@ -71,7 +72,7 @@ ELSEWHERE = {code for file in FILES for code in expected(file.read_text("utf-8")
 @pytest.mark.parametrize("code", codes.pages())
 def test_some_test_expects_each_code(code):
     """The table of faults has the codes of graphs, the table of slips those of the schema; other tests run both."""
-    assert code in BY_RULES | BY_SCHEMA | ELSEWHERE | NATIVE
+    assert code in BY_RULES | BY_SCHEMA | ELSEWHERE | NATIVE | IN_COMMAND_LINES
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from krm_fn import codes, expand
+from krm_fn.arguments import argument_findings
 from krm_fn.files import sources
 from krm_fn.review import native_objects
 from krm_fn.rules import updates
@@ -67,7 +68,9 @@ def test_the_wrong_example_has_the_finding_and_the_right_one_has_not(code, which
     file.write_text(whole(text))
     loaded = sources.load([str(file)])
     natively = native_objects.check(loaded.values, loaded.config)
-    found = [*loaded.results, *expand.expand(loaded.values, loaded.config).results, *natively]
+    planned: list[expand.PlannedResource] = []
+    expanded = expand.expand(loaded.values, loaded.config, planned.append)
+    found = [*loaded.results, *expanded.results, *natively, *argument_findings.check(planned)]
     assert (code in {result.code for result in found}) == (which == "wrong"), found
 
 

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
@@ -48,6 +49,14 @@ def test_the_wheel_renders_outside_the_clone(user, kustomize):
     folder = shutil.copytree(golden.EXAMPLES / "layout-a-overlays", user.home / "layout")
     built = user.run(kustomize, "build", *builds.FLAGS, folder / "prod").stdout
     assert built == (golden.EXAMPLES / "layout-a-overlays" / "expected-prod.yaml").read_text()
+
+
+def test_the_wheel_has_the_tables_of_flags(user):
+    """`krm-fn check` reads them to judge command lines of engines."""
+    tables = {f"krm_fn/arguments/tables/{file.name}" for file in (programs.ROOT / "krm_fn" / "arguments" / "tables").glob("*.json")}
+    assert tables
+    with zipfile.ZipFile(user.wheel) as wheel:
+        assert tables <= set(wheel.namelist())
 
 
 EXTRA = ("aiohttp", "prometheus_client")

@@ -1,0 +1,118 @@
+"""Compares the parallel sizes in command lines with the GPUs of a pod and with the nodes of a component.
+
+The rules are those of the engines' own checks at the start: vLLM's `ParallelConfig`, SGLang's `ServerArgs`, and TensorRT-LLM's `LlmArgs`.
+Nothing is said where another flag, a file or a variable can decide the sizes.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from krm_fn.arguments.argument_rules import ArgumentFinding
+from krm_fn.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from krm_fn.arguments.command_line_parser import Word
+    from krm_fn.arguments.injected_flags import InjectedFlags
+    from krm_fn.arguments.judged_commands import JudgedCommand
+
+_ON_SOME_GPUS = ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
+
+
+class EngineSizes(NamedTuple):
+    """The flags of an engine that multiply its GPUs, each with all its names.
+
+    `copies` multiply only without one of the flags in `within`, which place the copies of a model on the same GPUs. One of the flags in
+    `silent` decides the GPUs in another way.
+    """
+
+    parallel: tuple[tuple[str, ...], ...]
+    copies: tuple[tuple[str, ...], ...] = ()
+    within: tuple[str, ...] = ()
+    silent: tuple[str, ...] = ()
+
+
+_SIZES = {
+    "dynamo.vllm": EngineSizes(
+        (("--tensor-parallel-size",), ("--pipeline-parallel-size",), ("--prefill-context-parallel-size",)),
+        (("--data-parallel-size",),),
+        silent=(
+            *("--data-parallel-rank", "--data-parallel-start-rank", "--data-parallel-address", "--data-parallel-hybrid-lb"),
+            *("--data-parallel-external-lb", "--data-parallel-backend", "--headless", "--nnodes", "--enable-elastic-ep"),
+            *("--distributed-executor-backend", "--device"),
+        ),
+    ),
+    "dynamo.sglang": EngineSizes(
+        (("--tensor-parallel-size", "--tp-size", "--tp"), ("--pipeline-parallel-size", "--pp-size")),
+        (("--data-parallel-size", "--dp-size", "--dp"),),
+        within=("--enable-dp-attention",),
+        silent=("--base-gpu-id", "--gpu-id-step", "--device", "--nnodes", "--node-rank", "--dist-init-addr", "--encoder-only"),
+    ),
+    "dynamo.trtllm": EngineSizes(
+        (("--tensor-parallel-size",), ("--pipeline-parallel-size",)),
+        silent=("--extra-engine-args", "--override-engine-args", "--gpus-per-node", "--modality"),
+    ),
+}
+
+
+def check(judged: JudgedCommand, injected: InjectedFlags | None) -> Iterator[ArgumentFinding]:
+    """Yields the findings about the sizes of a main container. `injected` is None on one node."""
+    sizes, plan = _SIZES.get(judged.command.program), judged.plan
+    gpus, nodes = plan.pod.gpus.number, plan.placement.nodes
+    if sizes is None or gpus <= 0 or not judged.parsed.is_complete or _is_elsewhere(judged, sizes):
+        return
+    numbers = [judged.number(*names) for names in (*sizes.parallel, *(() if judged.has(*sizes.within) else sizes.copies))]
+    if any(number is None for number in numbers):
+        return
+    local = judged.number("--data-parallel-size-local", default=0) if nodes == 1 else 0
+    if local:
+        numbers = [*numbers[: len(sizes.parallel)], local]
+    needed = prod(number for number in numbers if number)
+    word = _word(judged, sizes)
+    if needed > nodes * gpus:
+        message = f"the engine needs {_gpus(needed)}, and {_of_pods(nodes, gpus)}; lower the parallel sizes, or request more GPUs"
+        yield ArgumentFinding("DYN612", "error", word, message)
+    elif injected is not None and not injected.changes and needed <= gpus:
+        message = (
+            f"the engine needs {_gpus(needed)}, which one of the {nodes} nodes has, so each node runs an engine of its own; "
+            "remove multinode and set replicas, or raise the parallel sizes"
+        )
+        yield ArgumentFinding("DYN614", "warning", word, message)
+    elif injected is not None and not injected.changes:
+        message = (
+            f"krm-fn adds no flags for {nodes} nodes, because it reads the sizes only from --tensor-parallel-size N, "
+            "--pipeline-parallel-size N and --data-parallel-size N; write the sizes in this form, as separate words"
+        )
+        yield ArgumentFinding("DYN615", "warning", word, message)
+    elif needed < nodes * gpus:
+        message = f"the engine uses {_gpus(needed)}, and {_of_pods(nodes, gpus)}; raise the parallel sizes, or request fewer GPUs"
+        yield ArgumentFinding("DYN613", "warning", word, message)
+
+
+def _is_elsewhere(judged: JudgedCommand, sizes: EngineSizes) -> bool:
+    """True if something else than the sizes decides the GPUs of the engine."""
+    plan, container = judged.plan, judged.container.fields
+    variables = {entry.get("name") for entry in container.get("env") or ()}
+    claims = plan.pod.spec.get("resourceClaims") or (container.get("resources") or {}).get("claims")
+    lines = (item for field in ("command", "args") for item in container.get(field) or ())
+    shared = plan.features.gpu_memory or plan.features.failover or plan.features.has_role_templates
+    hidden = any(name in variables for name in _ON_SOME_GPUS) or any(name in line for line in lines for name in _ON_SOME_GPUS)
+    return bool(claims or shared or hidden or judged.has(*sizes.silent))
+
+
+def _word(judged: JudgedCommand, sizes: EngineSizes) -> Word:
+    """The flag with the largest size, or the start of the command without any."""
+    names = [option for group in (*sizes.parallel, *sizes.copies) for option in group]
+    uses = [use for use in (judged.parsed.last(judged.table, name) for name in names) if use]
+    return max(uses, key=lambda use: int(use.text or 0)).word if uses else judged.command.start
+
+
+def _gpus(number: int) -> str:
+    return f"{number} GPU{'s' * (number != 1)}"
+
+
+def _of_pods(nodes: int, gpus: int) -> str:
+    return f"the pod has {_gpus(gpus)}" if nodes == 1 else f"its {nodes} nodes have {_gpus(gpus)} each"

@@ -1,0 +1,294 @@
+"""Measures the flags of one program of one release, and how its parsers behave. Writes one JSON object to stdout.
+
+Runs in the environment that `installation.py` makes; `engine_flags.py` starts it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engines import real_parsers, stand_ins
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# Each value that a type may accept: the answers to all of them name the type.
+_PROBES = (
+    "",
+    "7",
+    "-7",
+    "1.5",
+    "1e3",
+    "1k",
+    "1K",
+    "2M",
+    "1.5k",
+    "1.5G",
+    "auto",
+    "none",
+    "None",
+    "true",
+    "false",
+    "1",
+    "0",
+    "word",
+    "{}",
+    "[]",
+    '{"a": 1}',
+    "a=1",
+)
+_UNKNOWN = "--zz-unknown-flag"
+_DYNAMIC = ("--trtllm.",)  # prefixes of flags that a program reads by itself
+_REFUSED = (ValueError, TypeError, argparse.ArgumentTypeError, KeyError, AttributeError)
+
+_KINDS = (
+    (argparse._HelpAction, "help"),
+    (argparse._VersionAction, "version"),
+    (argparse._CountAction, "count"),
+    (argparse._AppendAction, "append"),
+    (argparse._AppendConstAction, "append"),
+)
+
+
+def main() -> None:
+    """Measure the program that the first argument names."""
+    stand_ins.install()
+    print(json.dumps(measure(real_parsers.RealProgram(sys.argv[1]))))
+
+
+def measure(program: real_parsers.RealProgram) -> dict[str, Any]:
+    """The parser and the flags of a program."""
+    flags: dict[str, Any] = {}
+    for stage, call in enumerate(program.stages):
+        for action in call.parser._actions:
+            if action.option_strings:
+                flags.setdefault(_name(action), _flag(action, stage, program.name))
+    return {"parser": _parser(program), "flags": flags | _replaced(program, flags)}
+
+
+def _replaced(program: real_parsers.RealProgram, flags: dict[str, Any]) -> dict[str, Any]:
+    """The flags in the source of a program that no parser has, and that it accepts: it replaces them before it parses."""
+    known = {option for name, flag in flags.items() for option in (name, *flag.get("aliases", ()), *flag.get("negations", ()))}
+    if _fate(program, _UNKNOWN) != "refused":
+        return {}
+    candidates = {name for name in program.flags_in_source() if not any(option.startswith(name) for option in known)}
+    outcomes = {name: program.run([*program.arguments, name]) for name in sorted(candidates)}
+    accepted = {name: outcome for name, outcome in outcomes.items() if outcome.accepted and not outcome.message}
+    return {name: {"values": "0", "deprecated": _successors(program, outcome)} for name, outcome in accepted.items()}
+
+
+def _successors(program: real_parsers.RealProgram, outcome: real_parsers.Outcome) -> str:
+    """The flags that a replaced flag turns on, as the text of its deprecation."""
+    turned_on = [
+        _name(action)
+        for before, call in zip(program.stages, outcome.calls, strict=False)
+        for action in call.parser._actions
+        if action.option_strings
+        and getattr(call.options, action.dest, None) is True
+        and getattr(before.options, action.dest, None) is not True
+    ]
+    return f"write {' '.join(turned_on)}" if turned_on else "deprecated"
+
+
+def _parser(program: real_parsers.RealProgram) -> dict[str, Any]:
+    parser = {
+        "stages": [_stage(program, index) for index in range(len(program.stages))],
+        "unknown": _fate(program, _UNKNOWN),
+        "positionals": _positionals(program),
+        "config_files": _config_files(program),
+        "dynamic": [prefix for prefix in _DYNAMIC if _fate(program, f"{prefix}zz", "1") == "ignored"],
+        "passes_on": _passes_on(program),
+    }
+    return {key: value for key, value in parser.items() if value}
+
+
+def _fate(program: real_parsers.RealProgram, *words: str) -> str:
+    return "ignored" if program.run([*program.arguments, *words]).accepted else "refused"
+
+
+def _passes_on(program: real_parsers.RealProgram) -> dict[str, list[str]]:
+    """The flags and their choices with which a program gives unknown flags to one more parser, in place of refusing them by itself."""
+    last = program.stages[-1]
+    refusal = program.run([*program.arguments, _UNKNOWN]).message
+    if last.complete:
+        return {}
+    choices = {_name(action): _choices(action) for action in last.parser._actions if action.choices and action.nargs is None}
+    passed = {flag: [choice for choice in own if _is_passed_on(program, refusal, flag, choice)] for flag, own in choices.items()}
+    return {flag: own for flag, own in sorted(passed.items()) if own}
+
+
+def _is_passed_on(program: real_parsers.RealProgram, refusal: str, flag: str, choice: str) -> bool:
+    outcome = program.run([*program.arguments, flag, choice, _UNKNOWN])
+    return len(outcome.calls) > len(program.stages) or (outcome.by == "parser" and outcome.message != refusal)
+
+
+def _positionals(program: real_parsers.RealProgram) -> Any:
+    own = [action for action in program.stages[-1].parser._actions if not action.option_strings]
+    if own:
+        return [{"name": action.dest, "values": _values(action)} for action in own]
+    return "none" if _fate(program, "zz-word") == "refused" else "ignored"
+
+
+def _stage(program: real_parsers.RealProgram, index: int) -> dict[str, bool]:
+    """How one parser reads the spelling of its flags: each answer comes from command lines that it parses."""
+    stage = _Stage(program, index)
+    abbreviated = stage.first(lambda name: stage.is_unique_prefix(name[:-1]))
+    dashed = stage.first(lambda name: "-" in name[2:] and _underscored(name) not in stage.names)
+    text = stage.first(lambda name: isinstance(stage.action(name), argparse._StoreAction))
+    return {
+        "abbreviations": abbreviated is not None and stage.is_set(abbreviated, abbreviated[:-1]),
+        "underscores": dashed is not None and stage.is_set(dashed, _underscored(dashed)),
+        "dotted": text is not None and stage.is_set(text, f"{text}.key=1", value=False),
+        "files": "No such file" in program.run([*program.arguments, "@/zz/absent"]).message
+        and stage.call.parser.fromfile_prefix_chars == "@",
+    }
+
+
+class _Stage:
+    """One parser of a program, to try words with."""
+
+    def __init__(self, program: real_parsers.RealProgram, index: int) -> None:
+        self.call: real_parsers.Call = program.stages[index]
+        self.names = frozenset(self.call.parser._option_string_actions)
+        self._program = program
+        self._index = index
+
+    def action(self, name: str) -> argparse.Action:
+        """The action of an option string."""
+        return self.call.parser._option_string_actions[name]
+
+    def first(self, condition: Callable[[str], bool]) -> str | None:
+        """The first long flag, of those that take any text or no value, for which the condition holds."""
+        names = (_name(action) for action in self.call.parser._actions if self._is_simple(action))
+        return next((name for name in names if name.startswith("--") and condition(name)), None)
+
+    def is_unique_prefix(self, prefix: str) -> bool:
+        """Whether exactly one option string of all parsers starts with it."""
+        return sum(name.startswith(prefix) for call in self._program.stages for name in call.parser._option_string_actions) == 1
+
+    def is_set(self, name: str, word: str, *, value: bool = True) -> bool:
+        """Whether a word, and a value if the flag takes one, set the flag's option."""
+        action = self.action(name)
+        words = [word, "zz"] if value and isinstance(action, argparse._StoreAction) else [word]
+        calls = self._program.run([*self._program.arguments, *words]).calls
+        return len(calls) > self._index and getattr(calls[self._index].options, action.dest, None) != getattr(
+            self.call.options, action.dest, None
+        )
+
+    @staticmethod
+    def _is_simple(action: argparse.Action) -> bool:
+        if isinstance(action, argparse._StoreTrueAction | argparse.BooleanOptionalAction):
+            return action.default is not True
+        return type(action) is argparse._StoreAction and action.type in (None, str) and action.nargs is None and not action.choices
+
+
+def _config_files(program: real_parsers.RealProgram) -> list[str]:
+    """The flags that name a file with more flags: such a file sets an option of the last parser."""
+    actions = program.stages[-1].parser._actions
+    number = next((action for action in actions if action.type is int and action.nargs is None and not action.choices), None)
+    names = {"--config"} | {name for call in program.stages for name in call.parser._option_string_actions if "config" in name}
+    if number is None:
+        return []
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        Path(file.name).write_text(f"{_name(number).lstrip('-')}: 77\n")
+        return sorted(name for name in names if name.startswith("--") and _sets(program, number.dest, [name, file.name]))
+
+
+def _sets(program: real_parsers.RealProgram, dest: str, words: list[str]) -> bool:
+    outcome = program.run([*program.arguments, *words])
+    return outcome.accepted and len(outcome.calls) == len(program.stages) and getattr(outcome.calls[-1].options, dest, None) == 77
+
+
+def _flag(action: argparse.Action, stage: int, program: str) -> dict[str, Any]:
+    name = _name(action)
+    negations = [option for option in action.option_strings if _is_negation(option, action)]
+    obsolete = re.findall(r"deprecating flag: (--[\w-]+)", action.help or "")
+    values = _values(action)
+    flag = {
+        "values": values,
+        "aliases": sorted(set(action.option_strings) - {name, *negations}),
+        "negations": sorted(negations),
+        "deprecated_aliases": sorted(obsolete),
+        "action": next((kind for of, kind in _KINDS if isinstance(action, of)), ""),
+        "type": _type(action) if values != "0" else "",
+        "choices": _choices(action),
+        "required": action.required,
+        "deprecated": _deprecation(action, program),
+        "refused": _refusal(action),
+        "stage": stage,
+    }
+    return {key: value for key, value in flag.items() if value}
+
+
+def _name(action: argparse.Action) -> str:
+    """The first long option of an action, or its first one."""
+    return next((option for option in action.option_strings if option.startswith("--")), action.option_strings[0])
+
+
+def _underscored(name: str) -> str:
+    return "--" + name[2:].replace("-", "_")
+
+
+def _is_negation(option: str, action: argparse.Action) -> bool:
+    positives = {f"--no-{other[2:]}" for other in action.option_strings if other.startswith("--")}
+    return _values(action) == "0" and option in positives
+
+
+def _values(action: argparse.Action) -> str:
+    return "1" if action.nargs is None else str(action.nargs)
+
+
+def _choices(action: argparse.Action) -> list[str]:
+    return sorted(str(getattr(choice, "value", choice)) for choice in action.choices) if action.choices is not None else []
+
+
+def _type(action: argparse.Action) -> Any:
+    """The probes that the type of an action accepts, "" for all of them."""
+    if action.type is None or action.type is str:
+        return ""
+    answers = [probe for probe in _PROBES if _accepts(action.type, probe)]
+    return answers if len(answers) < len(_PROBES) else ""
+
+
+def _accepts(convert: Any, probe: str) -> bool:
+    try:
+        convert(probe)
+    except _REFUSED:
+        return False
+    except Exception as error:
+        return not type(error).__module__.startswith(("pydantic", "json"))
+    return True
+
+
+def _deprecation(action: argparse.Action, program: str) -> str:
+    """What the parser says of a deprecated flag: the flag to write in its place, if it names one, and otherwise "deprecated"."""
+    text = " ".join((action.help or "").split())
+    start = re.match(r"\W*(?:note: \S+ is )?deprecated(?: for (\w+))?", text, re.IGNORECASE)
+    other = start is not None and start.group(1) is not None and start.group(1).lower() not in program
+    if (start is None or other) and not type(action).__name__.startswith("Deprecated"):
+        return ""
+    return f"write {successor}" if (successor := getattr(action, "new_flag", None) or _named(text)) else "deprecated"
+
+
+def _refusal(action: argparse.Action) -> str:
+    """What the parser names in the error that every use of a flag causes."""
+    message = getattr(action, "error_message", None)
+    if not message:
+        return ""
+    return f"write {successor}" if (successor := _named(message)) else "refused"
+
+
+def _named(text: str) -> str | None:
+    """The flag that a text says to use."""
+    match = re.search(r"(?:use|alias for) [`'\"]?(--[a-z][\w-]*\w(?:=\w+)?)(?![\w{-])", text, re.IGNORECASE)
+    return match.group(1) if match else None
+
+
+if __name__ == "__main__":
+    main()
