@@ -23,13 +23,7 @@ _PAUSE = 5
 
 
 @click.command()
-@click.option(
-    "--live",
-    metavar="FILE",
-    type=compared_states.EXPORT,
-    default="-",
-    help="The export. By default, it is read from stdin.",
-)
+@command_options.live("The export. By default, it is read from stdin.", default="-")
 @click.option(
     "--output-dir",
     "folder",

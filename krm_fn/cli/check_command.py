@@ -18,7 +18,7 @@ from krm_fn.arguments import argument_findings
 from krm_fn.cli import budget_file, command_options, command_output, finding_formats, progress_line, repository_states
 from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.config import Config
-from krm_fn.expand import PlannedResource
+from krm_fn.expand import KnownItems, PlannedResource
 from krm_fn.files import reading, revisions, selection
 from krm_fn.files.reading import Source
 from krm_fn.files.revisions import OldState
@@ -149,13 +149,7 @@ class _CheckInputs(NamedTuple):
 
 def _inputs(given: Inputs, old: str | None, *, is_plain: bool) -> _CheckInputs:
     """Loads all inputs. Folders are read as repositories, except with `--root`, where the paths are the output of a build."""
-    folders = (
-        []
-        if is_plain
-        else [
-            path for path in given.paths if repository_states.is_repository(path, old, given.exclude, named_roots=bool(given.project.roots))
-        ]
-    )
+    folders = [] if is_plain else repository_states.folders(given, old)
     others = given._replace(paths=tuple(path for path in given.paths if path not in folders))
     inputs = _CheckInputs([], [], [])
     if others.paths:
@@ -167,7 +161,7 @@ def _inputs(given: Inputs, old: str | None, *, is_plain: bool) -> _CheckInputs:
         for state in read.new.roots:
             before = None if read.old is None else _old_root(old_roots.get(state.path))
             inputs.parts.append((state.sources, before))
-            inputs.lines.append(f"{report.visible(state.name)}: {report.visible(state.how)}")
+            inputs.lines.append(state.line)
         inputs.results.extend(read.new.results)
         inputs = inputs._replace(skipped=inputs.skipped + read.new.skipped, files=inputs.files + read.new.files)
         if not read.new.roots and not read.new.results:
@@ -184,8 +178,9 @@ def _old_root(state: RootState | None) -> OldState:
 def _objects(part: tuple[Sources, OldState | None]) -> RootObjects:
     """Returns the objects of an input whose GPUs a budget counts, in the old and in the new state."""
     loaded, before = part
-    new = rendered_state.render(loaded.values, loaded.config)
-    old = None if before is None else rendered_state.render([source.value for source, _ in before.resources], loaded.config)
+    known = KnownItems()
+    new = rendered_state.render(loaded.values, loaded.config, known=known)
+    old = None if before is None else rendered_state.render([source.value for source, _ in before.resources], loaded.config, known=known)
     return budget_file.states(old, new)
 
 

@@ -25,6 +25,8 @@ from krm_fn.rules import ignore_rules
 
 _AUTO = "auto"
 _INPUT = click.Path(exists=True, allow_dash=True)
+EXPORT = click.Path(exists=True, dir_okay=False, allow_dash=True)
+"""The type of a file with objects of a cluster, or stdin."""
 _EXTRA = ("aiohttp>=3.12", "prometheus_client>=0.21")
 """The packages of the extra `sync`, as setup.cfg declares them. Only commands that speak to a cluster need them."""
 
@@ -227,6 +229,11 @@ def policy(command: Callable[..., Any]) -> Callable[..., Any]:
 def _colour(ctx: click.Context, _param: click.Parameter, mode: str) -> None:
     if mode != _AUTO:
         ctx.color = mode == "always"
+
+
+def live(text: str, name: str = "live", default: str | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Adds --live with an export of a cluster; the command receives its path as `name`. `text` is the help."""
+    return click.option("--live", name, metavar="FILE", type=EXPORT, default=default, help=text)
 
 
 def output_format(

@@ -117,9 +117,6 @@ def origin_lines(diff: Diff, states: Mapping[StateName, LoadedState]) -> dict[Ch
     return lines
 
 
-EXPORT = click.Path(exists=True, dir_okay=False, allow_dash=True)
-
-
 def read_export(path: str) -> tuple[list[Any], list[Result]]:
     """Returns the values of an export, and the errors about the file.
 

@@ -9,7 +9,7 @@ from krm_fn.cli import budget_file, command_options, command_output, compared_st
 from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.cli.compared_states import BuildCommand, ClusterCapacity
 from krm_fn.cli.repository_diffs import ComparedStates, RootReport, StatePair
-from krm_fn.files import reading
+from krm_fn.files import reading, revisions
 from krm_fn.review.budgets.gpu_use import RootObjects
 from krm_fn.review.diff import comparison, diff_report, json_diff, markdown_diff, rendered_state, text_diff
 
@@ -42,16 +42,11 @@ def _conditions(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, 
     default=300,
     help="The time limit of the command. The default is 300.",
 )
-@click.option(
-    "--live",
-    metavar="FILE",
-    type=compared_states.EXPORT,
-    help="Compare with the objects of a cluster, exported with kubectl get -o json. For stdin, write -.",
-)
+@command_options.live("Compare with the objects of a cluster, exported with kubectl get -o json. For stdin, write -.")
 @click.option(
     "--nodes",
     metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+    type=command_options.EXPORT,
     help="The nodes and pods of the cluster, exported with kubectl get -o json. Reports rollouts that cannot finish for lack of GPUs.",
 )
 @click.option(
@@ -161,16 +156,30 @@ def _objects(pair: StatePair, compared: RootReport) -> RootObjects:
 
 def _load(given: Inputs, old: str | None, live: str | None, build: BuildCommand | None) -> ComparedStates:
     """Returns the states after and before the change, of each root. Raises StoppedError if one of them cannot be read."""
-    if old is not None and not build and _is_repository(given, old):
-        return repository_diffs.load(given, old)
+    if old is not None and not build and (folders := _repositories(given, old)):
+        return _load_repositories(given, old, folders)
     new_state, old_state = compared_states.build_states(build, old, given) if build else compared_states.load(given, old)
     states = (new_state, old_state) if old_state else compared_states.load_live(f"{live}", new_state)
     return ComparedStates([StatePair("", *states)], [], [])
 
 
-def _is_repository(given: Inputs, old: str) -> bool:
-    named = bool(given.project.roots)
-    return len(given.paths) == 1 and repository_states.is_repository(given.paths[0], old, given.exclude, named_roots=named)
+def _repositories(given: Inputs, old: str) -> list[str]:
+    """Returns the paths that are read as repositories. An old state in one folder is that of one path."""
+    return [] if len(given.paths) > 1 and revisions.is_path(old) else repository_states.folders(given, old)
+
+
+def _load_repositories(given: Inputs, old: str, folders: list[str]) -> ComparedStates:
+    """Returns the states of all roots, and those of all other paths together."""
+    compared = [repository_diffs.load(given._replace(paths=(folder,)), old) for folder in folders]
+    if others := tuple(path for path in given.paths if path not in folders):
+        new_state, old_state = compared_states.load(given._replace(paths=others), old)
+        if old_state:
+            compared.append(ComparedStates([StatePair(", ".join(others), new_state, old_state)], [], []))
+    return ComparedStates(
+        [pair for states in compared for pair in states.pairs],
+        [finding for states in compared for finding in states.results],
+        [line for states in compared for line in states.lines],
+    )
 
 
 COMMAND = diff

@@ -11,8 +11,9 @@ from pathlib import Path
 import click
 
 from krm_fn import expand, report, results
-from krm_fn.cli import author_locations, command_options, command_output, finding_formats
+from krm_fn.cli import author_locations, command_options, command_output, finding_formats, repository_states
 from krm_fn.cli.command_options import Inputs, Policy
+from krm_fn.cli.repository_states import LoadedRoots
 from krm_fn.files import reading
 from krm_fn.files.sources import Sources
 from krm_fn.results import Result
@@ -68,7 +69,8 @@ def images(  # noqa: PLR0913 - one for each option
     """List the images that pods need.
 
     PATH is a file, a folder or stdin (-). The list has the images of containers, init containers and image volumes, in rendered objects
-    and in other workload objects of the PATHs. For each use, the list shows the object and the line that sets the image.
+    and in other workload objects of the PATHs. For each use, the list shows the object and the line that sets the image. In a folder with
+    Kustomizations or kpt packages, krm-fn builds each root, as krm-fn check does.
 
     With --lock, an image without a digest in FILE is an error. With --resolve, krm-fn runs CMD for each image without a digest. It
     replaces {} in CMD by the image, starts no shell, and reads the digest from stdout. With both options, krm-fn writes new digests into
@@ -88,23 +90,37 @@ def images(  # noqa: PLR0913 - one for each option
     if style == "kustomize" and not lock_file and not resolve:
         raise click.UsageError("the format kustomize needs digests, from --lock or --resolve")
     image_format = FORMATS[style]
-    loaded = given.load()
-    uses = image_uses.uses(loaded.values, loaded.config)
-    expansion = expand.expand(loaded.values, loaded.config)
-    about = [finding for finding in expansion.results if finding.severity == "error"]
-    digests, problems = _digests(uses, lock_file, resolve, is_complete=not results.failed([*loaded.results, *about]))
-    about += [*image_references.invalid(uses), *(image_references.conflicts(uses, digests) if style == "kustomize" else ())]
-    about += image_lock.unpinned(uses, digests) if image_format.fills_mirror else ()
-    located = reading.locate([*loaded.results, *about, *problems], loaded.resources, root)
-    findings = policy.without_ignored(located, loaded.values)
-    finding_formats.print_text(loaded.resources, policy.shown(findings), loaded.stdin)
+    inputs = LoadedRoots([given.load()], [], []) if root else repository_states.load(given)
+    uses_by_part = [image_uses.uses(part.values, part.config) for part in inputs.parts]
+    uses = [use for part_uses in uses_by_part for use in part_uses]
+    about = _errors(inputs, root)
+    digests, problems = _digests(uses, lock_file, resolve, is_complete=not results.failed(about))
+    about_images = [*image_references.invalid(uses), *(image_references.conflicts(uses, digests) if style == "kustomize" else ())]
+    about_images += image_lock.unpinned(uses, digests) if image_format.fills_mirror else ()
+    resources = [source for part in inputs.parts for source in part.resources]
+    located = [*about, *reading.locate([*about_images, *problems], resources, root)]
+    findings = policy.without_ignored(located, [source.value for source in resources])
+    stdin = next((part.stdin for part in inputs.parts if part.stdin), "")
+    finding_formats.print_text(resources, policy.shown(findings), stdin)
+    for line in () if policy.quiet else inputs.lines:
+        click.echo(line, err=True)
     failing = policy.failing(findings)
     if failing and image_format.needs_all:
         click.echo(f"no list is printed, because it would not be complete: {report.count(failing)}", err=True)
     else:
-        shown_uses = uses if why is None else _uses_of(why, uses)
-        command_output.write(image_format.write(ImageList(_located(shown_uses, loaded, root), digests, findings)))
+        located_uses = [use for part, part_uses in zip(inputs.parts, uses_by_part, strict=True) for use in _located(part_uses, part, root)]
+        shown_uses = located_uses if why is None else _uses_of(why, located_uses)
+        command_output.write(image_format.write(ImageList(shown_uses, digests, findings)))
     ctx.exit(int(bool(failing)))
+
+
+def _errors(inputs: LoadedRoots, root: Path | None) -> list[Result]:
+    """The findings about the files, and the errors of the renders, with their locations."""
+    findings = list(inputs.results)
+    for part in inputs.parts:
+        errors = [finding for finding in expand.expand(part.values, part.config).results if finding.severity == "error"]
+        findings += reading.locate([*part.results, *errors], part.resources, root)
+    return findings
 
 
 def _command(command: str | None) -> list[str] | None:
@@ -142,11 +158,11 @@ def _save(file: str, digests: dict[str, str]) -> None:
         raise click.ClickException(f"cannot write {file}: {problem.strerror}") from problem
 
 
-def _uses_of(image: str, uses: list[ImageUse]) -> list[ImageUse]:
+def _uses_of(image: str, uses: list[tuple[ImageUse, FieldLocation]]) -> list[tuple[ImageUse, FieldLocation]]:
     """The uses of one image. Raises click.BadParameter with the nearest image if no pod needs it."""
-    matches = [use for use in uses if use.image == image]
+    matches = [(use, location) for use, location in uses if use.image == image]
     if not matches:
-        near = difflib.get_close_matches(image, sorted({use.image for use in uses}), n=1, cutoff=0.0)
+        near = difflib.get_close_matches(image, sorted({use.image for use, _ in uses}), n=1, cutoff=0.0)
         hint = f"; did you mean {report.printable(near[0])}?" if near else ""
         raise click.BadParameter(f"no pod needs {report.printable(image)}{hint}", param_hint="--why")
     return matches

@@ -38,13 +38,7 @@ class _Needs(NamedTuple):
 
 @click.command()
 @command_options.inputs
-@click.option(
-    "--live",
-    "export",
-    metavar="FILE",
-    type=click.Path(exists=True, allow_dash=True, dir_okay=False),
-    help="An export of a cluster, or stdin (-). The list then says what is missing there.",
-)
+@command_options.live("An export of a cluster, or stdin (-). The list then says what is missing there.", "export")
 @click.option(
     "--root",
     metavar="DIR",

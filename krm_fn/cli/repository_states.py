@@ -20,6 +20,7 @@ from krm_fn.cli.command_options import Inputs
 from krm_fn.files import checkouts, project_file, reading, repository, revisions, selection
 from krm_fn.files.checkouts import Checkouts
 from krm_fn.files.repository import RepositoryError
+from krm_fn.files.sources import Sources
 from krm_fn.repositories import private_programs, states
 from krm_fn.repositories.states import RepositoryState, RootOptions
 from krm_fn.repositories.tree import KPTFILE, Tree
@@ -39,6 +40,17 @@ class RepositoryStates(NamedTuple):
 
     new: RepositoryState
     old: RepositoryState | None
+
+
+class LoadedRoots(NamedTuple):
+    """The resources of each root, and those of all other paths together. `lines` say how each root was read.
+
+    `results` are findings about repositories as a whole.
+    """
+
+    parts: list[Sources]
+    results: list[Result]
+    lines: list[str]
 
 
 def _special_files(path: str, exclude: tuple[str, ...]) -> list[Result]:
@@ -64,6 +76,25 @@ def is_repository(path: str, old: str | None = None, exclude: tuple[str, ...] = 
     if any(posixpath.basename(name) in _SPECIAL for name in names):
         return True
     return any(_is_marked(tree.path(name)) for name in names) or (old is not None and _was_repository(path, old))
+
+
+def folders(given: Inputs, old: str | None = None) -> list[str]:
+    """Returns the paths of a command that are read as repositories. `old` is the old state."""
+    named = bool(given.project.roots)
+    return [path for path in given.paths if is_repository(path, old, given.exclude, named_roots=named)]
+
+
+def load(given: Inputs) -> LoadedRoots:
+    """Loads what the paths of a command apply, for commands without an old state."""
+    repositories = folders(given)
+    others = given._replace(paths=tuple(path for path in given.paths if path not in repositories))
+    parts, findings, lines = [others.load()] if others.paths else [], list[Result](), list[str]()
+    for folder in repositories:
+        state = read(folder, given, None).new
+        parts += [root.sources for root in state.roots]
+        findings += state.results
+        lines += [root.line for root in state.roots]
+    return LoadedRoots(parts, findings, lines)
 
 
 def _is_marked(path: Path) -> bool:

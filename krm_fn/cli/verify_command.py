@@ -18,7 +18,7 @@ _FORMATS = {"json": equality_report.json_text, "text": equality_report.text}
 
 
 @click.command()
-@click.argument("export", metavar="[EXPORT]", required=False, type=compared_states.EXPORT)
+@click.argument("export", metavar="[EXPORT]", required=False, type=command_options.EXPORT)
 @click.option("--live", is_flag=True, help="Read the objects from the cluster with kubectl, without Secrets.")
 @click.option("-n", "--namespace", metavar="NAME", callback=command_options.namespace, help="Compare this namespace only.")
 @click.option(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from krm_fn import expand, function_config, results
+from krm_fn import expand, function_config, report, results
 from krm_fn.files import reading, selection, sources
 from krm_fn.files.reading import File, Source
 from krm_fn.files.selection import FileListing, ListedFile
@@ -50,6 +50,11 @@ class RootState(NamedTuple):
     how: str
     sources: Sources
     is_known: bool = True
+
+    @property
+    def line(self) -> str:
+        """The line that says how the root was read."""
+        return f"{report.visible(self.name)}: {report.visible(self.how)}"
 
 
 class RepositoryState(NamedTuple):

@@ -29,6 +29,13 @@ OVERLAY = "namespace: {0}\nresources: [../../base]\ntransformers: [render.yaml]\
 SCALE = "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata: {name: chat}\nspec: {services: {Worker: {replicas: %s}}}\n"
 GPU = GRAPH.replace("      replicas: 2\n", '      replicas: 2\n      resources: {limits: {gpu: "1"}}\n')
 
+WEB = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec: {template: {spec: {containers: [{name: web, image: "registry.example.com/web:1"}]}}}
+"""
+
 
 def overlay(namespace, replicas):
     return {"kustomization.yaml": OVERLAY.format(namespace), "render.yaml": FUNCTION, "scale.yaml": SCALE % replicas}
@@ -76,6 +83,37 @@ def test_a_change_of_one_cluster_of_a_monorepo(clone):
     assert ("apps/chat/overlays/prod/scale.yaml", 4) in lines  # the patch, not only the base
     text = console.run("diff", "--old", "main", "--fail-on", "interrupted")
     assert (text.code, "== apps/chat/overlays/staging\nThe states are the same: no object changes." in text.out) == (3, True)
+
+
+def test_several_folders_of_a_monorepo_are_compared_as_their_roots(clone):
+    """`diff` with several paths builds the roots of each, as `check` does, and compares other files beside them."""
+    monorepo(clone)
+    clone.put({"alone.yaml": GPU.replace("name: chat", "name: alone")}).commit()
+    for name in ("prod", "staging"):
+        clone.put({"scale.yaml": SCALE % 7}, f"apps/chat/overlays/{name}")
+    clone.put({"alone.yaml": GPU.replace("name: chat", "name: alone").replace("replicas: 2", "replicas: 3")})
+    done = console.run("diff", "-o", "json", "--old", "HEAD", "apps/chat/overlays/prod", "apps/chat/overlays/staging", "alone.yaml")
+    roots = {root["root"]: root for root in json.loads(done.out)["roots"]}
+    assert [*roots] == ["apps/chat/overlays/prod", "apps/chat/overlays/staging", "alone.yaml"]
+    changed = {name: {change["object"]["namespace"] for change in root["objects"]} for name, root in roots.items()}
+    assert changed == {"apps/chat/overlays/prod": {"prod"}, "apps/chat/overlays/staging": {"staging"}, "alone.yaml": {"default"}}
+    assert done.code == 0
+
+
+def test_the_images_of_a_repository_are_those_of_its_roots(clone):
+    """`images` in a folder with Kustomizations builds each root, so an image that an overlay sets is in the list."""
+    monorepo(clone)
+    images_of_overlay = "images: [{name: registry.example.com/web, newTag: '9'}]\n"
+    kustomization = OVERLAY.format("prod").replace("../../base", "../../base, web.yaml") + images_of_overlay
+    clone.put({"kustomization.yaml": kustomization, "web.yaml": WEB}, "apps/chat/overlays/prod")
+    done = console.run("images", "-o", "json", ".")
+    images = {image["image"]: image for image in json.loads(done.out)["images"]}
+    assert "registry.example.com/web:9" in images
+    assert "registry.example.com/web:1" not in images
+    namespaces = {use["resource"]["namespace"] for image in images.values() for use in image["uses"] if "namespace" in use["resource"]}
+    assert namespaces == {"prod", "staging"}
+    assert "apps/chat/overlays/prod: built with kustomize: Flux Kustomization chat" in done.err.splitlines()
+    assert done.code == 0
 
 
 def test_a_comment_about_many_roots_fits_into_a_comment(clone):
