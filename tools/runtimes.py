@@ -35,7 +35,7 @@ PLANNER_REMEDY = "`make tools-planner` installs them"
 PLANNER, PROFILER = "planner", "profiler"
 """The names of lists of packages that a program of the runtime imports besides the packages of the runtime."""
 VLLM_REMEDY = "`make tools-engine` installs it"
-VLLM = {"1.5.1": ("vllm-0.28.0", "vllm-packages"), "1.6.1": ("vllm-0.31.0", "vllm-packages")}
+VLLM = {"1.5.1": ("vllm-0.28.0", "vllm-packages"), "1.6.1": ("vllm-0.31.0", "nixl-1.4.1", "vllm-packages")}
 """By the release of the runtime: the lists with the version of vLLM that this release requires, but built for CPUs."""
 
 _MODEL, _WEIGHTS = HERE / "model.py", HERE / "weights.py"

@@ -13,6 +13,7 @@ _MODEL_ARGUMENTS = ("--model-path", MODEL, "--model-name", MODEL)
 _MOCKER = ("python3", "-m", "dynamo.mocker")
 _FRONTEND = ("python3", "-m", "dynamo.frontend")
 _VLLM = ("python3", "-m", "dynamo.vllm")
+_NIXL = '{"kv_connector":"NixlConnector","kv_role":"kv_both","kv_buffer_device":"cpu"}'
 
 # How a mock engine is told its part in a disaggregated graph, by the release of the runtime.
 _PARTS = {
@@ -69,10 +70,11 @@ def worker(replicas: int = 1, *more: str, kind: str = "worker", release: str = "
     return Service(kind.capitalize(), kind, replicas, _MOCKER, (*_MODEL_ARGUMENTS, *part, *more), adapter)
 
 
-def vllm(release: str, replicas: int = 1, *more: str) -> Service:
-    """A worker that runs vLLM, with further arguments. With numbers of 16 bits, vLLM would use AMX without asking Linux for it."""
-    arguments = ("--model", MODEL, "--max-model-len", "512", "--enforce-eager", "--dtype", "float32", *more)
-    return Service("Worker", "worker", replicas, _VLLM, arguments, image=vllm_image(release))
+def vllm(release: str, kind: str = "worker") -> Service:
+    """A component that runs vLLM. With numbers of 16 bits, vLLM would use AMX without asking Linux for it."""
+    arguments = ("--model", MODEL, "--max-model-len", "512", "--enforce-eager", "--dtype", "float32")
+    part = ("--disaggregation-mode", kind, "--kv-transfer-config", _NIXL) if kind != "worker" else ()
+    return Service(kind.capitalize(), kind, command=_VLLM, arguments=(*arguments, *part), image=vllm_image(release))
 
 
 def disaggregated(release: str) -> tuple[Service, Service]:

@@ -25,17 +25,20 @@ class Case(NamedTuple):
     release: str
     version: str
     behaviour: str
+    parts: tuple[str, ...] = ("worker",)
 
     @property
     def ran(self) -> pytest.MarkDecorator:
         """The mark of a test that this graph answers."""
-        facts = {"workload": "Deployment", "engine": "vLLM", "release": self.behaviour.removeprefix("v")}
+        engine = "vLLM" if self.parts == ("worker",) else "vLLM, prefill and decode, KV cache by NIXL"
+        facts = {"workload": "Deployment", "engine": engine, "release": self.behaviour.removeprefix("v")}
         return pytest.mark.ran(**facts, result="answered", by="vLLM for CPUs on the real runtime")
 
 
 CASES = [
     Case("vllm-v1beta1-16", "1.6.1", "v1beta1", "v1.6"),
     Case("vllm-v1alpha1-15", "1.5.1", "v1alpha1", "v1.5"),
+    Case("vllm-parts-16", "1.6.1", "v1beta1", "v1.6", parts=("prefill", "decode")),
 ]
 
 
@@ -47,7 +50,8 @@ def deployed(bed, sync):
         for case in CASES:
             bed.machine.images[graphs.vllm_image(case.release)] = beds.vllm(case.release)
             beds.add_weights(bed, namespaces[case.name])
-            graph = getattr(graphs, case.version)("chat", case.release, graphs.frontend(), graphs.vllm(case.release))
+            services = (graphs.frontend(), *(graphs.vllm(case.release, part) for part in case.parts))
+            graph = getattr(graphs, case.version)("chat", case.release, *services)
             namespaces[case.name].deploy(graph, behaviour=case.behaviour, sourceVersion="v1alpha1")
         yield namespaces
 
@@ -55,7 +59,8 @@ def deployed(bed, sync):
 def ask(bed, here, content):
     """The answer to a question, without chance."""
     body = beds.HELLO | {"messages": [{"role": "user", "content": content}], "temperature": 0}
-    response = bed.machine.ask(here.namespace, "chat-frontend", "/v1/chat/completions", body=body)
+    (frontend,) = bed.machine.endpoints(here.namespace, "chat-frontend")
+    response = bed.machine.request(frontend.address, frontend.port, "/v1/chat/completions", body, SECONDS)
     assert response.status == 200, response.text
     return json.loads(response.text)
 
@@ -70,3 +75,6 @@ def test_vllm_answers(case, deployed, bed):
     assert first["usage"]["completion_tokens"] == beds.HELLO["max_tokens"]
     texts = [answer["choices"][0]["message"]["content"] for answer in (first, again, other)]
     assert texts[0] == texts[1] != texts[2]
+    if "decode" in case.parts:
+        (decode,) = (pod["metadata"]["name"] for pod in here.listed("Pod") if "-decode-" in pod["metadata"]["name"])
+        bed.machine.eventually(lambda: "Num successful transfers=" in bed.machine.logs(here.namespace, decode), here.namespace)
