@@ -8,19 +8,16 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from itertools import islice, takewhile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from krm_fn import registry
 from krm_fn.arguments import value_types
 from krm_fn.kinds import floors
+from krm_fn.kube.version import Version
 from krm_fn.records import NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
-
-    from krm_fn.kube.version import Version
 
 _NEGATIVE = re.compile(r"-[0-9]+|-[0-9]*\.[0-9]+", re.ASCII)
 MODULES = {
