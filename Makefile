@@ -7,7 +7,7 @@ MINUTES ?= 60
 GRAPHS ?= 10000
 BASE ?= main
 # The tests that have make targets of their own.
-OTHERS := tests/gitops tests/containers tests/running
+OTHERS := tests/gitops tests/containers tests/running tests/engine_flags
 VENV := .venv
 BIN := $(VENV)/bin
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' krm_fn/__init__.py)
@@ -16,7 +16,7 @@ ENGINE ?= $(shell docker info >/dev/null 2>&1 && echo docker || echo podman)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo try test fuzz admission convert-check explain-coverage forecast soak test-gitops test-running test-containers image pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet clean tools-dynamo tools-planner
+.PHONY: help venv demo try test fuzz admission convert-check explain-coverage forecast soak test-gitops test-running test-engines test-containers image pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet clean tools-dynamo tools-planner
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -67,6 +67,9 @@ test-gitops: $(VENV)/dev tools tools-gitops ## run the tests with the real Flux 
 test-running: $(VENV)/dev tools tools-gitops tools-dynamo tools-planner ## run rendered graphs with the real Dynamo runtime, their pods as processes in network namespaces; needs root
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/running/test_load.py tests/running
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/running/test_load.py # alone, because it counts lost requests
+
+test-engines: $(VENV)/dev tools-engines ## run the command lines of rendered pods, and changed ones, through the real parsers of Dynamo, vLLM and SGLang
+	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/engine_flags
 
 test-containers: $(VENV)/dev tools ## build the image and run the tests with a real container engine
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/containers
