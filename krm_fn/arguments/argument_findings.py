@@ -6,22 +6,18 @@ an image without a version, it is a warning.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.arguments import argument_rules, injected_flags, judged_commands, pairing_rules, size_rules
 from krm_fn.arguments.argument_rules import ArgumentFinding
+from krm_fn.arguments.engine_commands import UnreadableLine
+from krm_fn.arguments.judged_commands import AuthorContainer, JudgedCommand
+from krm_fn.expand import PlannedResource
+from krm_fn.manifests.pod_builder import Pods
 from krm_fn.plan import GraphPlan
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from krm_fn.arguments.engine_commands import UnreadableLine
-    from krm_fn.arguments.judged_commands import AuthorContainer, JudgedCommand
-    from krm_fn.expand import PlannedResource
-    from krm_fn.manifests.pod_builder import Pods
-    from krm_fn.results import Ref, Result
+from krm_fn.results import Ref, Result
 
 _MOST = 20
 """The largest number of findings about one command line."""

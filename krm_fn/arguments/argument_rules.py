@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import difflib
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from krm_fn.arguments import flag_tables, value_types
+from krm_fn.arguments.command_line_parser import ParsedCommand, Problem, ProblemKind, Use
+from krm_fn.arguments.flag_tables import FlagTable
+from krm_fn.arguments.shell_words import Word
 from krm_fn.kube import secret_values
 from krm_fn.records import NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from krm_fn.arguments.command_line_parser import ParsedCommand, Problem, ProblemKind, Use, Word
-    from krm_fn.arguments.flag_tables import FlagTable
-    from krm_fn.results import Severity
+from krm_fn.results import Severity
 
 _LONGEST = 60
 """The longest text that a message shows, in characters."""

@@ -7,40 +7,19 @@ parser ends at the first mistake; this one goes on. A word whose text only the r
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from krm_fn.arguments import dotted_flags, flag_tables, value_types
-from krm_fn.arguments.shell_words import UNKNOWN
+from krm_fn.arguments.flag_tables import Flag, FlagTable, Stage
+from krm_fn.arguments.shell_words import UNKNOWN, Word
 from krm_fn.records import NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from krm_fn.arguments.flag_tables import Flag, FlagTable, Stage
 
 ProblemKind = Literal[
     "unknown", "ambiguous", "missing value", "superfluous value", "superfluous word", "choice", "type", "json", "required", "refused"
 ]
 
 _LEVEL = "-O"
-
-
-class Word(NamedTuple):
-    """A word of a command line, and its position: the index of the item in `command` or `args`, and the offset in its text.
-
-    `is_single` is false for a part that may be several words or none.
-    """
-
-    text: str
-    field: Literal["command", "args"] = "args"
-    item: int = 0
-    offset: int = 0
-    is_single: bool = True
-
-    @property
-    def is_known(self) -> bool:
-        """True if the whole text is known."""
-        return UNKNOWN not in self.text
 
 
 class Use(NamedTuple):

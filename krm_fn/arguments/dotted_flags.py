@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
-from krm_fn.arguments.shell_words import UNKNOWN
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from krm_fn.arguments.command_line_parser import Word
+from krm_fn.arguments.shell_words import UNKNOWN, Word
 
 _DEEPEST = 50
 """A name with more dots stays as it is."""

@@ -6,19 +6,14 @@ The programs that start the next word as a command, such as `exec` and `mpirun`,
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 from krm_fn.arguments import flag_tables, shell_words
-from krm_fn.arguments.command_line_parser import Word
-from krm_fn.arguments.shell_words import UNKNOWN, UnclosedError
+from krm_fn.arguments.shell_words import UNKNOWN, ShellWord, UnclosedError, Word
 from krm_fn.engines import _command_lines
 from krm_fn.kube import secret_values
 from krm_fn.records import NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from krm_fn.arguments.shell_words import ShellWord
 
 _REFERENCE = re.compile(r"\$(?:\$|\(([^)]*)\))")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=.*", re.ASCII | re.DOTALL)

@@ -8,19 +8,16 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from itertools import islice, takewhile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from krm_fn import registry
 from krm_fn.arguments import value_types
 from krm_fn.kinds import floors
+from krm_fn.kube.version import Version
 from krm_fn.records import NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
-
-    from krm_fn.kube.version import Version
 
 _NEGATIVE = re.compile(r"-[0-9]+|-[0-9]*\.[0-9]+", re.ASCII)
 MODULES = {
@@ -41,7 +38,8 @@ class Flag(NamedTuple):
 
     `values` is the number of values as in argparse: a number, `?`, `*` or `+`. `choices` are all allowed values; empty if all are allowed.
     `deprecated` is the parser's text about a deprecated flag, and `deprecated_aliases` are its deprecated names.
-    `refused` says what to write in place of a flag whose use is an error.
+    `refused` says what to write in place of a flag whose use is an error. A flag with `replaced` has no abbreviations, because the program
+    replaces it before it parses.
     """
 
     name: str
@@ -56,6 +54,7 @@ class Flag(NamedTuple):
     stage: int = 0
     deprecated_aliases: tuple[str, ...] = ()
     refused: str = ""
+    replaced: bool = False
 
     @property
     def takes_json(self) -> bool:
@@ -193,9 +192,8 @@ def of_release(content: Mapping[str, Any], release: str) -> FlagTable:
 def _stage(number: int, facts: Mapping[str, Any], flags: list[Flag]) -> Stage:
     by_name = {option: flag for flag in flags if flag.stage == number for option in (*flag.options, *flag.negations)}
     underscores, dotted, files = (bool(facts.get(name)) for name in ("underscores", "dotted", "files"))
-    return Stage(
-        facts.get("abbreviations", True), underscores, dotted, files, by_name, tuple(sorted(by_name)), any(map(is_negative, by_name))
-    )
+    whole = tuple(sorted(name for name, flag in by_name.items() if not flag.replaced))
+    return Stage(facts.get("abbreviations", True), underscores, dotted, files, by_name, whole, any(map(is_negative, by_name)))
 
 
 def _replacements(content: Mapping[str, Any]) -> dict[str, Replacement]:
@@ -236,4 +234,5 @@ def _flag(name: str, shape: Mapping[str, Any]) -> Flag:
         shape.get("stage", 0),
         tuple(shape.get("deprecated_aliases", ())),
         shape.get("refused", ""),
+        shape.get("replaced", False),
     )

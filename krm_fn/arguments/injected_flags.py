@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from krm_fn.arguments import command_line_parser, engine_commands
+from krm_fn.arguments.command_line_parser import ParsedCommand
+from krm_fn.arguments.engine_commands import EngineCommand
+from krm_fn.arguments.judged_commands import JudgedCommand
+from krm_fn.manifests.pod_builder import Pods
 from krm_fn.records import NamedTuple
-
-if TYPE_CHECKING:
-    from krm_fn.arguments.command_line_parser import ParsedCommand
-    from krm_fn.arguments.engine_commands import EngineCommand
-    from krm_fn.arguments.judged_commands import JudgedCommand
-    from krm_fn.manifests.pod_builder import Pods
 
 
 class InjectedFlags(NamedTuple):

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from krm_fn.arguments import command_line_parser, engine_commands, flag_tables
-from krm_fn.arguments.engine_commands import UnreadableLine
+from krm_fn.arguments.command_line_parser import ParsedCommand
+from krm_fn.arguments.engine_commands import EngineCommand, UnreadableLine
+from krm_fn.arguments.flag_tables import FlagTable
 from krm_fn.kube import version
+from krm_fn.kube.types import WordsField
+from krm_fn.manifests.pod_builder import Pods
+from krm_fn.plan import ComponentPlan
 from krm_fn.records import NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from krm_fn.arguments.command_line_parser import ParsedCommand
-    from krm_fn.arguments.engine_commands import EngineCommand
-    from krm_fn.arguments.flag_tables import FlagTable
-    from krm_fn.kube.types import WordsField
-    from krm_fn.manifests.pod_builder import Pods
-    from krm_fn.plan import ComponentPlan
-    from krm_fn.results import Path
+from krm_fn.results import Path
 
 _ENGINE_IMAGES = frozenset(("vllm-openai", "vllm-openai-rocm", "sglang", "tensorrt-llm", "tritonserver"))
 """Images of engines without Dynamo. The version in their tags is not that of Dynamo."""

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from krm_fn.arguments import argument_rules
 from krm_fn.arguments.argument_rules import ArgumentFinding
+from krm_fn.arguments.judged_commands import JudgedCommand
 from krm_fn.records import NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from krm_fn.arguments.judged_commands import JudgedCommand
 
 _MODEL = ("--model", "--model-path")
 _SERVED = ("--served-model-name",)

@@ -7,12 +7,10 @@ shell reads the line. A part that only the shell can know, such as a command sub
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import Literal
 
 from krm_fn.records import NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 UNKNOWN = "\0"
 """Stands for a part of a word with an unknown text. No argument of a container has this character."""
@@ -31,6 +29,24 @@ _SAFE = re.compile(r"[\w@%+=:,./\[\] \t\n-]*", re.ASCII)
 _ASSIGNED = re.compile(r"(?:(?<=[\s;&|({])|\A)([A-Za-z_]\w*)\+?=", re.ASCII)
 _CHANGES_ANY = re.compile(r"(?:(?<=[\s;&|({])|\A)(?:source|\.|eval|unset|read|mapfile|getopts|for|select|set -a|printf -v)\s")
 _SINGLE_QUOTED = re.compile(r"'[^']*'")
+
+
+class Word(NamedTuple):
+    """A word of a command line, and its position: the index of the item in `command` or `args`, and the offset in its text.
+
+    `is_single` is false for a part that may be several words or none.
+    """
+
+    text: str
+    field: Literal["command", "args"] = "args"
+    item: int = 0
+    offset: int = 0
+    is_single: bool = True
+
+    @property
+    def is_known(self) -> bool:
+        """True if the whole text is known."""
+        return UNKNOWN not in self.text
 
 
 class ShellWord(NamedTuple):

@@ -6,18 +6,14 @@ Nothing is said where another flag, a file or a variable can decide the sizes.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import prod
-from typing import TYPE_CHECKING
 
 from krm_fn.arguments.argument_rules import ArgumentFinding
+from krm_fn.arguments.injected_flags import InjectedFlags
+from krm_fn.arguments.judged_commands import JudgedCommand
+from krm_fn.arguments.shell_words import Word
 from krm_fn.records import NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from krm_fn.arguments.command_line_parser import Word
-    from krm_fn.arguments.injected_flags import InjectedFlags
-    from krm_fn.arguments.judged_commands import JudgedCommand
 
 _ON_SOME_GPUS = ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
 

@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from krm_fn.records import NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _INTEGER = re.compile(r"\s*[+-]?[0-9]+(_[0-9]+)*\s*", re.ASCII)
 _UNIT = re.compile(r"\s*([0-9]+\.?[0-9]*[kmgt]|[0-9]+[KMGT])\s*", re.ASCII)

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from krm_fn.arguments import command_line_parser, flag_tables
-from krm_fn.arguments.command_line_parser import Word
-from krm_fn.arguments.shell_words import UNKNOWN
+from krm_fn.arguments.shell_words import UNKNOWN, Word
 from tests.support.flag_table import CONTENT
 
 TABLE = flag_tables.of_release(CONTENT, "1.1.0")

@@ -14,7 +14,9 @@ GIT = ("git", "-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "init
 GRAPH = console.GRAPH.replace("      replicas: 2\n", '      replicas: 2\n      resources: {limits: {gpu: "1"}}\n').replace(
     '"registry.example/engine:1.4.0"', '"registry.example/engine:1.4.0", command: [python3], args: [-m, dynamo.vllm]'
 )
-SEVERAL = GRAPH.replace("      replicas: 2\n", "      replicas: 2\n      multinode: {nodeCount: 2}\n")
+SEVERAL = GRAPH.replace("      replicas: 2\n", "      replicas: 2\n      multinode: {nodeCount: 2}\n").replace(
+    "[-m, dynamo.vllm]", '[-m, dynamo.vllm, --tensor-parallel-size, "2"]'
+)
 """Line 15 has a change that a cluster refuses, and nothing else is wrong."""
 REFUSED = ("error", "DYN401", "spec.services.Worker.multinode.nodeCount", 15)
 

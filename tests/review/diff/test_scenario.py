@@ -58,7 +58,8 @@ def test_text(states, tmp_path):
     text = done.out.replace(f"{tmp_path}/", "")
     assert (done.code, done.err) == (1, "")
     assert text.startswith(TEXT)
-    first, second = text[len(TEXT) :].splitlines()
+    sizes, first, second = text[len(TEXT) :].splitlines()
+    assert "DYN613" in sizes  # the engine does not use the GPUs that the change adds
     assert first.startswith("new/config.yaml:9: error DYN530 roleRef:")
     assert second.startswith(
         "new/graph.yaml:69: warning DYN532 the rollout is stuck: a new pod needs 4 GPUs, and 2 GPUs of the nodes are free"
@@ -91,7 +92,7 @@ def test_json(states, tmp_path):
     assert (field["field"], field["change"], field["old"], field["new"]) == ("roleRef.name", "changed", "team-planner", "planner-next")
     (line,) = field["madeBy"]
     assert (line["state"], Path(line["file"]).relative_to(tmp_path).as_posix(), line["line"]) == ("new", "new/config.yaml", 9)
-    assert [each["code"] for each in told["findings"]] == ["DYN530", "DYN532"]
+    assert [each["code"] for each in told["findings"]] == ["DYN613", "DYN530", "DYN532"]
 
 
 def test_enough_nodes_end_the_rollouts(tmp_path):
