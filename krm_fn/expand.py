@@ -106,17 +106,41 @@ class _ExpandedItem(NamedTuple):
     findings: list[Result]
 
 
-def expand(resources: Sequence[Resource], config: Config) -> Expansion:
-    """Expands every Dynamo resource among `resources`.
+class KnownItems:
+    """The expansions of items in earlier renders, for renders of states that have most items in common.
 
-    Items that do not change come back as the same objects. The function never raises for user input, and an error in one resource does
-    not hide findings about the others.
+    An item is expanded once for each text of it and each text of the configuration and of the facts about other items: nothing else decides
+    its expansion.
+    """
+
+    def __init__(self) -> None:
+        self._expansions: dict[tuple[str, str], _ExpandedItem] = {}
+
+    def expand(self, resources: Sequence[Resource], context: _Context) -> list[_ExpandedItem]:
+        """Returns the expansions of all items."""
+        facts = repr(context)
+        return [self._expand(resource, context, facts) for resource in resources]
+
+    def _expand(self, resource: Resource, context: _Context, facts: str) -> _ExpandedItem:
+        if not identity.is_dynamo(resource):
+            return _expand_item(resource, context)
+        key = facts, repr(resource)
+        if key not in self._expansions:
+            self._expansions[key] = _expand_item(resource, context)
+        return self._expansions[key]
+
+
+def expand(resources: Sequence[Resource], config: Config, known: KnownItems | None = None) -> Expansion:
+    """Expands every Dynamo resource among `resources`. Takes expansions of equal items from `known`, and adds the others to it.
+
+    Items that do not change come back as the same objects, or as equal ones of `known`. The function never raises for user input, and an
+    error in one resource does not hide findings about the others.
     """
     facts, secret_findings = cluster.read(ownership.written(resources), config)
     default_namespace = config.namespace or cluster.NAMESPACE
     images, image_findings = deprecated_fields.images(resources, default_namespace)
     context = _Context(config, facts, images)
-    expanded = [_expand_item(resource, context) for resource in resources]
+    expanded = known.expand(resources, context) if known else [_expand_item(resource, context) for resource in resources]
     items = [item for expansion in expanded for item in expansion.items]
     generated = [entry for expansion in expanded for entry in expansion.generated]
     by_owner = ownership.owners_among(resources, default_namespace)

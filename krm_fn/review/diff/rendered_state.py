@@ -7,6 +7,7 @@ from typing import Literal
 
 from krm_fn import expand, results
 from krm_fn.config import Config
+from krm_fn.expand import KnownItems
 from krm_fn.function_config import is_config
 from krm_fn.kube import identity, labels
 from krm_fn.kube.identity import ObjectKey
@@ -43,9 +44,13 @@ class RenderedState(NamedTuple):
 
 
 def render(
-    inputs: Sequence[Resource], config: Config, settings: Resource | None = None, file_findings: Iterable[Result] = ()
+    inputs: Sequence[Resource],
+    config: Config,
+    settings: Resource | None = None,
+    file_findings: Iterable[Result] = (),
+    known: KnownItems | None = None,
 ) -> RenderedState:
-    """Renders the state of some resources. `settings` is the resource that holds the configuration.
+    """Renders the state of some resources. `settings` is the resource that holds the configuration, and `known` has items of another state.
 
     A Dynamo resource whose objects are among the inputs, as in a finished build, is not rendered again: later layers may have changed
     the objects, and the configuration of the build is not known. `file_findings` are about the files of the state: an error about a Dynamo
@@ -59,7 +64,7 @@ def render(
     )
     finished = [resource for key, resource in keyed if not built.isdisjoint(owner_keys(resource, key.namespace))]
     remaining = [resource for key, resource in keyed if key not in built and built.isdisjoint(owner_keys(resource, key.namespace))]
-    expansion = expand.expand(remaining, config)
+    expansion = expand.expand(remaining, config, known)
     applied = [resource for resource in (*expansion.resources, *finished) if not labels.is_local(resource)]
     objects = tuple(labels.without_tool_annotations(resource) for resource in applied if not is_expanded(resource))
     sources = (*filter(is_expanded, applied), *(resource for key, resource in keyed if key in built))
