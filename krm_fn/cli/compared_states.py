@@ -14,6 +14,7 @@ import click
 
 from krm_fn import report, results
 from krm_fn.cli.command_options import Inputs
+from krm_fn.expand import KnownItems
 from krm_fn.files import build_sources, checkouts, commands, reading, revisions, sources
 from krm_fn.files.build_sources import BuildSources
 from krm_fn.files.reading import File, Source
@@ -72,14 +73,15 @@ def load(given: Inputs, old: str | None) -> tuple[LoadedState, LoadedState | Non
             )
         except RepositoryError as problem:
             raise click.BadParameter(str(problem), param_hint="--old") from problem
-    rendered = rendered_state.render(files.values, files.config, files.settings_value, files.results)
+    known = KnownItems() if old_files else None
+    rendered = rendered_state.render(files.values, files.config, files.settings_value, files.results, known)
     state = LoadedState("the files", rendered, files, files.located(rendered.findings))
-    return state, None if old is None or old_files is None else render_old(old, old_files)
+    return state, None if old is None or old_files is None else render_old(old, old_files, known)
 
 
-def render_old(name: str, files: Sources, build_sources: BuildSources | None = None) -> LoadedState:
-    """Renders an old state. Its errors are warnings, because a change may repair them."""
-    rendered = rendered_state.render(files.values, files.config, files.settings_value, files.results)
+def render_old(name: str, files: Sources, known: KnownItems | None, build_sources: BuildSources | None = None) -> LoadedState:
+    """Renders an old state. Its errors are warnings, because a change may repair them. `known` has the items of the new state."""
+    rendered = rendered_state.render(files.values, files.config, files.settings_value, files.results, known)
     findings = [*rendered_state.old_findings(_located(files, rendered.findings, build_sources))]
     if revisions.is_path(name) and not (files.resources or files.results):
         findings = [revisions.empty(name)]
@@ -190,13 +192,14 @@ def build_states(build: BuildCommand, old: str | None, given: Inputs) -> tuple[L
     config = reading.read(given.config) if given.config else File("", [], [])
     namespace = given.namespace or ""
     files = sources.from_files([output], config.sources, namespace=namespace)
-    rendered = rendered_state.render(files.values, files.config, files.settings_value, files.results)
+    known = KnownItems() if old is not None else None
+    rendered = rendered_state.render(files.values, files.config, files.settings_value, files.results, known)
     findings = [*config.results, *_located(files, rendered.findings, new_sources)]
     new_state = LoadedState("the working tree", rendered, files, findings, new_sources)
     if old_output is None or old is None:
         return new_state, None
     named, default = ([], files.settings) if Path(old).is_dir() else sources.old_configuration(old, given.config, files.settings)
-    return new_state, render_old(old, sources.from_files([old_output], named, default, namespace=namespace), old_sources)
+    return new_state, render_old(old, sources.from_files([old_output], named, default, namespace=namespace), known, old_sources)
 
 
 def _run_build(build: BuildCommand, folder: Path, state: str) -> File:

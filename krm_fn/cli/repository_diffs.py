@@ -11,6 +11,7 @@ from krm_fn.cli import repository_states
 from krm_fn.cli.command_options import Inputs
 from krm_fn.cli.compared_states import LoadedState
 from krm_fn.config import Config
+from krm_fn.expand import KnownItems
 from krm_fn.files.sources import Sources
 from krm_fn.repositories.states import RootState
 from krm_fn.results import Result
@@ -52,8 +53,9 @@ def load(given: Inputs, old: str) -> ComparedStates:
     for path in dict.fromkeys((*new_roots, *old_roots)):
         new_root, old_root = new_roots.get(path), old_roots.get(path)
         name = new_root.name if new_root else path
-        new_state = _rendered("the working tree", new_root)
-        old_state = _rendered(old, old_root)
+        known_items = KnownItems()
+        new_state = _rendered("the working tree", new_root, known_items)
+        old_state = _rendered(old, old_root, known_items)
         old_state = old_state._replace(results=[*rendered_state.old_findings(old_state.results)])
         pairs.append(StatePair(name, new_state, old_state))
         how = new_root.how if new_root else f"only in {old}"
@@ -67,9 +69,9 @@ def _identity(result: Result) -> tuple[str, str, object]:
     return result.code, result.message, result.ref
 
 
-def _rendered(name: str, state: RootState | None) -> LoadedState:
+def _rendered(name: str, state: RootState | None, known: KnownItems) -> LoadedState:
     files = state.sources if state else Sources([], [], Config(), [])
-    rendered = rendered_state.render(files.values, files.config, files.settings_value, files.results)
+    rendered = rendered_state.render(files.values, files.config, files.settings_value, files.results, known)
     return LoadedState(name, rendered, files, files.located(rendered.findings))
 
 

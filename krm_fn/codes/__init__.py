@@ -1,8 +1,8 @@
 """The codes of findings. Each code has a page: a title, the meaning, and the fix.
 
 The pages are those of docs/errors, of `krm-fn explain` and of SARIF rules. The files in `texts/` contain them; a render never reads them.
-The meaning of a code never changes, and no code is used again: DYN055 (requests are expanded) and DYN165 (the rank of a follower can be
-computed everywhere) are retired.
+The meaning of a code never changes, and no code is used again: DYN055 (requests are expanded), DYN165 and DYN430 (the rank of a follower
+can be computed everywhere) are retired.
 
 The ranges: 001-019 reading ResourceLists and files, 020-029 and 080 the schema, 030-039 deprecated kinds and fields, 040-049 the
 configuration, 050-059 and 081-089 items, 060-069 later build layers and committed renders, 070-079 files of the commands, 100-199 graphs,

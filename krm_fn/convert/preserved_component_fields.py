@@ -70,10 +70,12 @@ def of_service(service: Fields, component: Fields, name: str | None) -> Fields:
     """Returns the fields of a service to preserve beside its component; the whole service if no part of it is enough."""
     plain = component_conversion.to_service(component)
     preserved: Fields = {}
+    differing = {field for field in (*service, *plain) if service.get(field) != plain.get(field)}
     for group in _GROUPS:
-        if any(_get(service, path) != _get(plain, path) for path in group.paths):
+        if any(path[0] in differing and _get(service, path) != _get(plain, path) for path in group.paths):
             preserved = _with(preserved, service, group)
-    return preserved if restored_service(component, preserved, name) == service else service
+    restored = restored_service(component, preserved, name) if preserved else plain
+    return preserved if restored == service else service
 
 
 def restored_service(component: Fields, preserved: Fields, name: str | None) -> Fields:

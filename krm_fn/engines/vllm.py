@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
-from krm_fn import results
 from krm_fn.engines import Engine, _command_lines
 from krm_fn.kube import env
 
@@ -36,7 +34,6 @@ _RAY = "--distributed-executor-backend ray"
 Follows the operator's `internal/dynamo/backend_vllm.go`.
 Rule: vllm.ray-executor
 """
-_REFERENCE = re.compile(r"\$\((\w+)\)", re.ASCII)
 
 
 class VLLM(Engine):
@@ -112,8 +109,6 @@ class VLLM(Engine):
         data = (spread, role.role) == ("data", "worker") and _command_lines.is_python(container)
         if ray or data:
             yield from _command_lines.check_words(container, role)
-        if (spread, role.role) == ("data", "worker"):
-            yield from _check_rank(container, role)
 
     def check_launched(self, container: Container, role: RolePlan) -> Iterator[Result]:
         """Checks that the launch line can get the port of the leader."""
@@ -232,22 +227,6 @@ def _data_parallel(container: Container, role: RolePlan, local: int) -> Containe
     )
     quoted = role.component.release.engines.quotes_words
     return _command_lines.inject(container, flags, VLLM.name, needs_shell=not leads, quoted=quoted)
-
-
-def _check_rank(container: Container, role: RolePlan) -> Iterator[Result]:
-    """Warns of followers that cannot compute their rank, because the release writes a reference where Kubernetes replaces none.
-
-    The shell runs the name of the variable as a program. So the line of a user can define a function of that name.
-    """
-    reference, plan = _REFERENCE.fullmatch(role.addressing.operand), role.component
-    if reference is None or f"{reference[1]}()" in " ".join(container.get("args") or ()):
-        return
-    name = reference[1]
-    message = (
-        f"the followers end at once, because Kubernetes replaces no $({name}) within $((...)), as this release writes it; "
-        f"write command: [/bin/sh, -c], and begin the line in args with {name}() {{ echo ${name}; }}; or use orchestrator: grove"
-    )
-    yield results.warning("DYN430", message, plan.ref, plan.at("main", "args"))
 
 
 ENGINE = VLLM()

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from krm_fn.kube import labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from krm_fn.kube.types import Resource
     from krm_fn.results import Path
 
 HIDDEN = "(hidden)"
@@ -27,6 +28,8 @@ _VARIABLES = ("env", "envs")
 _PRIVATE = frozenset((*_VARIABLES, "args", "command", "httpHeaders"))
 _DATA = ("data", "stringData")
 _TOPS = tuple((field,) for field in _DATA)
+_WHOLE = object()
+"""The key of a branch whose whole value counts."""
 _ONLY_IN_SECRETS = ("stringData", "secretGenerator", labels.LAST_APPLIED)
 
 
@@ -67,6 +70,34 @@ def paths(value: Any) -> list[Path]:
     [('env', 0, 'value')]
     """
     return [*_paths(value, ())]
+
+
+def paths_near(resource: Resource, fields: Iterable[Path]) -> list[Path]:
+    """Returns the paths of the secret values at, above and below some fields of a resource, without a search of the rest of it.
+
+    >>> paths_near({"env": [{"name": "A_KEY", "value": "x"}, {"name": "B_KEY", "value": "y"}]}, [("env", 1, "value")])
+    [('env', 1, 'value')]
+    """
+    branches: dict[Any, Any] = {}
+    for path in fields:
+        branch = branches
+        for step in path:
+            branch = branch.setdefault(step, {})
+        branch[_WHOLE] = {}
+    return paths(_near(resource, branches))
+
+
+def _near(value: Any, branches: dict[Any, Any]) -> Any:
+    """Returns a value with only some branches, and with all texts beside them: `name` and `kind` decide if another field is secret."""
+    if _WHOLE in branches or not isinstance(value, dict | list):
+        return value
+    if isinstance(value, list):
+        return [_near(entry, branches[index]) if index in branches else None for index, entry in enumerate(value)]
+    return {
+        key: _near(inner, branches[key]) if key in branches else inner
+        for key, inner in value.items()
+        if key in branches or not isinstance(inner, dict | list)
+    }
 
 
 def shown(value: Any, path: Path, secrets: Sequence[Path]) -> Any:

@@ -124,6 +124,8 @@ def stored(value: Any, struct: str, form: Form) -> Any:
     value = {**value, **form.special(struct, value)}
     defaults, fields = form.defaults.get(struct, {}), {}
     for field in _fields(struct):
+        if field.name not in value and field.name not in defaults:
+            continue
         written = value.get(field.name)
         if field.name in defaults and (written is None or (form.fills_zeros and field.mark != "*" and not written)):
             written = defaults[field.name]

@@ -57,7 +57,7 @@ def check(old: Iterable[Resource], new: Iterable[Resource], default_namespace: s
     """
     before = _known(old, default_namespace)
     for key, resource in _known(new, default_namespace).items():
-        if key in before:
+        if key in before and repr(before[key]) != repr(resource):
             was, now = (invalid_fields.without_nulls(state) for state in (before[key], resource))
             yield from (result._replace(ref=results.ref(resource)) for result in _rules(key.kind, was, now, config))
 

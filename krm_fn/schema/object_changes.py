@@ -124,6 +124,11 @@ class _Location:
         return FieldChange(self.new, old, new, self.old, self.names, order)
 
 
+def _is_same(old: Any, new: Any) -> bool:
+    """True for values without a change. Python calls `1`, `1.0` and `true` equal, but their texts differ."""
+    return old is new or (old == new and repr(old) == repr(new))
+
+
 class _Walk:
     """One comparison. If `ordered` is true, the order of all lists counts, otherwise only that of lists without keys."""
 
@@ -144,7 +149,9 @@ class _Walk:
         fields, others = schema.get("properties", {}), schema.get("additionalProperties")
         inner = others if isinstance(others, dict) else {}
         for key in dict.fromkeys((*new, *old)):
-            yield from self.values(old.get(key), new.get(key), fields.get(key, inner), at / key)
+            old_value, new_value = old.get(key), new.get(key)
+            if not _is_same(old_value, new_value):
+                yield from self.values(old_value, new_value, fields.get(key, inner), at / key)
 
     def _lists(self, old: list[Any], new: list[Any], schema: Schema, at: _Location) -> Iterator[FieldChange]:
         items = schema.get("items", {})

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
+import jsonschema
 import pytest
 
+import krm_fn
 from tests.cli import console
 
 HEAD = "apiVersion: config.dynamo.krm-fn.io/v1alpha1\nkind: DynamoBudget\nmetadata: {name: gpus}\n"
@@ -36,6 +39,9 @@ spec:
           resources: {limits: {nvidia.com/gpu: "2"}}
 """
 LARGER = GRAPH.replace("replicas: 3", "replicas: 4")
+
+
+SCHEMA = json.loads((Path(krm_fn.__file__).parent / "review" / "schemas" / "diff.json").read_text())
 
 
 @pytest.fixture(autouse=True)
@@ -88,6 +94,7 @@ def test_diff_counts_the_peak_of_a_rollout(folder):
 
 def test_json_and_markdown_have_the_numbers():
     done = console.run("diff", "--old", "graph.yaml", "--budget", "budget.yaml", "--format", "json", "larger.yaml")
+    jsonschema.validate(json.loads(done.out), SCHEMA)
     (limit,) = json.loads(done.out)["budget"]["limits"]
     assert limit == {
         "name": "search",

@@ -13,7 +13,8 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 
 from krm_fn.cli import diff_command, finding_formats
-from krm_fn.kube import secret_values
+from krm_fn.kube import paths, secret_values
+from krm_fn.review import explain
 from tests.cli import console
 from tests.fuzz import mutations
 from tests.review.adopt import test_adopt
@@ -180,6 +181,19 @@ def test_messages_of_rules_show_no_secret_value(case):
 
 
 SEEDS = [with_secrets(items) for items in mutations.seeds()]
+
+
+@settings(max_examples=200, deadline=None)
+@drawn(number=st.integers(0, 20_000), choice=st.integers(0, 1000))
+def test_the_search_near_a_field_finds_the_secret_values_that_hide_it(number, choice):
+    """A field is hidden in the same way by a search of the whole resource, and by one of the branch of the field."""
+    for resource in mutations.case(number, SEEDS).items:
+        fields = [path for path, _ in explain.fields_of(resource)]
+        above = [path[:length] for path in fields for length in range(len(path) + 1)]
+        path = above[choice % len(above)]
+        value = paths.at(resource, path)
+        near = secret_values.paths_near(resource, [path])
+        assert secret_values.shown(value, path, near) == secret_values.shown(value, path, secret_values.paths(resource))
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

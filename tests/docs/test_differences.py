@@ -134,14 +134,14 @@ def test_probe_of_the_user_replaces_the_default():
 WIDE = {"multinode": {"nodeCount": 2}, "resources": {"limits": {"gpu": "8"}}}
 
 
-def leader(**main):
-    made = render(graph("agg-vllm", Worker={**WIDE, "replicas": 1, "extraPodSpec": {"mainContainer": main}}))
+def leader(release="v0.9", **main):
+    made = render(graph("agg-vllm", Worker={**WIDE, "replicas": 1, "extraPodSpec": {"mainContainer": main}}), behaviour=release)
     (found,) = objects(made, "LeaderWorkerSet").values()
     return found
 
 
-def follower(**main):
-    (line,) = leader(**main)["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"][0]["args"]
+def follower(release="v0.9", **main):
+    (line,) = leader(release, **main)["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"][0]["args"]
     return line
 
 
@@ -174,7 +174,9 @@ def test_quotes_of_a_tensorrt_command_are_escaped():
 
 def test_the_shell_computes_the_first_rank_of_a_follower():
     says("writes `$(( 8 * LWS_WORKER_INDEX ))`, which the shell computes")
-    assert "--data-parallel-start-rank $(( 8 * LWS_WORKER_INDEX )) " in follower(args=["--data-parallel-size", "16"])
+    for release in ("v0.9", "v1.5", "v1.6"):
+        written = {"command": ["python3", "-m", "dynamo.vllm"], "args": ["--data-parallel-size", "16"]}
+        assert "--data-parallel-start-rank $(( 8 * LWS_WORKER_INDEX )) " in follower(release, **written)
 
 
 def test_json_keeps_its_quotes_in_a_line_for_a_shell():
@@ -394,17 +396,6 @@ def test_warnings(words, fields, code):
 
 def test_without_mistakes_nothing_is_said():
     assert render(graph("agg-vllm")).results == []
-
-
-def test_the_first_rank_of_a_follower_is_written_as_the_operator_does_under_1_5():
-    says("writes the first rank of a vLLM follower on a LeaderWorkerSet as the operator does")
-    main = {"command": ["python3", "-m", "dynamo.vllm"], "args": ["--data-parallel-size", "16"], "image": "example.org/vllm:1.5.0"}
-    several = {"multinode": {"nodeCount": 2}, "resources": {"limits": {"gpu": "8"}}, "extraPodSpec": {"mainContainer": main}}
-    for release, rank, reported in (("v0.9", "$(( 8 * LWS_WORKER_INDEX ))", False), ("v1.5", "$(( 8 * $(LWS_WORKER_INDEX) ))", True)):
-        found = render(graph("agg-vllm", Worker=several), behaviour=release)
-        (group, *_) = objects(found, "LeaderWorkerSet").values()
-        assert rank in str(group["spec"]["leaderWorkerTemplate"]["workerTemplate"])
-        assert ("DYN430" in codes(found, "warning")) is reported
 
 
 def test_a_variable_for_the_leader_is_the_users_under_1_5():

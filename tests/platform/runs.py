@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import yaml
 
 from tests.platform import admission, installation
-from tests.testbed import api, kubelet, programs, syncer
+from tests.testbed import api, kubelet, programs, server, syncer
 from tests.testbed.place import Place
 
 if TYPE_CHECKING:
@@ -107,6 +107,7 @@ def cluster(folder: Path) -> Iterator[ControlPlane]:
 def running(plane: ControlPlane, folder: Path, *components: str, home: str = HOME, prelude: str = "", **settings: Any) -> Iterator[Run]:
     """Install a layer, and run its command as its pods would: with its arguments, its files, its account and its namespace.
 
+    A process that ends is started again, because a syncer ends by design if a busy machine does not let it renew its Lease in time.
     `settings` are further settings of the kustomization, `prelude` is code that the process runs before.
     """
     paths = [f"platform/syncer/{name}" for name in components]
@@ -123,8 +124,11 @@ def running(plane: ControlPlane, folder: Path, *components: str, home: str = HOM
         arguments = [word.replace(mount, str(folder / mount.strip("/"))) for word in arguments]
     config = syncer.kubeconfig(plane, folder / "kubeconfig", syncer.token(plane, home, ACCOUNT))
     began = len((plane.folder / "audit.log").read_text().splitlines())
-    with syncer.running(config, folder, *arguments, "--leader-election", f"--lease-namespace={home}", prelude=prelude) as found:
-        yield Run(plane, found, objects, f"system:serviceaccount:{home}:{ACCOUNT}", config, began)
+    arguments += ["--leader-election", f"--lease-namespace={home}"]
+    with syncer.running(config, folder, *arguments, prelude=prelude, pod=f"{ACCOUNT}-{folder.name}") as found:
+        with server.restarting(found.server):
+            yield Run(plane, found, objects, f"system:serviceaccount:{home}:{ACCOUNT}", config, began)
+        assert "please report it" not in found.log()
 
 
 def mounted(pod: dict[str, Any], objects: list[dict[str, Any]]) -> Iterator[tuple[str, dict[str, str]]]:

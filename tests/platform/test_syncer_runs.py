@@ -6,7 +6,9 @@ The audit log of the API server has every request of the account, so its rights 
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 from typing import Any
 
 import pytest
@@ -136,6 +138,21 @@ def test_pods_and_restarts_work_with_their_components(alone):
     place.wait("chat", lambda status: successful(status) and status.get("restart", {}).get("phase") == "Completed")
     assert alone.refused() == []
     assert {("watch", "", "pods"), ("patch", "apps", "deployments")} <= alone.used() <= alone.granted()
+
+
+def test_a_restart_in_order_survives_the_end_of_the_syncer(alone):
+    """A syncer that cannot renew its Lease in time ends. The next process of its pod continues with the service that is in progress."""
+    place = Place(alone.plane, "runs-alone")
+    restart = {"id": "third", "strategy": {"type": "Sequential", "order": ["Frontend", "Worker"]}}
+    graph = chat(main={"image": "worker:NotReady"})
+    alone.syncer.server.pause()
+    place.deploy(graph | {"spec": graph["spec"] | {"restart": restart}}, restart="sync")
+    os.kill(alone.syncer.server.pid, signal.SIGKILL)
+    place.wait("chat", lambda status: status.get("restart", {}) == {"observedID": "third", "phase": "Restarting", "inProgress": ["Worker"]})
+    os.kill(alone.syncer.server.pid, signal.SIGKILL)
+    graph = chat()
+    place.deploy(graph | {"spec": graph["spec"] | {"restart": restart}}, restart="sync")
+    place.wait("chat", lambda status: successful(status) and status["restart"] == {"observedID": "third", "phase": "Completed"})
 
 
 def test_one_namespace_needs_no_right_in_the_cluster(alone):

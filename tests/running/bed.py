@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from tests.testbed.syncer import Syncer
 
 NATS_PORT, ETCD_PORT, PEER_PORT = 4222, 2379, 2380
+_SMALL = {"OMP_NUM_THREADS": "1", "VLLM_CPU_KVCACHE_SPACE": "1"}
+"""Settings of vLLM for a test machine: one thread, and a KV cache of 1 GiB, of which a short test touches little."""
 HELLO = {"model": graphs.MODEL, "messages": [{"role": "user", "content": "hello"}], "max_tokens": 8}
 
 
@@ -43,10 +45,32 @@ def environment(release: str) -> Path:
     return _installed(runtimes.find(release))
 
 
+def model() -> Path:
+    """The model folder. A test is skipped or fails if it does not exist."""
+    return _installed(runtimes.find_model())
+
+
 def planner(release: str) -> Image:
     """The image of the planner of a release. A test is skipped or fails if what it needs is not installed."""
-    packages = _installed(runtimes.find_planner(), "the packages of the planner", runtimes.PLANNER_REMEDY)
-    return image.of_environment(environment(release), packages, PYTHONPATH=str(packages))
+    modules = packages(runtimes.PLANNER)
+    return image.of_environment(environment(release), modules, PYTHONPATH=str(modules))
+
+
+def profiler(release: str, *folders: Path, **env: str) -> Image:
+    """The image of the profiler of a release, with more folders of Python modules. A test is skipped or fails as for `planner`."""
+    modules = (*folders, packages(runtimes.PLANNER), packages(runtimes.PROFILER))
+    return image.of_environment(environment(release), *modules, PYTHONPATH=":".join(map(str, modules)), **env)
+
+
+def vllm(release: str) -> Image:
+    """The image of a release with vLLM for CPUs. A test is skipped or fails if it is not installed."""
+    modules = [_installed(runtimes.find_packages(name), "vLLM for CPUs", runtimes.VLLM_REMEDY) for name in runtimes.VLLM[release]]
+    return image.of_environment(environment(release), *modules, PYTHONPATH=":".join(map(str, modules)), **_SMALL)
+
+
+def packages(name: str) -> Path:
+    """The folder with the packages of a list of `tools/runtimes.py`. A test is skipped or fails if they are not installed."""
+    return _installed(runtimes.find_packages(name), f"the packages of the {name}", runtimes.PLANNER_REMEDY)
 
 
 def _installed(folder: Path | None, what: str = "the Dynamo runtime", remedy: str = runtimes.REMEDY) -> Path:
@@ -61,14 +85,14 @@ class Running(NamedTuple):
 
 
 @contextlib.contextmanager
-def started(make: pytest.TempPathFactory) -> Iterator[Running]:
-    """A control plane of its own with the real controllers, and a node with 8 GPUs and no images. The first back-off takes a second."""
+def started(make: pytest.TempPathFactory, gpus: int = 8) -> Iterator[Running]:
+    """A control plane of its own with the real controllers, and a node with GPUs and no images. The first back-off takes a second."""
     needed = planes.Programs(*(programs.path(name) for name in ("etcd", "kube-apiserver", "kubectl")))
     folder = make.mktemp("control-plane")
     with (
         planes.running(folder, needed, *audit.flags(folder)) as plane,
         planes.controllers(plane, programs.path("kube-controller-manager")),
-        node.running(plane, make.mktemp("node"), {}, gpus=8, backoff=1.0) as machine,
+        node.running(plane, make.mktemp("node"), {}, gpus=gpus, backoff=1.0) as machine,
     ):
         yield Running(plane, machine)
 
@@ -92,7 +116,7 @@ class Bed(NamedTuple):
         here = Place(self.plane, self.plane.namespace(name), f"nvidia.com/{self.version}")
         spec = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Gi"}}}
         here.apply([{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": graphs.CLAIM}, "spec": spec}])
-        shutil.copytree(_installed(runtimes.find_model()), self.machine.claim(name, graphs.CLAIM) / "tiny")
+        shutil.copytree(model(), self.machine.claim(name, graphs.CLAIM) / "tiny")
         try:
             yield here
         finally:
@@ -117,14 +141,14 @@ class Bed(NamedTuple):
         said = self.machine.ask(here.namespace, f"{graph}-frontend", "/v1/models")
         return [each["id"] for each in json.loads(said.text)["data"]] if said.status == 200 else []
 
-    def answering(self, here: Place, graph: str) -> int:
-        """The number of ready frontends; 0 if not all of them list the model. A frontend of 1.5.1 may be ready a moment earlier."""
+    def answering(self, here: Place, graph: str, model: str = graphs.MODEL) -> int:
+        """The number of ready frontends; 0 if not all of them list a model. A frontend of 1.5.1 may be ready a moment earlier."""
         ready = self.machine.endpoints(here.namespace, f"{graph}-frontend")
         try:
             listed = [self.machine.request(each.address, each.port, "/v1/models") for each in ready]
         except OSError:  # one has ended meanwhile
             return 0
-        return len(ready) if all(f'"{graphs.MODEL}"' in each.text for each in listed) else 0
+        return len(ready) if all(f'"{model}"' in each.text for each in listed) else 0
 
     def chat(self, here: Place, graph: str) -> str:
         """The text with which a ready frontend answers a chat completion; empty if it refuses."""
@@ -160,8 +184,8 @@ class Bed(NamedTuple):
 def syncing(bed: Bed, kustomize: Path, make: pytest.TempPathFactory) -> Iterator[Syncer]:
     """A syncer with the account and the rights of platform/syncer. It shows the last lines of containers that failed."""
     folder = make.mktemp("syncer")
-    account = syncer.installed(bed.plane, kustomize, folder, "pods", "restarts", "planner", "models", "loras")
-    options = ("--pods", "--pod-messages", "--restarts", "--graph-replicas", "--models", "--loras")
+    account = syncer.installed(bed.plane, kustomize, folder, "pods", "restarts", "planner", "models", "loras", "requests", "auto-apply")
+    options = ("--pods", "--pod-messages", "--restarts", "--graph-replicas", "--models", "--loras", "--requests", "--auto-apply")
     with syncer.running(account, folder, *options, prelude=bed.machine.reaching()) as started:
         yield started
 
@@ -172,6 +196,12 @@ def furnish(plane: ControlPlane, machine: Node, version: str = "v1alpha1") -> Be
     for part in ("crds" if version == "v1alpha1" else f"crds-{version}", "roles"):
         cluster.put(plane, *installation.objects(programs.ROOT / "platform" / part))
     return Bed(plane, machine, version)
+
+
+def add_weights(bed: Bed, here: Place) -> None:
+    """Replace the model in the volume of a namespace by one with weights."""
+    folder = _installed(runtimes.find_weights(), "the model with weights", runtimes.VLLM_REMEDY)
+    shutil.copytree(folder, bed.machine.claim(here.namespace, graphs.CLAIM) / "tiny", dirs_exist_ok=True)
 
 
 def successful(graph: Object) -> bool:

@@ -12,6 +12,7 @@ FOLDER = "/models"
 _MODEL_ARGUMENTS = ("--model-path", MODEL, "--model-name", MODEL)
 _MOCKER = ("python3", "-m", "dynamo.mocker")
 _FRONTEND = ("python3", "-m", "dynamo.frontend")
+_VLLM = ("python3", "-m", "dynamo.vllm")
 
 # How a mock engine is told its part in a disaggregated graph, by the release of the runtime.
 _PARTS = {
@@ -37,6 +38,8 @@ class Service(NamedTuple):
     drain: int = 0
     """Seconds between the deletion of a pod and its SIGTERM, in which its callers learn that it goes."""
     image: str = ""
+    readiness: Object | None = None
+    """Its readiness probe. None: the rendered default."""
 
 
 def image(release: str) -> str:
@@ -49,6 +52,11 @@ def planner_image(release: str) -> str:
     return f"example.com/planner:{release}"
 
 
+def vllm_image(release: str) -> str:
+    """The image of a release that has vLLM."""
+    return f"example.com/vllm:{release}"
+
+
 def frontend(replicas: int = 1, *, router: str = "", adapter: bool = False) -> Service:
     """A frontend; `router` is its router mode, such as `kv`."""
     plain = Service("Frontend", "frontend", replicas, adapter=adapter)
@@ -59,6 +67,12 @@ def worker(replicas: int = 1, *more: str, kind: str = "worker", release: str = "
     """A mock engine with further arguments. A `kind` of prefill or decode depends on the release."""
     part = _PARTS[release, kind] if kind != "worker" else ()
     return Service(kind.capitalize(), kind, replicas, _MOCKER, (*_MODEL_ARGUMENTS, *part, *more), adapter)
+
+
+def vllm(release: str, replicas: int = 1, *more: str) -> Service:
+    """A worker that runs vLLM, with further arguments. With numbers of 16 bits, vLLM would use AMX without asking Linux for it."""
+    arguments = ("--model", MODEL, "--max-model-len", "512", "--enforce-eager", "--dtype", "float32", *more)
+    return Service("Worker", "worker", replicas, _VLLM, arguments, image=vllm_image(release))
 
 
 def disaggregated(release: str) -> tuple[Service, Service]:
@@ -119,5 +133,6 @@ def _container(service: Service, release: str) -> Object:
     more = {
         "env": [{"name": name, "value": value} for name, value in service.variables],
         "lifecycle": {"preStop": {"sleep": {"seconds": service.drain}}} if service.drain else {},
+        "readinessProbe": service.readiness,
     }
     return {key: value for key, value in (said | more).items() if value}

@@ -66,21 +66,24 @@ class Load:
 
 
 @contextlib.contextmanager
-def running(machine: Node, address: str, port: int, rate: float = RATE, body: dict[str, Any] = HELLO) -> Iterator[Load]:
+def running(
+    machine: Node, address: str, port: int, rate: float = RATE, body: dict[str, Any] = HELLO, timeout: float = 30
+) -> Iterator[Load]:
     """Send `rate` chat completions a second to the address of a Service until the context ends, each on a connection of its own.
 
-    A request does not wait for the answers of others. `body` is the JSON of each request.
+    A request does not wait for the answers of others. `body` is the JSON of each request. A request without a complete answer after
+    `timeout` seconds is lost.
     """
     load = Load()
-    with background.running(_send(load, machine, f"http://{address}:{port}/v1/chat/completions", rate, body), "load"):
+    limit = aiohttp.ClientTimeout(total=timeout)
+    with background.running(_send(load, machine, f"http://{address}:{port}/v1/chat/completions", rate, body, limit), "load"):
         yield load
         load.over = True
-        server.eventually(lambda: len(load.answers) == load.sent)
+        server.eventually(lambda: len(load.answers) == load.sent, max(180, 2 * timeout))
 
 
-async def _send(load: Load, machine: Node, url: str, rate: float, body: dict[str, Any]) -> None:
+async def _send(load: Load, machine: Node, url: str, rate: float, body: dict[str, Any], limit: aiohttp.ClientTimeout) -> None:
     connector = aiohttp.TCPConnector(socket_factory=machine.socket, force_close=True, limit=0)
-    limit = aiohttp.ClientTimeout(total=30)
     async with aiohttp.ClientSession(connector=connector, timeout=limit) as session, asyncio.TaskGroup() as requests:
         while not load.over:
             load.sent += 1

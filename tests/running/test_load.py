@@ -21,9 +21,15 @@ REBUILT = "1.5.1-rebuilt"
 ORDER = {"strategy": {"type": "Sequential", "order": ["Worker", "Frontend"]}}
 
 ((_, _PAGE),) = markdown.fenced((programs.ROOT / "docs" / "restart.md").read_text().partition("## Lost requests")[2], "yaml")
-_SETTINGS = yaml.safe_load(_PAGE)["spec"]
+_GRAPH = yaml.safe_load(_PAGE)
+ANNOTATIONS = _GRAPH["metadata"]["annotations"]
+_SETTINGS = _GRAPH["spec"]
 VARIABLES = {each["name"]: each["value"] for each in _SETTINGS["envs"]}
-DRAIN = _SETTINGS["services"]["Frontend"]["extraPodSpec"]["mainContainer"]["lifecycle"]["preStop"]["sleep"]["seconds"]
+_FRONTEND = _SETTINGS["services"]["Frontend"]["extraPodSpec"]["mainContainer"]
+DRAIN = _FRONTEND["lifecycle"]["preStop"]["sleep"]["seconds"]
+READINESS = _FRONTEND["readinessProbe"]
+MODEL = READINESS["httpGet"]["path"].removeprefix("/v1/models/").removesuffix("/ready")
+REQUEST = HELLO | {"model": MODEL}
 
 
 class Chat(NamedTuple):
@@ -36,10 +42,12 @@ class Chat(NamedTuple):
     here: Place
     drain: int
 
-    def deploy(self, release="1.5.1", **spec):
+    def deploy(self, release="1.5.1", workers=2, **spec):
         """Render and apply the graph, with more fields of its spec."""
-        services = (graphs.frontend(2, adapter=True)._replace(drain=self.drain), graphs.worker(2)._replace(drain=self.drain))
+        frontend = graphs.frontend(2, adapter=True)._replace(drain=self.drain, readiness=READINESS if self.drain else None)
+        services = frontend, graphs.worker(workers, "--model-name", MODEL)._replace(drain=self.drain)
         graph = graphs.v1beta1("chat", release, *services, **(VARIABLES if self.drain else {}))
+        graph["metadata"] |= {"annotations": ANNOTATIONS if self.drain else {}}
         graph["spec"] |= spec
         self.here.deploy(graph, behaviour="v1.5", sourceVersion="v1alpha1", restart="sync")
 
@@ -54,7 +62,11 @@ class Chat(NamedTuple):
 
     def answering(self):
         """The number of frontends that answer."""
-        return self.bed.answering(self.here, "chat")
+        return self.bed.answering(self.here, "chat", MODEL)
+
+    def requests(self, rate=load.RATE, body=REQUEST, timeout=30):
+        """Requests to the frontends: see `load.running`."""
+        return load.running(self.bed.machine, *self.bed.frontend(self.here, "chat"), rate, body, timeout)
 
     def judge(self, run, what):
         """By default, a pod that goes may lose short requests and those that still come. With the settings of the page, none."""
@@ -65,6 +77,7 @@ class Chat(NamedTuple):
 @pytest.fixture(scope="module")
 def chats(bed, sync):
     """Both graphs, which answer."""
+    bed.machine.images[graphs.image(REBUILT)] = bed.machine.images[graphs.image("1.5.1")]
     with bed.namespace("load-default") as default, bed.namespace("load-drain") as drain:
         both = Chat(bed, default, 0), Chat(bed, drain, DRAIN)
         for each in both:
@@ -78,10 +91,10 @@ def chats(bed, sync):
 def under_load(chats, what, measured):
     """Requests to both graphs. At the end, prints what was lost, and judges it."""
     with contextlib.ExitStack() as stack:
-        runs = [stack.enter_context(load.running(each.bed.machine, *each.bed.frontend(each.here, "chat"))) for each in chats]
+        runs = [stack.enter_context(each.requests()) for each in chats]
         yield
     for chat, run in zip(chats, runs, strict=True):
-        measured.append(f"{what}, {'with preStop and migration' if chat.drain else 'rendered defaults'}: {run.story()}")
+        measured.append(f"{what}, {'with the settings of the page' if chat.drain else 'rendered defaults'}: {run.story()}")
     for chat, run in zip(chats, runs, strict=True):
         chat.judge(run, what)
 
@@ -94,15 +107,14 @@ def scale(chats, replicas):
         each.settle(lambda chat: chat.answering() == replicas)
 
 
-LONG = HELLO | {"max_tokens": 1000}
+LONG = REQUEST | {"max_tokens": 1000}
 """The mock engine takes about seven seconds for the answer."""
 
 
 def test_long_answers_that_have_begun_are_finished_by_default(chats, measured):
     """A worker and a frontend are deleted in the middle."""
     chat, _ = chats
-    address, port = chat.bed.frontend(chat.here, "chat")
-    with load.running(chat.bed.machine, address, port, 4, LONG) as run:
+    with chat.requests(rate=4, body=LONG) as run:
         server.eventually(lambda: run.now() > 5)
         names = [each["metadata"]["name"] for each in chat.here.listed("Pod")]
         gone = [next(each for each in names if each.startswith(f"chat-{service}-")) for service in ("worker", "frontend")]
@@ -154,10 +166,71 @@ def test_restart_in_order(chats, measured):
     by="NVIDIA's mock engine on the real runtime",
 )
 def test_another_image(chats, measured):
-    images = chats[0].bed.machine.images
-    images[graphs.image(REBUILT)] = images[graphs.image("1.5.1")]
     with under_load(chats, "another image", measured):
         for each in chats:
             each.deploy(REBUILT, restart={"id": "once", **ORDER})
         for each in chats:
-            each.settle(lambda chat: {pod["spec"]["containers"][0]["image"] for pod in chat.here.listed("Pod")} == {graphs.image(REBUILT)})
+            each.settle(lambda chat: releases(chat) == {REBUILT})
+
+
+@pytest.mark.ran(
+    workload="Deployment",
+    engine="mock engine, another image under load",
+    release="1.5",
+    result="answered",
+    by="NVIDIA's mock engine on the real runtime",
+)
+def test_requests_that_wait_for_the_last_old_worker_are_answered_by_a_new_one(chats, measured):
+    """The last worker of the old image hangs until it is deleted. Its requests go to workers of the new image."""
+    _, chat = chats
+    machine, namespace = chat.bed.machine, chat.here.namespace
+    (old,) = releases(chat)
+    new = "1.5.1" if old == REBUILT else REBUILT
+    with chat.requests(timeout=300) as run:
+        chat.deploy(new, restart={"id": "once", **ORDER})
+        machine.eventually(lambda: last_old_worker(chat, old) != "", namespace)
+        hanging = last_old_worker(chat, old)
+        machine.kill(namespace, hanging, signal="STOP")
+        machine.eventually(lambda: hanging not in workers(chat), namespace)
+        sent = run.sent
+        machine.eventually(lambda: len(run.answers) >= sent, namespace)
+        if machine.pids(namespace, hanging):
+            machine.kill(namespace, hanging, signal="CONT")
+        chat.settle(lambda chat: releases(chat) == {new})
+    measured.append(f"another image while the last old worker hangs: {run.story()}")
+    chat.judge(run, "the last old worker hangs")
+
+
+def test_frontends_without_a_worker_are_not_ready(chats):
+    """By the readiness probe of the page. By default, they are ready, and answer with an error 404."""
+    for each in chats:
+        each.deploy(*releases(each), workers=0, restart={"id": "once", **ORDER})
+    default, chat = chats
+    machine = chat.bed.machine
+    machine.eventually(lambda: machine.endpoints(chat.here.namespace, "chat-frontend") == [], chat.here.namespace)
+    question = default.here.namespace, "chat-frontend", "/v1/chat/completions", REQUEST
+    machine.eventually(lambda: machine.ask(*question).status == 404, default.here.namespace)
+    assert len(machine.endpoints(default.here.namespace, "chat-frontend")) == 2
+
+
+def releases(chat):
+    """The releases of the images of all pods."""
+    return {release(pod) for pod in chat.here.listed("Pod")}
+
+
+def release(pod):
+    """The release of the image of a pod."""
+    return pod["spec"]["containers"][0]["image"].rpartition(":")[2]
+
+
+def workers(chat):
+    """The releases of the worker pods that are not deleted, by name."""
+    pods = {pod["metadata"]["name"]: pod for pod in chat.here.listed("Pod") if "deletionTimestamp" not in pod["metadata"]}
+    return {name: release(pod) for name, pod in pods.items() if name.startswith("chat-worker-")}
+
+
+def last_old_worker(chat, old):
+    """The name of the only worker of the old release, once both new workers exist; else empty."""
+    found = workers(chat)
+    names = [name for name, release in found.items() if release == old]
+    return names[0] if len(names) == 1 and len(found) == 3 else ""

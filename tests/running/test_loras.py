@@ -121,7 +121,7 @@ def bucket(bed, tmp_path_factory):
 
 def ran(release):
     """A release of the runtime, and what its test runs."""
-    by = f"a worker with the LoRA endpoints of dynamo.vllm on the runtime {release}, and a bucket"
+    by = "a worker without an engine, with the LoRA endpoints of dynamo.vllm on the real runtime"
     mark = pytest.mark.ran(workload="Deployment", engine="vLLM, LoRA adapters", release=release[:3], result="answered", by=by)
     return pytest.param(release, marks=mark)
 

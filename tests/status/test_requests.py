@@ -229,6 +229,8 @@ LEVELS = [
         "Deploying",
         f"{BOTH} DeploymentPending",
     ),
+    ("a stored state, and no object", {"state": "Deploying"}, {}, RequestInputs(), "Pending", "ProfilingPending"),
+    ("an unknown stored state", {"state": "Confused"}, AUTO, RequestInputs(), "Pending", "ProfilingPending"),
     ("a foreign Job, but the output is there", {}, {}, RequestInputs(asked.profiling(owner=None), OUT), "Ready", BOTH),
     ("a foreign Job, but the graph is there", MEMORY, {}, RequestInputs(asked.profiling(owner="x")), "Ready", BOTH),
 ]
@@ -243,6 +245,14 @@ def test_the_state_follows_from_the_objects(stored, spec, seen, state, reasons):
         reasons,
     )
     assert ("deployment" in found) is ("deployment" in stored)
+
+
+def test_a_stored_graph_names_its_output():
+    """The output was the source of the graph, also if it does not exist any more."""
+    stored = {"generatedDeployment": asked.GRAPH}
+    found = asked.status(asked.read(stored, **AUTO), RequestInputs(None, None, asked.graph("pending")))
+    assert found["deployment"]["state"] == "pending"
+    assert (found["generatedDeployment"], found["profilingResults"]) == (asked.GRAPH, "configmap/dgdr-output-qwen")
 
 
 def test_the_job_is_back_after_it_was_missing():

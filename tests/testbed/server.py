@@ -9,6 +9,7 @@ import secrets
 import signal
 import socket
 import subprocess
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _BOUND_TO_US = 'exec 3<&0 </dev/null; (cat <&3; kill -s TERM $$; sleep 1; kill -s KILL -- -$$) >/dev/null 2>&1 & exec 3<&-; exec "$@"'
 
 
+_RESTART_PERIOD = 0.2  # seconds
 _ASSIGNED_BY_NOBODY = range(16384, 32768)  # net.ipv4.ip_local_port_range begins at 32768
 
 
@@ -56,6 +58,12 @@ class Server:
     def pid(self) -> int:
         """The id of the process."""
         return self._process.pid
+
+    def restart_if_ended(self) -> None:
+        """Start the server again if its process has ended, by itself or by a signal."""
+        if self._process.poll() is not None:
+            end_group(self._process)
+            self.start()
 
     def end(self, number: signal.Signals = signal.SIGTERM, seconds: float = 60) -> int:
         """Send a signal; returns the exit code, or the negative number of the signal. Raises subprocess.TimeoutExpired."""
@@ -118,6 +126,24 @@ def running(command: Sequence[str | Path], log: Path) -> Iterator[Server]:
         yield server
     finally:
         server.stop()
+
+
+@contextlib.contextmanager
+def restarting(server: Server) -> Iterator[None]:
+    """Start a server again whenever its process ends, as a kubelet does with a container, until the context ends."""
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(_RESTART_PERIOD):
+            server.restart_if_ended()
+
+    thread = threading.Thread(target=watch, name=f"restarts of {server.log.stem}")
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 def free_ports(count: int) -> list[int]:

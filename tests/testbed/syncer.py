@@ -74,18 +74,26 @@ _START = "\nfrom krm_fn import __main__\n__main__.start()"
 
 @contextlib.contextmanager
 def running(
-    kubeconfig: Path, folder: Path, *options: str, hasty: bool = False, wait: bool = True, name: str = "syncer", prelude: str = ""
+    kubeconfig: Path,
+    folder: Path,
+    *options: str,
+    hasty: bool = False,
+    wait: bool = True,
+    name: str = "syncer",
+    prelude: str = "",
+    pod: str = "",
 ) -> Iterator[Syncer]:
     """Start a syncer with its log in `folder`, and wait until it is ready. The last of several equal options wins.
 
     If `hasty`, it gives up a silent connection after 5 seconds instead of 90, and asks for a missing kind every 2 seconds instead of 30.
-    `prelude` is code that runs before.
+    `prelude` is code that runs before. `pod` is the name of its pod, if it has one.
     """
     (port,) = server.free_ports(1)
     own = ["--kubeconfig", str(kubeconfig), "--listen", f"127.0.0.1:{port}", "--log-format", "json", "--log-level", "debug"]
     code = (_HASTY if hasty else "") + prelude
     program = ["-c", code + _START] if code else ["-m", "krm_fn"]
-    command = ["env", f"PYTHONPATH={programs.ROOT}", sys.executable, *program, "sync", *own, *options]
+    variables = [f"PYTHONPATH={programs.ROOT}", *([f"POD_NAME={pod}"] if pod else [])]
+    command = ["env", *variables, sys.executable, *program, "sync", *own, *options]
     with server.running(command, folder / f"{name}.log") as process:
         syncer = Syncer(process, port)
         if wait:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import signal
 import subprocess
 import sys
@@ -161,6 +162,19 @@ def test_a_killed_server_starts_again_and_a_paused_one_goes_on(tmp_path):
         assert alive.read_text() == paused
         thing.resume()
         thing.wait(lambda: alive.read_text() > paused)
+
+
+def test_a_server_restarts_until_the_context_ends(tmp_path):
+    """Its log has the output of all lives; afterwards it stays ended."""
+    with server.running(["/bin/sh", "-c", "echo there; exec sleep 600"], tmp_path / "log") as thing:
+        with server.restarting(thing):
+            for lives in (1, 2, 3):
+                server.eventually(lambda: thing.log.read_text().split() == ["there"] * lives)  # noqa: B023 - called at once
+                os.kill(thing.pid, signal.SIGKILL)
+            server.eventually(lambda: thing.log.read_text().split() == ["there"] * 4)
+        os.kill(thing.pid, signal.SIGKILL)
+        with pytest.raises(server.StartError, match="exit code -9"):
+            thing.wait(lambda: False)
 
 
 def test_a_server_that_cannot_start_tells_why(tmp_path):

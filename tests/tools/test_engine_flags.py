@@ -17,6 +17,7 @@ PROGRAM = """
     import argparse
 
     def parse_args(argv):
+        argv = ["a" if word == "other" else word for word in argv if word != "--legacy"]
         first = argparse.ArgumentParser(allow_abbrev=False)
         first.add_argument("--namespace")
         options, rest = first.parse_known_args(argv)
@@ -64,6 +65,16 @@ def program(tmp_path, monkeypatch):
 def test_the_flags_of_all_stages_are_measured(program):
     """Nothing is assumed of a parser: abbreviations, files, types and negations come from command lines that it reads."""
     assert measured_flags.measure(program) == {"parser": PARSERS, "flags": FLAGS}
+
+
+def test_words_that_a_program_rewrites_are_measured_too(program, monkeypatch):
+    """A program may accept more than its parsers: Dynamo translates some of its words for the engine."""
+    monkeypatch.setattr(measured_flags, "_REWRITTEN_CHOICES", {"--mode": ("other", "third"), "--absent": ("x",)})
+    monkeypatch.setattr(measured_flags, "_REWRITTEN_FLAGS", {"--legacy": "--enable-cache", "--unread": "--mode"})
+    flags = measured_flags.measure(program)["flags"]
+    assert flags["--mode"]["choices"] == ["a", "b", "other"]
+    assert flags["--legacy"] == {"values": "0", "negations": ["--no-legacy"], "deprecated": "write --enable-cache"}
+    assert "--unread" not in flags
 
 
 @pytest.mark.parametrize(

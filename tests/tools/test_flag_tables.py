@@ -14,7 +14,7 @@ REMOVED = [
     ("dynamo.vllm", "--is-prefill-worker", "1.4.0", "--disaggregation-mode prefill"),
     ("dynamo.vllm", "--migration-limit", "1.0.0", "--migration-limit of dynamo.frontend"),
     ("dynamo.sglang", "--enable-piecewise-cuda-graph", "1.3.0.post1", "--enforce-piecewise-cuda-graph"),
-    ("dynamo.trtllm", "--publish-events-and-metrics", "1.6.0", "--publish-kv-events"),
+    ("dynamo.trtllm", "--store-kv", "1.0.0", "--discovery-backend"),
     ("dynamo.planner", "--ttft", "1.0.0", "--config with the field ttft"),
 ]
 
@@ -55,6 +55,13 @@ def test_a_replacement_is_accepted_by_the_release_that_removed_the_flag(program)
         if " of dynamo." not in replacement["write"]:
             written = set(re.findall(r"--[a-z][\w-]*\w", replacement["write"].replace("{decode,prefill}", "decode")))
             assert written <= strings(at(table, since)), option
+
+
+def test_words_that_dynamo_rewrites_for_an_engine_are_accepted():
+    """Dynamo translates these words before the parsers of the engine, or its own, read them."""
+    assert {"agg", "encode", "pd", "prefill"} <= set(at(TABLES["dynamo.sglang"], "1.6.1")["--disaggregation-mode"]["choices"])
+    flag = at(TABLES["dynamo.trtllm"], "1.6.1")["--publish-events-and-metrics"]
+    assert flag["deprecated"] == "write --publish-kv-events --publish-metrics"
 
 
 @pytest.mark.parametrize(("program", "option", "since", "write"), REMOVED)

@@ -21,12 +21,13 @@ def test_failed_installation_leaves_no_environment(monkeypatch):
     assert runtimes.find("1.5.1") is None
 
 
-def test_failed_installation_leaves_no_packages_of_the_planner(monkeypatch):
+@pytest.mark.parametrize(("name", "package"), [(runtimes.PLANNER, "aiconfigurator-core"), (runtimes.PROFILER, "aiconfigurator")])
+def test_failed_installation_leaves_no_packages_besides_the_runtime(name, package, monkeypatch):
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", "")
-    with pytest.raises(progress.BuildError, match="No matching distribution found for aiconfigurator-core"):
-        runtimes.install_planner()
-    assert runtimes.find_planner() is None
+    with pytest.raises(progress.BuildError, match=f"No matching distribution found for {package}=="):
+        runtimes.install_packages(name)
+    assert runtimes.find_packages(name) is None
 
 
 def test_environment_belongs_to_its_pinned_packages(tmp_path, monkeypatch):

@@ -45,6 +45,9 @@ _PROBES = (
 )
 _UNKNOWN = "--zz-unknown-flag"
 _DYNAMIC = ("--trtllm.",)  # prefixes of flags that a program reads by itself
+# Words that some releases rewrite before their parsers read them.
+_REWRITTEN_CHOICES = {"--disaggregation-mode": ("agg", "aggregated", "encode", "pd", "prefill_and_decode")}
+_REWRITTEN_FLAGS = {"--publish-events-and-metrics": "--publish-kv-events --publish-metrics"}
 _REFUSED = (ValueError, TypeError, argparse.ArgumentTypeError, KeyError, AttributeError)
 
 _KINDS = (
@@ -69,7 +72,20 @@ def measure(program: real_parsers.RealProgram) -> dict[str, Any]:
         for action in call.parser._actions:
             if action.option_strings:
                 flags.setdefault(_name(action), _flag(action, stage, program.name))
+    _add_rewritten(program, flags)
     return {"parser": _parser(program), "flags": flags}
+
+
+def _add_rewritten(program: real_parsers.RealProgram, flags: dict[str, Any]) -> None:
+    """Add what a program accepts although its parsers do not: it rewrites these words before the parsers see them."""
+    for name, words in _REWRITTEN_CHOICES.items():
+        if choices := flags.get(name, {}).get("choices"):
+            accepted = {word for word in words if _fate(program, name, word) == "ignored"}
+            flags[name]["choices"] = sorted({*choices, *accepted})
+    known = {option for call in program.stages for option in call.parser._option_string_actions}
+    for name, successor in _REWRITTEN_FLAGS.items():
+        if name not in known and _fate(program, name) == "ignored":
+            flags[name] = {"values": "0", "negations": [f"--no-{name[2:]}"], "deprecated": f"write {successor}"}
 
 
 def _parser(program: real_parsers.RealProgram) -> dict[str, Any]:

@@ -42,6 +42,8 @@ class NativeLeaderWorkerSetWorkload(_leaderworkersets.Sets):
     def addressing(self, plan: ComponentPlan) -> Addressing:
         """The LeaderWorkerSet controller sets variables with the leader's host and the index of each pod.
 
+        Kubernetes expands no `$(NAME)` within `$((...))`, because it reads `$((` as the start of a name. A shell reads the variable there.
+
         Follows the operator's `internal/dynamo/lws.go`.
         Rule: leader-worker-set.addressing
         """
@@ -51,7 +53,7 @@ class NativeLeaderWorkerSetWorkload(_leaderworkersets.Sets):
             workers=_leaderworkersets.follower_hosts(plan),
             rank="$(LWS_WORKER_INDEX)",
             any_rank="$(LWS_WORKER_INDEX)",
-            operand="$(LWS_WORKER_INDEX)",
+            operand="LWS_WORKER_INDEX",
             rank_needs_shell=False,
             waits_for_dns=True,
         )

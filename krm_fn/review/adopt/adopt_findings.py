@@ -137,7 +137,7 @@ def _fix(field: ComparedField) -> str:
         return "wait until the operator has restarted all services, and export again"
     if labels.WORKER_HASH in field.path or "DYN_NAMESPACE_WORKER_SUFFIX" in field.path:
         return "set operatorVersion in render.yaml to the version of the operator that made the graph"
-    if (".command[" in field.path or ".args[" in field.path) and _words(field.live) == _words(field.rendered):
+    if (".command[" in field.path or ".args[" in field.path) and plain_words(field.live) == plain_words(field.rendered):
         return (
             "the operator writes this command so that it loses quotes or variables, and krm-fn corrects it (docs/differences.md, Pods): "
             "accept one restart of these pods"
@@ -147,8 +147,8 @@ def _fix(field: ComparedField) -> str:
     return "write the live value into the pods of the service in the graph, or accept one restart"
 
 
-def _words(command: str) -> list[str]:
-    """The words of a command without quotes and signs of variables: equal for a command and its correction."""
+def plain_words(command: str) -> list[str]:
+    """Returns the words of a command without quotes and signs of variables: equal for a command and its correction."""
     return sorted(_QUOTING.sub("", command).split())
 
 

@@ -7,7 +7,7 @@ is the field or the component from which the new object was made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from krm_fn import expand, function_config
@@ -24,6 +24,7 @@ from krm_fn.records import NamedTuple
 from krm_fn.results import Path
 from krm_fn.review import pods
 from krm_fn.review.diff import rendered_state
+from krm_fn.review.diff.alike_graphs import AlikeGraphs, KnownOrigins
 from krm_fn.review.diff.rendered_state import RenderedState, StateName
 from krm_fn.rules import field_origin
 from krm_fn.schema import object_changes
@@ -47,12 +48,14 @@ class ChangeOrigin(NamedTuple):
 
 
 class _States:
-    """Both states, with the indexes of their inputs by key."""
+    """Both states, with the indexes of their inputs by key. `known` are the origins for graphs by their keys in `alike`."""
 
     def __init__(self, old: RenderedState, new: RenderedState) -> None:
         self.old, self.new = old, new
         self.old_indexes, self.new_indexes = (_indexes(state) for state in (old, new))
         self._components: dict[tuple[StateName, int], list[Pods]] = {}
+        self.alike = AlikeGraphs(old, new)
+        self.known: dict[Hashable | None, KnownOrigins] = {}
 
     @cached_property
     def others(self) -> list[Resource]:
@@ -145,7 +148,17 @@ def _by_ablation(
     old_number, new_number = states.old_indexes[owner], states.new_indexes[owner]
     if old.inputs[old_number].get("apiVersion") != new.inputs[new_number].get("apiVersion"):
         return {}
-    reverted = _RevertedInputs(states, old_number, new_number)
+    numbers, owned = [number for number, _ in changes], [change for _, change in changes]
+    key = states.alike.key(old_number, new_number, owned)
+    known = None if key is None else states.known.get(key)
+    if known is None:
+        origins = _by_renders(_RevertedInputs(states, old_number, new_number), [*enumerate(owned)])
+        known = states.known[key] = KnownOrigins(origins, old_number, new_number)
+    return known.of(old_number, new_number, numbers)
+
+
+def _by_renders(reverted: _RevertedInputs, changes: Sequence[tuple[int, ObjectChange]]) -> dict[FieldNumber, tuple[ChangeOrigin, ...]]:
+    """Returns the origins of changes: the fields that are reverted singly, then together for the rest."""
     origins = ablation.attribute(reverted.singly(len(changes)), changes)
     rest = [(number, change) for number, change in changes if any((number, index) not in origins for index, _ in _fields(change))]
     return {**ablation.attribute(reverted.together(), rest), **origins} if rest else origins

@@ -161,7 +161,10 @@ def not_compared(old: RenderedState, new: RenderedState) -> Iterator[Result]:
 
 def without_secrets(change: ObjectChange) -> ObjectChange:
     """Returns the change with hidden secret values in its fields."""
-    old, new = (secret_values.paths(resource) if change.fields else [] for resource in (change.old, change.new))
+    if not change.fields or change.old is None or change.new is None:
+        return change
+    old = secret_values.paths_near(change.old, (field.old_path for field in change.fields))
+    new = secret_values.paths_near(change.new, (field.path for field in change.fields))
     fields = (_without_secrets(field, old, new) if (old or new) and not field.order else field for field in change.fields)
     return change._replace(fields=tuple(fields))
 

@@ -22,6 +22,7 @@ from krm_fn.schema import object_changes
 from krm_fn.schema.object_changes import ObjectChange
 
 _TEMPLATE: Path = ("spec", "template")
+_GATED = tuple(pattern for patterns in stored_objects.GATES.values() for pattern in patterns)
 
 
 def _strategy(resource: Resource) -> dict[str, Any]:
@@ -59,7 +60,10 @@ class TemplateWorkload(UniformWorkload):
 
     def findings(self, change: ObjectChange, causes: tuple[Path, ...]) -> Iterator[Result]:
         """Notes fields of feature gates that are off: an API server drops them, so they restart no pod."""
-        templates = [stored_templates.native(object_rules.spec(resource).get("template")) for resource in (change.old, change.new)]
+        written = [object_rules.spec(resource).get("template") for resource in (change.old, change.new)]
+        if not any(next(paths.find(template, _GATED), None) for template in written):
+            return
+        templates = [stored_templates.native(template) for template in written]
         for gate, patterns in stored_objects.GATES.items():
             old_fields, new_fields = (dict(paths.find(template, patterns)) for template in templates)
             path = next((path for path in (*new_fields, *old_fields) if new_fields.get(path) != old_fields.get(path)), None)

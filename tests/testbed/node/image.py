@@ -12,12 +12,14 @@ class Image(NamedTuple):
     """An image. Its files are those of the host, with a private writable layer for each container.
 
     `path`: folders in front of PATH, such as the `bin` of a virtual environment. `folders`: host folders that a container sees read-only at
-    the same path; only folders below /tmp, /run or /mnt, or on a file system of their own, must be named. The other fields are those of an
-    image's configuration; a container's own `command`, `args`, `env`, `workingDir` and `runAsUser` win over them.
+    the same path; only folders below /tmp, /run or /mnt, or on a file system of their own, must be named. `files`: files and folders of the
+    host that a container sees read-only at other paths, such as a user database of its own. The other fields are those of an image's
+    configuration; a container's own `command`, `args`, `env`, `workingDir` and `runAsUser` win over them.
     """
 
     path: tuple[Path, ...] = ()
     folders: tuple[Path, ...] = ()
+    files: tuple[tuple[Path, str], ...] = ()
     env: dict[str, str] = {}
     entrypoint: tuple[str, ...] = ()
     command: tuple[str, ...] = ()

@@ -10,6 +10,7 @@ layer of its own. `/tmp`, `/run`, `/dev` and the like are new. (One overlay of `
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import os
@@ -98,6 +99,7 @@ def _root(plan: Plan) -> None:
     os.chdir("/")
     for folder in plan["folders"]:
         _bind(folder, folder, read_only=True)
+        _open_way(Path(folder))
     for mount in sorted(plan["mounts"], key=lambda mount: mount["target"].count("/")):
         _bind(mount["source"], mount["target"], read_only=mount["readOnly"])
     _check(_libc.umount2(b"/.host", _DETACH), "leave the host's root")
@@ -149,6 +151,15 @@ def _bind(source: str, target: str, *, read_only: bool) -> None:
     _mount(origin, place, None, _BIND | _RECURSIVE)
     if read_only:
         _read_only(place)
+
+
+def _open_way(folder: Path) -> None:
+    """Let every user reach a folder of the image, as in an image, also below a home that only its owner may enter."""
+    for parent in folder.parents:
+        mode = stat.S_IMODE(parent.stat().st_mode)
+        if not mode & stat.S_IXOTH:
+            with contextlib.suppress(OSError):  # it is the host's own where an overlay is refused
+                parent.chmod(mode | stat.S_IXGRP | stat.S_IXOTH)
 
 
 def _read_only(place: Path) -> None:

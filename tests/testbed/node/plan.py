@@ -53,6 +53,7 @@ async def make(around: Surroundings, container: Object, image: Image, folder: Pa
         groups=[group for group in groups if group is not None],
         folders=[str(each) for each in image.folders],
         mounts=[
+            *(Mount(source, target, read_only=True) for source, target in image.files),
             *(Mount(around.folder / name, f"/etc/{name}") for name in _files(pod, around.address)),
             *volumes.mounts(container, around.places, found, pod),
             Mount(message, container.get("terminationMessagePath", "/dev/termination-log")),

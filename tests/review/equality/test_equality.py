@@ -1,0 +1,192 @@
+"""Each difference between an operator's objects and a render has a cause."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from typing import Any
+
+import pytest
+
+from krm_fn.kube import labels
+from krm_fn.review import equality
+from krm_fn.review.equality import equality_report, known_deviations
+from tests.review.equality import operator_export
+from tests.review.equality.operator_export import GRAPH, find, main
+from tests.support import given
+from tests.testbed import programs
+
+SETTINGS = {"behaviour": "v0.9", "natsAddress": "nats://nats:4222", "discoveryBackend": "kubernetes"}
+
+
+def compared(exported):
+    (found,) = equality.compare(exported).values()
+    return found
+
+
+def causes(found):
+    return {(difference.key.kind, difference.key.name, difference.field): difference.cause for difference in found.differences}
+
+
+@pytest.fixture
+def exported():
+    return operator_export.export(GRAPH, **SETTINGS)
+
+
+def test_the_objects_of_an_operator_are_the_same_but_for_known_deviations(exported):
+    """The deadline of a rollout is a deviation that docs/differences.md lists."""
+    given_export = copy.deepcopy(exported)
+    found = compared(exported)
+    assert {cause[:2] for cause in causes(found).values()} == {("deviation", "progress-deadline")}
+    assert (found.same_templates, found.templates) == (2, 2)
+    assert found.is_explained
+    assert exported == given_export, "the export is never changed"
+
+
+def another_image(exported):
+    main(find(exported, "Deployment", "chat-worker"))["image"] = "registry.example/other:0.9.0"
+
+
+def another_variable(exported):
+    main(find(exported, "Deployment", "chat-worker")).setdefault("env", []).append({"name": "EXTRA", "value": "1"})
+
+
+def a_removed_argument(exported):
+    main(find(exported, "Deployment", "chat-worker"))["args"] = ["-m"]
+
+
+def another_label_of_pods(exported):
+    find(exported, "Deployment", "chat-frontend")["spec"]["template"]["metadata"]["labels"]["extra"] = "1"
+
+
+def another_port(exported):
+    find(exported, "Service", "chat-frontend")["spec"]["ports"][0]["port"] = 9999
+
+
+def another_label(exported):
+    find(exported, "Service", "chat-worker")["metadata"]["labels"]["extra"] = "1"
+
+
+def fewer_rights(exported):
+    find(exported, "Role", "chat-k8s-service-discovery-role")["rules"].pop()
+
+
+def another_account(exported):
+    find(exported, "RoleBinding", "chat-k8s-service-discovery-binding")["subjects"][0]["name"] = "other"
+
+
+def a_removed_object(exported):
+    exported.remove(find(exported, "Service", "chat-worker"))
+
+
+def a_further_object(exported):
+    service = copy.deepcopy(find(exported, "Service", "chat-worker"))
+    service["metadata"]["name"] = "chat-other"
+    exported.append(service)
+
+
+def more_replicas(exported):
+    find(exported, "Deployment", "chat-worker")["spec"]["replicas"] = 5
+
+
+PLANTED = [
+    (another_image, "Deployment", "chat-worker", "spec.template.spec.containers[main].image"),
+    (another_variable, "Deployment", "chat-worker", "spec.template.spec.containers[main].env[EXTRA]"),
+    (a_removed_argument, "Deployment", "chat-worker", "spec.template.spec.containers[main].args[1]"),
+    (another_label_of_pods, "Deployment", "chat-frontend", "spec.template.metadata.labels.extra"),
+    (another_port, "Service", "chat-frontend", "spec.ports[http].port"),
+    (another_label, "Service", "chat-worker", "metadata.labels.extra"),
+    (fewer_rights, "Role", "chat-k8s-service-discovery-role", "rules[2]"),
+    (another_account, "RoleBinding", "chat-k8s-service-discovery-binding", "subjects[chat-k8s-service-discovery]"),
+    (a_removed_object, "Service", "chat-worker", ""),
+    (a_further_object, "Service", "chat-other", ""),
+    (more_replicas, "Deployment", "chat-worker", "spec.replicas"),
+]
+
+
+@pytest.mark.parametrize(("plant", "kind", "name", "field"), PLANTED, ids=[row[0].__name__ for row in PLANTED])
+def test_a_planted_difference_is_found(plant, kind, name, field, exported):
+    """Without a record of its author, its cause is unknown."""
+    plant(exported)
+    found = compared(exported)
+    unknown = [place for place, cause in causes(found).items() if cause.kind == "unknown"]
+    assert (kind, name, field) in unknown
+    assert not found.is_explained
+
+
+def test_all_planted_differences_are_found_together(exported):
+    for plant, *_ in PLANTED:
+        if plant not in (a_removed_object, another_label):
+            plant(exported)
+    found = causes(compared(exported))
+    for plant, *place in PLANTED:
+        assert plant in (a_removed_object, another_label) or found[tuple(place)].kind == "unknown"
+
+
+def managed(resource, manager, *path):
+    tree: dict[str, Any] = {}
+    for step in reversed(path):
+        tree = {step: tree}
+    resource["metadata"]["managedFields"] = [{"manager": manager, "operation": "Update", "fieldsV1": tree}]
+
+
+CONTAINER = ("f:spec", "f:template", "f:spec", "f:containers", 'k:{"name":"main"}', "f:image")
+AUTHORS = [("kubectl-edit", "edit"), ("k9s", "edit"), ("image-updater", "controller"), ("manager", "unknown")]
+
+
+@pytest.mark.parametrize(("manager", "kind"), AUTHORS, ids=[row[0] for row in AUTHORS])
+def test_the_field_manager_is_the_author_of_an_edit(manager, kind, exported):
+    """The program of the operator has the name `manager`, so its fields show no edit."""
+    another_image(exported)
+    managed(find(exported, "Deployment", "chat-worker"), manager, *CONTAINER)
+    cause = causes(compared(exported))["Deployment", "chat-worker", "spec.template.spec.containers[main].image"]
+    assert (cause.kind, cause.name) == (kind, "" if kind == "unknown" else manager)
+
+
+def test_an_object_of_another_release_names_the_release(exported):
+    """The operator 1.5 gives the Service of a worker the worker hash."""
+    newer = operator_export.export(GRAPH, **{**SETTINGS, "behaviour": "v1.5"})
+    exported[exported.index(find(exported, "Service", "chat-worker"))] = find(newer, "Service", "chat-worker")
+    cause = causes(compared(exported))["Service", "chat-worker", "metadata.labels['nvidia.com/dynamo-worker-hash']"]
+    assert cause == ("release", "v1.5")
+
+
+def test_an_export_without_graphs_is_not_explained():
+    found = compared([given.item("ConfigMap", "a", data={"a": "1"})])
+    assert [finding.code for finding in found.findings] == ["DYN565"]
+    assert not found.is_explained
+
+
+def test_objects_of_a_graph_with_an_error_name_the_error(exported):
+    del exported[0]["spec"]["services"]["Worker"]["extraPodSpec"]["mainContainer"]["image"]
+    found = compared(exported)
+    assert {cause[:2] for cause in causes(found).values()} == {("refused", "DYN205")}
+    assert not found.is_explained
+
+
+def test_the_report_has_no_names_and_no_values(exported):
+    """Users send the report, so it has only words of Kubernetes, of Dynamo and of krm-fn."""
+    for plant in (another_image, another_variable, another_port, another_label, a_further_object):
+        plant(exported)
+    find(exported, "Service", "chat-worker")["metadata"]["labels"]["customer.example/project"] = "1"
+    text = equality_report.anonymous(equality.compare(exported))
+    assert [
+        word for word in ("chat", "registry", "EXTRA", "extra", "customer", "nats:", "9999", f'"{given.NAMESPACE}"') if word in text
+    ] == []
+    (namespace,) = json.loads(text)["namespaces"]
+    assert (namespace["release"], namespace["podTemplates"]) == ("v0.9", {"total": 2, "same": 1})
+    assert {row["field"] for row in namespace["differences"]} >= {"metadata.labels.*", "spec.template.spec.containers[0].image"}
+
+
+def test_each_deviation_is_in_the_docs():
+    page = (programs.ROOT / "docs" / "differences.md").read_text()
+    section = page.partition("## Names of deviations")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| `([a-z-]+)` \|", section, re.MULTILINE) == sorted(known_deviations.NAMES)
+
+
+def test_secret_values_are_hidden(exported):
+    main(find(exported, "Deployment", "chat-worker")).setdefault("env", []).append({"name": "HF_TOKEN", "value": "hunter2"})
+    found = compared(exported)
+    assert "hunter2" not in equality_report.text({"a": found}) + equality_report.json_text({"a": found})
+    assert labels.OWNER not in equality_report.text({"a": found})
