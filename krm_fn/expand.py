@@ -32,11 +32,10 @@ API_VERSIONS = (identity.V1ALPHA1, identity.V1BETA1)
 
 
 class Expansion(NamedTuple):
-    """The output items and all findings. If a finding is an error, the items must not be used. `notes` are those of a further check."""
+    """The output items and all findings. If a finding is an error, the items must not be used."""
 
     resources: list[Resource]
     results: list[Result]
-    notes: list[Result] = []
 
 
 class PlannedResource(NamedTuple):
@@ -50,10 +49,6 @@ class PlannedResource(NamedTuple):
     plan: Any
     pods: Any
     objects: list[Resource]
-
-
-PlanCheck = Callable[[PlannedResource], Iterable[Result] | None]
-"""A check of a plan besides those of a render. It returns findings or None."""
 
 
 class _Expander(NamedTuple):
@@ -87,11 +82,12 @@ def _expander(api_version: str, kind: str) -> _Expander | None:
 
 
 class _Context(NamedTuple):
-    """The configuration, and the facts from the other items that the expansion of one item needs."""
+    """The configuration, and the facts from the other items that the expansion of one item needs. `planned` gets each plan."""
 
     config: Config
     cluster: ClusterFacts
     images: deprecated_fields.Images
+    planned: Callable[[PlannedResource], object] | None = None
 
 
 class _CheckedPlan(NamedTuple):
@@ -109,7 +105,6 @@ class _ExpandedItem(NamedTuple):
     items: list[Resource]
     generated: list[Generated]
     findings: list[Result]
-    notes: list[Result] = []
 
 
 class KnownItems:
@@ -120,36 +115,44 @@ class KnownItems:
     """
 
     def __init__(self) -> None:
-        self._expansions: dict[tuple[str, str], _ExpandedItem] = {}
-        self._checked: set[tuple[str, str]] = set()
+        self._expansions: dict[tuple[str, str], tuple[_ExpandedItem, list[PlannedResource]]] = {}
 
-    def expand(self, resources: Sequence[Resource], context: _Context, check: PlanCheck | None) -> list[_ExpandedItem]:
-        """Returns the expansions of all items. With a check, only those that were checked, too, are taken from earlier renders."""
-        facts = repr(context)
-        return [self._expand(resource, context, facts, check) for resource in resources]
+    def expand(self, resources: Sequence[Resource], context: _Context) -> list[_ExpandedItem]:
+        """Returns the expansions of all items."""
+        facts = repr(context._replace(planned=None))
+        return [self._expand(resource, context, facts) for resource in resources]
 
-    def _expand(self, resource: Resource, context: _Context, facts: str, check: PlanCheck | None) -> _ExpandedItem:
+    def _expand(self, resource: Resource, context: _Context, facts: str) -> _ExpandedItem:
         if not identity.is_dynamo(resource):
-            return _expand_item(resource, context, check)
+            return _expand_item(resource, context)
         key = facts, repr(resource)
-        if key not in self._expansions or (check and key not in self._checked):
-            self._expansions[key] = _expand_item(resource, context, check)
-            self._checked.update([key] if check else ())
-        return self._expansions[key]
+        if key not in self._expansions:
+            collected: list[PlannedResource] = []
+            self._expansions[key] = _expand_item(resource, context._replace(planned=collected.append)), collected
+        expanded, planned = self._expansions[key]
+        if context.planned:
+            for plan in planned:
+                context.planned(plan)
+        return expanded
 
 
-def expand(resources: Sequence[Resource], config: Config, known: KnownItems | None = None, check: PlanCheck | None = None) -> Expansion:
+def expand(
+    resources: Sequence[Resource],
+    config: Config,
+    planned: Callable[[PlannedResource], object] | None = None,
+    known: KnownItems | None = None,
+) -> Expansion:
     """Expands every Dynamo resource among `resources`. Takes expansions of equal items from `known`, and adds the others to it.
 
     Items that do not change come back as the same objects, or as equal ones of `known`. The function never raises for user input, and an
-    error in one resource does not hide findings about the others. `check` gets each plan with its pods, also those of a resource with
-    errors; its findings are the `notes` of the expansion.
+    error in one resource does not hide findings about the others. `planned` is called with each plan and its pods, also with those of a
+    resource with errors.
     """
     facts, secret_findings = cluster.read(ownership.written(resources), config)
     default_namespace = config.namespace or cluster.NAMESPACE
     images, image_findings = deprecated_fields.images(resources, default_namespace)
-    context = _Context(config, facts, images)
-    expanded = known.expand(resources, context, check) if known else [_expand_item(resource, context, check) for resource in resources]
+    context = _Context(config, facts, images, planned)
+    expanded = known.expand(resources, context) if known else [_expand_item(resource, context) for resource in resources]
     items = [item for expansion in expanded for item in expansion.items]
     generated = [entry for expansion in expanded for entry in expansion.generated]
     by_owner = ownership.owners_among(resources, default_namespace)
@@ -158,17 +161,16 @@ def expand(resources: Sequence[Resource], config: Config, known: KnownItems | No
     output, conflicts = ownership.merge(items, generated, by_owner, default_namespace, failed)
     findings = [*secret_findings, *image_findings, *graph_rules.check_duplicates(by_owner), *conflicts]
     findings.extend(finding for expansion in expanded for finding in expansion.findings)
-    notes = [note for expansion in expanded for note in expansion.notes]
-    return Expansion(output, sorted(ignore_rules.apply(_distinct(findings), resources), key=results.order), notes)
+    return Expansion(output, sorted(ignore_rules.apply(_distinct(findings), resources), key=results.order))
 
 
-def _expand_item(resource: Resource, context: _Context, check: PlanCheck | None) -> _ExpandedItem:
+def _expand_item(resource: Resource, context: _Context) -> _ExpandedItem:
     """Expands one item. An internal error becomes a finding, so that it hides no finding about the other items."""
     try:
         if not identity.is_dynamo(resource):
             return _ExpandedItem([resource], [], [])
         expander = _expander_of(resource)
-        return _check_only(resource, context) if expander is None else _expand_resource(resource, expander, context, check)
+        return _check_only(resource, context) if expander is None else _expand_resource(resource, expander, context)
     except Exception as problem:  # noqa: BLE001 - as the docstring says
         return _ExpandedItem([resource], [], [results.internal(problem, results.ref(resource))])
 
@@ -180,19 +182,20 @@ def _expander_of(resource: Resource) -> _Expander | None:
     return None if expander is None or ownership.is_generated(resource) else expander
 
 
-def _expand_resource(resource: Resource, expander: _Expander, context: _Context, check: PlanCheck | None) -> _ExpandedItem:
+def _expand_resource(resource: Resource, expander: _Expander, context: _Context) -> _ExpandedItem:
     """Expands one resource. A resource with errors generates nothing."""
     converted, conversion_findings = deprecated_fields.convert(resource, context.images)
     plan, pods, schema_findings, findings = _check_plan(converted, expander, context, conversion_findings)
-    notes = [*(check(PlannedResource(resource, plan, pods, [])) or ())] if check else []
+    if context.planned:
+        context.planned(PlannedResource(resource, plan, pods, []))
     if results.failed(findings):
-        return _ExpandedItem([resource], [], findings, notes)
+        return _ExpandedItem([resource], [], findings)
     written = _in_namespace(invalid_fields.without_reported_nulls(converted, schema_findings), plan.namespace)
     source = release_choice.source(written, context.config)
     items = ownership.source(source, expander.annotations(plan, pods, source.get("spec")), context.config.source)
     objects = release_choice.beside(source, expander.render(plan, pods))
     findings.extend(release_choice.check_source(written, context.config))
-    return _ExpandedItem(list(items), ownership.owned(written, objects), findings, notes)
+    return _ExpandedItem(list(items), ownership.owned(written, objects), findings)
 
 
 def _check_plan(resource: Resource, expander: _Expander, context: _Context, conversion_findings: list[Result]) -> _CheckedPlan:

@@ -73,7 +73,7 @@ def test_what_means_to_be_dynamos_and_is_not(change, said):
 
 
 def test_no_items_are_no_items():
-    assert given.expanded() == ([], [], [])
+    assert given.expanded() == ([], [])
 
 
 # findings

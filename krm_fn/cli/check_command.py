@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ from krm_fn.arguments import argument_findings
 from krm_fn.cli import budget_file, command_options, command_output, finding_formats, progress_line, repository_states
 from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.config import Config
+from krm_fn.expand import PlannedResource
 from krm_fn.files import reading, revisions, selection
 from krm_fn.files.reading import Source
 from krm_fn.files.revisions import OldState
@@ -204,14 +204,15 @@ def _findings(group: Iterable[Source], loaded: Sources, *, verbose: bool) -> Ite
     mismatches = list(finished_builds.check(values, loaded.config))
     known = {mismatch.ref for mismatch in mismatches}
     config = None if loaded.configs else _of_build(values)
-    expansion = expand.expand(values, config or loaded.config, check=partial(argument_findings.check_plan, notes=verbose))
+    planned: list[PlannedResource] = []
+    expansion = expand.expand(values, config or loaded.config, planned.append)
     for result in expansion.results:
         orphan = result.code == _ORPHAN and result.ref in known
         if not orphan and (loaded.configs or result.code != _PRUNED):
             yield result
     yield from deprecations.check(values, loaded.config)
     yield from runtime_windows.check(values, loaded.config)
-    yield from expansion.notes
+    yield from argument_findings.check(planned, notes=verbose)
     yield from native_objects.check(values, config or loaded.config)
     yield from mismatches
     yield from build_references.check_generated_names(values, loaded.config)

@@ -71,7 +71,7 @@ def _answer(received: ResourceList) -> _Answer:
 def expand_items(received: ResourceList) -> tuple[list[Any], list[Result]]:
     """Returns the items that leave, and the findings. With an error the items leave unchanged."""
     settings, misread = function_config.read(received.function_config)
-    resources, expanded, _ = expand.expand(received.resources, settings)
+    resources, expanded = expand.expand(received.resources, settings)
     lost = _lost(received.resources, resources, settings)
     findings = _located([*received.results, *misread, *expanded, *lost], received)
     return received.items if results.failed(findings) else resources, findings

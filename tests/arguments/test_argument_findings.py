@@ -23,7 +23,7 @@ IMAGE = "nvcr.io/nvidia/ai-dynamo/runtime"
 def findings(*resources, **settings):
     """The findings about the command lines of resources."""
     planned: list[PlannedResource] = []
-    expand(list(resources), given.settings_of(*resources, **settings), check=planned.append)
+    expand(list(resources), given.settings_of(*resources, **settings), planned.append)
     return [*argument_findings.check(planned)]
 
 
@@ -279,7 +279,7 @@ NOTED = [
 def test_a_note_says_why_a_command_line_is_not_judged(main, reasons):
     graph = given.graph({"Worker": given.service("worker", main={"image": f"{IMAGE}:1.5.1", **main})})
     planned: list[PlannedResource] = []
-    expand([graph], given.settings_of(graph), check=planned.append)
+    expand([graph], given.settings_of(graph), planned.append)
     notes = [*argument_findings.check(planned, notes=True)]
     assert [(note.severity, note.code) for note in notes] == [("info", "DYN620")] * len(reasons)
     assert all(reason in note.message for reason, note in zip(reasons, notes, strict=True))
@@ -364,6 +364,6 @@ def test_the_examples_have_no_error():
     for path in EXAMPLES:
         loaded = sources.load([str(path)])
         planned: list[PlannedResource] = []
-        expand(loaded.values, loaded.config, check=planned.append)
+        expand(loaded.values, loaded.config, planned.append)
         wrong += [(str(path), finding.message) for finding in argument_findings.check(planned) if finding.severity != "info"]
     assert wrong == []

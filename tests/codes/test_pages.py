@@ -69,7 +69,7 @@ def test_the_wrong_example_has_the_finding_and_the_right_one_has_not(code, which
     loaded = sources.load([str(file)])
     natively = native_objects.check(loaded.values, loaded.config)
     planned: list[expand.PlannedResource] = []
-    expanded = expand.expand(loaded.values, loaded.config, check=planned.append)
+    expanded = expand.expand(loaded.values, loaded.config, planned.append)
     found = [*loaded.results, *expanded.results, *natively, *argument_findings.check(planned)]
     assert (code in {result.code for result in found}) == (which == "wrong"), found
 

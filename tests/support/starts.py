@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 _REFERENCE = re.compile(r"\$(?:(\$)|\(([^)]*)\))")
 _NOTE = """printf '%s\\0' "${{0##*/}}" "$#" "$@" >>"{log}"
 {launch}"""
-_LAUNCH = {"mpirun": 'shift $(($# - 3)); exec "$@"', "trtllm-llmapi-launch": 'exec "$@"'}
+# The launcher of TensorRT-LLM runs its words as a command of a shell, which may also be `exec`.
+_LAUNCH = {"mpirun": 'shift $(($# - 3)); exec "$@"', "trtllm-llmapi-launch": '"$@"'}
 
 
 class Start(NamedTuple):
@@ -46,7 +47,9 @@ def stand_ins(folder: Path, names: Iterable[str], **scripts: str) -> Path:
     return folder
 
 
-def start(container: Container, programs: Path, variables: Mapping[str, str], places: Mapping[str, Path] | None = None) -> Start:
+def start(
+    container: Container, programs: Path, variables: Mapping[str, str], places: Mapping[str, Path] | None = None, *, seconds: int = 300
+) -> Start:
     """Run a container's command. `places` maps absolute paths in its text to the files to use in their place."""
     words = [*(container.get("command") or ()), *(container.get("args") or ())]
     for name, place in (places or {}).items():
@@ -60,7 +63,7 @@ def start(container: Container, programs: Path, variables: Mapping[str, str], pl
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=seconds,
     )
     return Start(ran.returncode, _calls(programs / "calls"), ran.stdout + ran.stderr)
 

@@ -45,9 +45,6 @@ _PROBES = (
 )
 _UNKNOWN = "--zz-unknown-flag"
 _DYNAMIC = ("--trtllm.",)  # prefixes of flags that a program reads by itself
-# Words that some releases rewrite before their parsers read them.
-_REWRITTEN_CHOICES = {"--disaggregation-mode": ("agg", "aggregated", "encode", "pd", "prefill_and_decode")}
-_REWRITTEN_FLAGS = {"--publish-events-and-metrics": "--publish-kv-events --publish-metrics"}
 _REFUSED = (ValueError, TypeError, argparse.ArgumentTypeError, KeyError, AttributeError)
 
 _KINDS = (
@@ -72,20 +69,31 @@ def measure(program: real_parsers.RealProgram) -> dict[str, Any]:
         for action in call.parser._actions:
             if action.option_strings:
                 flags.setdefault(_name(action), _flag(action, stage, program.name))
-    _add_rewritten(program, flags)
-    return {"parser": _parser(program), "flags": flags}
+    return {"parser": _parser(program), "flags": flags | _replaced(program, flags)}
 
 
-def _add_rewritten(program: real_parsers.RealProgram, flags: dict[str, Any]) -> None:
-    """Add what a program accepts although its parsers do not: it rewrites these words before the parsers see them."""
-    for name, words in _REWRITTEN_CHOICES.items():
-        if choices := flags.get(name, {}).get("choices"):
-            accepted = {word for word in words if _fate(program, name, word) == "ignored"}
-            flags[name]["choices"] = sorted({*choices, *accepted})
-    known = {option for call in program.stages for option in call.parser._option_string_actions}
-    for name, successor in _REWRITTEN_FLAGS.items():
-        if name not in known and _fate(program, name) == "ignored":
-            flags[name] = {"values": "0", "negations": [f"--no-{name[2:]}"], "deprecated": f"write {successor}"}
+def _replaced(program: real_parsers.RealProgram, flags: dict[str, Any]) -> dict[str, Any]:
+    """The flags in the source of a program that no parser has, and that it accepts: it replaces them before it parses."""
+    known = {option for name, flag in flags.items() for option in (name, *flag.get("aliases", ()), *flag.get("negations", ()))}
+    if _fate(program, _UNKNOWN) != "refused":
+        return {}
+    candidates = {name for name in program.flags_in_source() if not any(option.startswith(name) for option in known)}
+    outcomes = {name: program.run([*program.arguments, name]) for name in sorted(candidates)}
+    accepted = {name: outcome for name, outcome in outcomes.items() if outcome.accepted and not outcome.message}
+    return {name: {"values": "0", "deprecated": _successors(program, outcome)} for name, outcome in accepted.items()}
+
+
+def _successors(program: real_parsers.RealProgram, outcome: real_parsers.Outcome) -> str:
+    """The flags that a replaced flag turns on, as the text of its deprecation."""
+    turned_on = [
+        _name(action)
+        for before, call in zip(program.stages, outcome.calls, strict=False)
+        for action in call.parser._actions
+        if action.option_strings
+        and getattr(call.options, action.dest, None) is True
+        and getattr(before.options, action.dest, None) is not True
+    ]
+    return f"write {' '.join(turned_on)}" if turned_on else "deprecated"
 
 
 def _parser(program: real_parsers.RealProgram) -> dict[str, Any]:

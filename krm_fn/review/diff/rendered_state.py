@@ -8,7 +8,7 @@ from typing import Literal
 from krm_fn import expand, results
 from krm_fn.arguments import argument_findings
 from krm_fn.config import Config
-from krm_fn.expand import KnownItems
+from krm_fn.expand import KnownItems, PlannedResource
 from krm_fn.function_config import is_config
 from krm_fn.kube import identity, labels
 from krm_fn.kube.identity import ObjectKey
@@ -65,12 +65,13 @@ def render(
     )
     finished = [resource for key, resource in keyed if not built.isdisjoint(owner_keys(resource, key.namespace))]
     remaining = [resource for key, resource in keyed if key not in built and built.isdisjoint(owner_keys(resource, key.namespace))]
-    expansion = expand.expand(remaining, config, known, argument_findings.check_plan)
+    planned: list[PlannedResource] = []
+    expansion = expand.expand(remaining, config, planned.append, known)
     applied = [resource for resource in (*expansion.resources, *finished) if not labels.is_local(resource)]
     objects = tuple(labels.without_tool_annotations(resource) for resource in applied if not is_expanded(resource))
     sources = (*filter(is_expanded, applied), *(resource for key, resource in keyed if key in built))
     failed = frozenset(_failed(remaining, expansion.results, default_namespace(config)))
-    findings = (*expansion.results, *expansion.notes)
+    findings = (*expansion.results, *argument_findings.check(planned))
     state = RenderedState(objects, tuple(inputs), config, settings, frozenset(built), failed, findings=findings, sources=sources)
     return _with_errors(state, file_findings)
 

@@ -105,9 +105,9 @@ def expanded(monkeypatch):
     names: Counter[str] = Counter()
     expand_item = expand._expand_item
 
-    def counting(resource: Any, context: Any, check: Any) -> Any:
+    def counting(resource: Any, context: Any) -> Any:
         names.update([resource["metadata"]["name"]] if identity.is_dynamo(resource) else [])
-        return expand_item(resource, context, check)
+        return expand_item(resource, context)
 
     monkeypatch.setattr(expand, "_expand_item", counting)
     return names
