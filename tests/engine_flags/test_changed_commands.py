@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from krm_fn.arguments import command_line_parser, flag_tables, value_types
-from krm_fn.arguments.command_line_parser import Word
+from krm_fn.arguments.shell_words import Word
 from tests.engine_flags import engine_graphs, parser_verdicts
 from tests.engine_flags.command_mutations import Mutator
 from tests.engine_flags.engine_graphs import MODEL
