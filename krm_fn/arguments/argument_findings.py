@@ -30,11 +30,17 @@ def check(planned: Iterable[PlannedResource], *, notes: bool = False) -> Iterato
     With `notes`, a note says why a command line is not judged, or only in part.
     """
     for resource in planned:
-        if isinstance(resource.plan, GraphPlan):
-            try:
-                yield from _check_graph(resource.pods, resource.plan.ref, notes=notes)
-            except Exception as problem:  # noqa: BLE001 - an internal error about one graph hides no finding about the others
-                yield results.internal(problem, resource.plan.ref)
+        yield from check_plan(resource, notes=notes)
+
+
+def check_plan(planned: PlannedResource, *, notes: bool = False) -> list[Result]:
+    """Returns the findings about the command lines of one graph or component."""
+    if not isinstance(planned.plan, GraphPlan):
+        return []
+    try:
+        return list(_check_graph(planned.pods, planned.plan.ref, notes=notes))
+    except Exception as problem:  # noqa: BLE001 - an internal error about one graph hides no finding about the others
+        return [results.internal(problem, planned.plan.ref)]
 
 
 def _check_graph(components: Iterable[Pods], ref: Ref, *, notes: bool) -> Iterator[Result]:

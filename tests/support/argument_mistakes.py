@@ -154,7 +154,6 @@ _CHOICES = _values(
         ],
         "sglang": [
             ("--disaggregation-mode prefil", "prefil", "write prefill"),
-            ("--disaggregation-mode agg", "agg", "null"),
             ("--disaggregation-transfer-backend nixle", "nixle", "write nixl"),
             ("--disaggregation-transfer-backend ucx", "ucx", "mooncake"),
             ("--dtype fp16", "fp16", "half"),
@@ -412,9 +411,7 @@ _MOVED = [
             ("--hybrid-kvcache-ratio 0.5", "write --swa-full-tokens-ratio"),
         ],
     ),
-    *_moved(
-        "trtllm", "1.6.1", [("--migration-limit 3", "of dynamo.frontend"), ("--publish-events-and-metrics", "write --publish-kv-events")]
-    ),
+    *_moved("trtllm", "1.6.1", [("--migration-limit 3", "of dynamo.frontend")]),
     *_moved("trtllm", "1.0.0", [("--store-kv etcd", "write --discovery-backend")]),
     *_moved("frontend", "1.6.1", [("--store-kv etcd", "write --discovery-backend")]),
     *_moved("frontend", "1.4.0", [("--router-durable-kv-events", "remove it"), ("--durable-kv-events", "remove it")]),

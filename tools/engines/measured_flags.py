@@ -85,7 +85,7 @@ def _add_rewritten(program: real_parsers.RealProgram, flags: dict[str, Any]) -> 
     known = {option for call in program.stages for option in call.parser._option_string_actions}
     for name, successor in _REWRITTEN_FLAGS.items():
         if name not in known and _fate(program, name) == "ignored":
-            flags[name] = {"values": "0", "replaced": True, "negations": [f"--no-{name[2:]}"], "deprecated": f"write {successor}"}
+            flags[name] = {"values": "0", "negations": [f"--no-{name[2:]}"], "deprecated": f"write {successor}"}
 
 
 def _parser(program: real_parsers.RealProgram) -> dict[str, Any]:

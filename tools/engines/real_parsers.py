@@ -9,7 +9,6 @@ import importlib
 import inspect
 import io
 import logging
-import re
 import sys
 import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -97,11 +96,6 @@ class RealProgram:
                     return Outcome(True, "", repr(error), record.calls)
                 return Outcome(False, "check", f"{type(error).__name__}: {error}", record.calls)
         return Outcome(True, "", "", record.calls)
-
-    def flags_in_source(self) -> set[str]:
-        """The texts in the module of the program's own parser that look like flags."""
-        source = inspect.getsource(sys.modules[self._parse.__module__])
-        return set(re.findall(r"""["'](--[a-z][a-z-]+)["']""", source))
 
     def _has_rest(self, calls: list[Call]) -> bool:
         """Whether the last parser left something over, so that the program refuses it by itself."""
