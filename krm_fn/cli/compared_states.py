@@ -23,10 +23,9 @@ from krm_fn.files.sources import Sources
 from krm_fn.kube.types import Resource
 from krm_fn.results import Result
 from krm_fn.review.diff import live_states, rendered_state
-from krm_fn.review.diff.change_origins import ChangeOrigin
 from krm_fn.review.diff.comparison import Diff
 from krm_fn.review.diff.diff_report import SourceLine
-from krm_fn.review.diff.rendered_state import RenderedState, StateName
+from krm_fn.review.diff.rendered_state import ChangeOrigin, RenderedState, StateName
 from krm_fn.review.live import cluster_export
 
 

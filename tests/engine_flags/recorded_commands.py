@@ -43,7 +43,6 @@ class Container(NamedTuple):
     role: str
     spec: Any
     variables: Mapping[str, str]
-    is_follower: bool = False
 
     def __str__(self) -> str:
         return f"{self.graph}: {self.workload}, {self.role}, container {self.spec['name']}"
@@ -75,7 +74,7 @@ def containers(graph: str, objects: Iterable[Resource]) -> Iterator[Container]:
                 for container in (*spec.get("initContainers", ()), *spec["containers"]):
                     if container.get("command"):
                         workload = f"{item['kind']} {item['metadata']['name']}"
-                        yield Container(graph, workload, role, container, variables, item["kind"] == "LeaderWorkerSet" and index > 0)
+                        yield Container(graph, workload, role, container, variables)
 
 
 def _roles(workload: Resource, index: int) -> Iterator[tuple[str, dict[str, str]]]:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 FRAMEWORKS = {"vllm": "vLLM", "sglang": "SGLang", "trtllm": "TensorRT-LLM"}
 KINDS = ("Deployment", "LeaderWorkerSet", "PodCliqueSet")
 SOURCES = {"examples": rendered_sources.examples, "pages": rendered_sources.pages, "graphs that tests run": rendered_sources.running}
-ENDS_AT_ONCE = "DYN430"
-"""The code of the warning that followers end, because Kubernetes replaces no reference within the arithmetic of their line."""
 
 
 class Source(NamedTuple):
@@ -65,11 +63,8 @@ def _containers() -> Iterator[tuple[Source, Container]]:
         for render in engine_graphs.renders(framework):
             expansion = expand.expand([render.graph], render.config())
             assert not [result for result in expansion.results if result.severity == "error"], render.name
-            warnings = {result.code for result in expansion.results}
             for container in recorded_commands.containers(render.name, expansion.resources):
-                ends = ENDS_AT_ONCE in warnings and container.is_follower
-                name = ENDS_AT_ONCE if ends else framework
-                yield Source(name, render.release, container.workload.partition(" ")[0]), container
+                yield Source(framework, render.release, container.workload.partition(" ")[0]), container
 
 
 def _question(line: CommandLine) -> Question:
@@ -104,10 +99,3 @@ def test_the_parsers_accept_the_lines_of_written_graphs(name, outcomes):
     listed = outcomes[Source(name)]
     assert [refusal for outcome in listed for refusal in outcome.refusals] == []
     assert len([line for outcome in listed for line in outcome.recording.lines]) >= 10
-
-
-def test_a_line_that_ends_at_once_has_a_warning(outcomes):
-    """The followers about which the warning speaks fail in their shell, and no other container does."""
-    ending = [outcome for source, listed in outcomes.items() if source.name == ENDS_AT_ONCE for outcome in listed]
-    assert ending
-    assert [str(outcome.recording.container) for outcome in ending if not outcome.recording.code or outcome.recording.lines] == []

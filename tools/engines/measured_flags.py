@@ -47,7 +47,7 @@ _UNKNOWN = "--zz-unknown-flag"
 _DYNAMIC = ("--trtllm.",)  # prefixes of flags that a program reads by itself
 # Words that some releases rewrite before their parsers read them.
 _REWRITTEN_CHOICES = {"--disaggregation-mode": ("agg", "aggregated", "encode", "pd", "prefill_and_decode")}
-_REWRITTEN_FLAGS = {"--publish-events-and-metrics": "--publish-kv-events --publish-metrics"}
+_REWRITTEN_FLAGS = {"--publish-events-and-metrics": "--publish-kv-events --publish-metrics", "--trust-remote-code": ""}
 _REFUSED = (ValueError, TypeError, argparse.ArgumentTypeError, KeyError, AttributeError)
 
 _KINDS = (
@@ -83,9 +83,12 @@ def _add_rewritten(program: real_parsers.RealProgram, flags: dict[str, Any]) -> 
             accepted = {word for word in words if _fate(program, name, word) == "ignored"}
             flags[name]["choices"] = sorted({*choices, *accepted})
     known = {option for call in program.stages for option in call.parser._option_string_actions}
-    for name, successor in _REWRITTEN_FLAGS.items():
+    for name, successor in _REWRITTEN_FLAGS.items() if _fate(program, _UNKNOWN) == "refused" else ():
         if name not in known and _fate(program, name) == "ignored":
-            flags[name] = {"values": "0", "negations": [f"--no-{name[2:]}"], "deprecated": f"write {successor}"}
+            negation = f"--no-{name[2:]}"
+            negations = {"negations": [negation]} if _fate(program, negation) == "ignored" else {}
+            deprecated = {"deprecated": f"write {successor}"} if successor else {}
+            flags[name] = {"values": "0", "replaced": True, **negations, **deprecated}
 
 
 def _parser(program: real_parsers.RealProgram) -> dict[str, Any]:

@@ -7,18 +7,14 @@ the same length, and no other input of a render may have them in it.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.kube.types import Resource
 from krm_fn.provenance.ablation import FieldNumber
 from krm_fn.records import NamedTuple
 from krm_fn.review.diff import rendered_state
-from krm_fn.review.diff.rendered_state import RenderedState
+from krm_fn.review.diff.rendered_state import ChangeOrigin, RenderedState
 from krm_fn.schema.object_changes import ObjectChange
-
-if TYPE_CHECKING:
-    from krm_fn.review.diff.change_origins import ChangeOrigin
 
 _NAME = "\0"
 """Replaces the name of a graph in texts. `repr` writes this character in another way, so that no other text has it."""

@@ -20,12 +20,11 @@ from krm_fn.manifests.pod_builder import Pods
 from krm_fn.plan import GraphPlan
 from krm_fn.provenance import ablation
 from krm_fn.provenance.ablation import Ablation, FieldNumber
-from krm_fn.records import NamedTuple
 from krm_fn.results import Path
 from krm_fn.review import pods
 from krm_fn.review.diff import rendered_state
 from krm_fn.review.diff.alike_graphs import AlikeGraphs, KnownOrigins
-from krm_fn.review.diff.rendered_state import RenderedState, StateName
+from krm_fn.review.diff.rendered_state import ChangeOrigin, RenderedState, StateName
 from krm_fn.rules import field_origin
 from krm_fn.schema import object_changes
 from krm_fn.schema.object_changes import FieldChange, ObjectChange
@@ -37,14 +36,6 @@ _SERVICE = 3
 _FEW = 3
 """The largest number of fields that are named as the origins of one change."""
 _REPLICAS: Path = ("spec", "replicas")
-
-
-class ChangeOrigin(NamedTuple):
-    """The field of an input that makes a change. `number` is the number of the input of that state; None for the configuration."""
-
-    state: StateName
-    number: int | None
-    path: Path
 
 
 class _States:

@@ -12,8 +12,7 @@ from krm_fn.records import NamedTuple
 from krm_fn.results import Path, Result
 from krm_fn.review import forecast
 from krm_fn.review.diff import change_origins, moved_graphs, rendered_state
-from krm_fn.review.diff.change_origins import ChangeOrigin
-from krm_fn.review.diff.rendered_state import RenderedState
+from krm_fn.review.diff.rendered_state import ChangeOrigin, RenderedState
 from krm_fn.review.forecast import Forecast
 from krm_fn.review.forecast.object_rules import Effect
 from krm_fn.rules import release_moves, updates

@@ -13,8 +13,8 @@ from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.secret_values import HIDDEN
 from krm_fn.records import NamedTuple
 from krm_fn.results import Path, Result
-from krm_fn.review.diff.change_origins import ChangeOrigin
 from krm_fn.review.diff.comparison import Diff
+from krm_fn.review.diff.rendered_state import ChangeOrigin
 from krm_fn.review.forecast import ObjectForecast, podcliquesets
 from krm_fn.review.forecast.object_rules import Effect
 from krm_fn.review.forecast.rollouts import Service

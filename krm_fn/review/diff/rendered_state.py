@@ -17,10 +17,18 @@ from krm_fn.manifests import ownership
 from krm_fn.provenance.ablation import EXPANDED
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import cluster
-from krm_fn.results import Result
+from krm_fn.results import Path, Result
 
 StateName = Literal["old", "new"]
 _OLD = "DYN511"
+
+
+class ChangeOrigin(NamedTuple):
+    """The field of an input that makes a change. `number` is the number of the input of that state; None for the configuration."""
+
+    state: StateName
+    number: int | None
+    path: Path
 
 
 class RenderedState(NamedTuple):
