@@ -117,7 +117,10 @@ def _superfluous_value(problem: Problem, table: FlagTable) -> tuple[str, str]:
 
 
 def _superfluous_word(problem: Problem, table: FlagTable) -> tuple[str, str]:
-    return "DYN603", f"`{shown(problem.word)}` is not the value of a flag, and {_program(table)} reads no such word; remove it, or quote it"
+    text = problem.word.text
+    is_flag = text[:1].isspace() and text.lstrip().startswith("--")
+    fix = "remove the blank before the flag" if is_flag else "remove it, or quote it"
+    return "DYN603", f"`{shown(problem.word)}` is not the value of a flag, and {_program(table)} reads no such word; {fix}"
 
 
 def _choice(problem: Problem, table: FlagTable) -> tuple[str, str]:

@@ -103,6 +103,12 @@ def test_a_right_command_line_has_no_finding(args):
     assert findings(worker(args)) == []
 
 
+def test_a_blank_before_a_flag_has_its_own_remedy():
+    """The parsers read such a word as a value, because it does not begin with a dash."""
+    found = findings(worker(["--model", "acme/tiny", " --enforce-eager"]))
+    assert [(finding.code, finding.message.partition("; ")[2]) for finding in found] == [("DYN603", "remove the blank before the flag")]
+
+
 VERSIONS = [
     ("a release with a table", "1.5.1", ["error"]),
     ("a variant of a release", "1.5.1-cuda13", ["error"]),
