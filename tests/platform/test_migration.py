@@ -15,8 +15,8 @@ from tests.testbed import api, server
 pytestmark = pytest.mark.xdist_group("platform")
 
 MAP = (pages.DOCS / "operator-map.md").read_text()
-ADOPT, READ, COMPARE, OFF, NEWER, TAKE, LOOK, AFTERWARDS, BACK, DEFINITIONS, START = journey.STEPS
-(SHOWN,) = (text for _, text in markdown.fenced(journey.PAGE, "text"))
+VERIFY, ADOPT, READ, COMPARE, OFF, NEWER, TAKE, LOOK, AFTERWARDS, BACK, DEFINITIONS, START = journey.STEPS
+_, SHOWN = (text for _, text in markdown.fenced(journey.PAGE, "text"))
 PASSWORD = "c2VjcmV0"  # noqa: S105 - not a real password
 PULL_SECRET = f"""
 apiVersion: v1
@@ -56,6 +56,7 @@ def test_the_page_from_its_first_command_to_its_last(reader, migration):
     assert {name.partition("/")[0] for name in start} >= {"Pod", "ReplicaSet", "Deployment", "Service", "PersistentVolumeClaim"}
     assert len(journey.owned(reader.everything())) > 15
 
+    assert "0 of unknown cause" in reader.take(VERIFY)
     assert reader.take(ADOPT) == SHOWN
     reader.take(READ)
     told = (reader.folder / "config.yaml").read_text()

@@ -15,7 +15,7 @@ from krm_fn.kube import labels
 from tests.platform import admission, installation, journey, newer, pages, reference
 from tests.testbed import conversion, server
 
-ADOPT, READ, COMPARE, OFF, NEWER, TAKE, LOOK, _, BACK, DEFINITIONS, START = journey.STEPS
+_, ADOPT, READ, COMPARE, OFF, NEWER, TAKE, LOOK, _, BACK, DEFINITIONS, START = journey.STEPS
 SPACE, BETA = "inference", newer.BETA
 NATS = "nats://dynamo-platform-nats.dynamo-system.svc.cluster.local:4222"
 FILE = f'{newer.FILE}infrastructure: {{natsAddress: "{NATS}"}}\n'

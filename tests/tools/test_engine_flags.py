@@ -73,7 +73,7 @@ def test_words_that_a_program_rewrites_are_measured_too(program, monkeypatch):
     monkeypatch.setattr(measured_flags, "_REWRITTEN_FLAGS", {"--legacy": "--enable-cache", "--unread": "--mode"})
     flags = measured_flags.measure(program)["flags"]
     assert flags["--mode"]["choices"] == ["a", "b", "other"]
-    assert flags["--legacy"] == {"values": "0", "negations": ["--no-legacy"], "deprecated": "write --enable-cache"}
+    assert flags["--legacy"] == {"values": "0", "replaced": True, "deprecated": "write --enable-cache"}
     assert "--unread" not in flags
 
 
