@@ -14,7 +14,7 @@ from tests.running.bed import Bed
 from tests.testbed import conversion, programs, server
 
 SPACE = "adopted"
-READ, COMPARE, OFF, NEWER, TAKE, LOOK = list(journey.STEPS)[1:7]
+READ, COMPARE, OFF, NEWER, TAKE, LOOK = list(journey.STEPS)[2:8]
 SETTINGS = {
     "apiVersion": "dynamo.krm-fn.io/v1alpha1",
     "kind": "DynamoRender",
