@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tests.engine_flags.recorded_commands import CommandLine, Container, Recording
 
 FRAMEWORKS = {"vllm": "vLLM", "sglang": "SGLang", "trtllm": "TensorRT-LLM"}
+_PARSERS = "the real parsers of Dynamo and of the engine that it pins, of 0.9.0, 1.0.2, 1.3.1, 1.5.1 and 1.6.1"
 KINDS = ("Deployment", "LeaderWorkerSet", "PodCliqueSet")
 SOURCES = {"examples": rendered_sources.examples, "pages": rendered_sources.pages, "graphs that tests run": rendered_sources.running}
 
@@ -79,8 +80,7 @@ def _text(line: CommandLine) -> str:
 def _cases() -> Iterable[object]:
     for framework, release, kind in itertools.product(FRAMEWORKS, OPERATORS, KINDS):
         operator = OPERATORS[release].removeprefix("v")
-        by = f"the real parsers of Dynamo {release} and of the engine that it pins"
-        mark = pytest.mark.ran(workload=kind, engine=FRAMEWORKS[framework], release=operator, result="parsed", by=by)
+        mark = pytest.mark.ran(workload=kind, engine=FRAMEWORKS[framework], release=operator, result="parsed", by=_PARSERS)
         yield pytest.param(Source(framework, release, kind), marks=mark, id=f"{framework}-{release}-{kind}")
 
 
