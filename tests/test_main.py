@@ -68,6 +68,21 @@ def imported():
     return {*done.stderr.split()}
 
 
+COMMANDS_LISTING = (
+    "import atexit, sys; from krm_fn.__main__ import start;"
+    "atexit.register(lambda: print(*[name for name in sys.modules if name.startswith('krm_fn.arguments')], file=sys.stderr)); start()"
+)
+
+
+@pytest.mark.parametrize(("verb", "judges"), [("render", False), ("check", True)])
+def test_only_commands_that_judge_command_lines_import_their_rules(verb, judges, tmp_path):
+    (tmp_path / "graph.yaml").write_text(yaml.safe_dump(yaml.safe_load(GRAPH)["items"][0]))
+    done = subprocess.run(
+        [sys.executable, "-c", COMMANDS_LISTING, verb, tmp_path / "graph.yaml"], capture_output=True, text=True, check=False
+    )
+    assert ("krm_fn.arguments" in done.stderr) is judges
+
+
 CLEANING = "import atexit, os; from krm_fn.__main__ import start; atexit.register(os.write, 2, b'cleaned'); start()"
 ENDS = [
     # reason, arguments, text, exit code, whether the interpreter cleans up

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from krm_fn import expand, results
-from krm_fn.arguments import argument_findings
 from krm_fn.config import Config
 from krm_fn.expand import KnownItems, PlannedResource
 from krm_fn.function_config import is_config
@@ -73,6 +72,8 @@ def render(
     )
     finished = [resource for key, resource in keyed if not built.isdisjoint(owner_keys(resource, key.namespace))]
     remaining = [resource for key, resource in keyed if key not in built and built.isdisjoint(owner_keys(resource, key.namespace))]
+    from krm_fn.arguments import argument_findings  # noqa: PLC0415 - the command render imports this module, and judges no flags
+
     planned: list[PlannedResource] = []
     expansion = expand.expand(remaining, config, planned.append, known)
     applied = [resource for resource in (*expansion.resources, *finished) if not labels.is_local(resource)]
