@@ -55,9 +55,10 @@ def is_likely_in_text(text: str) -> bool:
 def may_be_at(path: Path) -> bool:
     """True for a field whose value may be a secret, whatever its name is.
 
-    These are variables, command lines and headers, but not their names, and the data of an object.
+    These are variables, command lines and headers, but not their names, the data of an object, and a `value` anywhere: a `name` beside it
+    may be that of a secret.
     """
-    return path[:1] in _TOPS or (not _PRIVATE.isdisjoint(path) and path[-1] != "name")
+    return path[:1] in _TOPS or path[-1:] == ("value",) or (not _PRIVATE.isdisjoint(path) and path[-1] != "name")
 
 
 def paths(value: Any) -> list[Path]:

@@ -8,7 +8,7 @@ import json
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, assume, settings
+from hypothesis import HealthCheck, assume, example, settings
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
@@ -198,6 +198,7 @@ def test_the_search_near_a_field_finds_the_secret_values_that_hide_it(number, ch
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @drawn(number=st.integers(0, 20_000), flow=st.booleans(), style=st.sampled_from(STYLES))
+@example(number=634, flow=False, style=("check", "-o", "github"))  # a service whose fields are those of a variable
 def test_no_command_shows_a_secret_value_of_a_resource_with_mistakes(number, flow, style, tmp_path, monkeypatch):
     """Whatever is wrong in the resources beside or around the value, as long as it is where a secret value is."""
     monkeypatch.chdir(tmp_path)
