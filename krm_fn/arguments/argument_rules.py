@@ -191,8 +191,7 @@ def _replacement(use: Use, table: FlagTable) -> str:
 
 def _without_flag(write: str) -> str:
     """The fix of a removed flag: a text of the table such as `--flag value` or `nothing: it is the default`."""
-    kept, nothing, reason = write.partition("nothing")
-    return f"remove it{reason}" if nothing and not kept else f"write {write}"
+    return f"remove it{write.removeprefix('nothing')}" if write.startswith("nothing") else f"write {write}"
 
 
 def _nearest(text: str, names: Iterable[str], least: float) -> str:

@@ -93,7 +93,7 @@ def _without_early_flags(words: Sequence[Word], table: FlagTable) -> tuple[list[
     """
     names = [name for name in table.parser.config_files if name not in table.flags]
     levels = any(stage.dotted for stage in table.stages)
-    kept: list[Word] = []
+    others: list[Word] = []
     is_value = names_file = False
     for word in words:
         name, equals, _ = word.text.partition("=")
@@ -104,8 +104,8 @@ def _without_early_flags(words: Sequence[Word], table: FlagTable) -> tuple[list[
         elif levels and name.startswith(_LEVEL):
             is_value = word.text == _LEVEL
         else:
-            kept.append(word)
-    return kept, names_file
+            others.append(word)
+    return others, names_file
 
 
 def _passes_on(uses: Sequence[Use], table: FlagTable) -> bool:

@@ -103,7 +103,7 @@ class _Reader:
         start = _module(words, position + 1)
         if start is None:
             return
-        program = flag_tables.MODULES.get(words[start].text)
+        program = flag_tables.program_of(words[start].text)
         if program is not None:
             self.commands.append(EngineCommand(program, words[start], [*words[start + 1 :]]))
 

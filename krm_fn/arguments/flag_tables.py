@@ -20,17 +20,7 @@ from krm_fn.kube.version import Version
 from krm_fn.records import NamedTuple
 
 _NEGATIVE = re.compile(r"-[0-9]+|-[0-9]*\.[0-9]+", re.ASCII)
-MODULES = {
-    "dynamo.frontend": "dynamo.frontend",
-    "dynamo.mocker": "dynamo.mocker",
-    "dynamo.planner": "dynamo.planner",
-    "dynamo.planner.planner_sla": "dynamo.planner",
-    "dynamo.router": "dynamo.router",
-    "dynamo.sglang": "dynamo.sglang",
-    "dynamo.trtllm": "dynamo.trtllm",
-    "dynamo.vllm": "dynamo.vllm",
-}
-"""The programs by the names of their modules after `python3 -m`."""
+_PROGRAM = re.compile(r"dynamo\.[a-z_]+", re.ASCII)
 
 
 class Flag(NamedTuple):
@@ -127,6 +117,21 @@ class FlagTable(NamedTuple):
     stages: tuple[Stage, ...]
     flags: Mapping[str, Flag]
     replacements: Mapping[str, Replacement]
+
+
+@cache
+def program_of(module: str) -> str | None:
+    """Returns the program that `python3 -m` starts by the name of a module; None if no table has the module.
+
+    >>> program_of("dynamo.planner.planner_sla"), program_of("dynamo.profiler")
+    ('dynamo.planner', None)
+    """
+    name = ".".join(module.split(".", 2)[:2])
+    try:
+        is_known = bool(_PROGRAM.fullmatch(name)) and module in _content(name)["modules"]
+    except OSError:
+        return None
+    return name if is_known else None
 
 
 def of_version(program: str, version: Version) -> FlagTable | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from krm_fn import engines
 from krm_fn.arguments import command_line_parser, engine_commands, flag_tables
 from krm_fn.arguments.command_line_parser import ParsedCommand
 from krm_fn.arguments.engine_commands import EngineCommand, UnreadableLine
@@ -18,8 +19,6 @@ from krm_fn.plan import ComponentPlan
 from krm_fn.records import NamedTuple
 from krm_fn.results import Path
 
-_ENGINE_IMAGES = frozenset(("vllm-openai", "vllm-openai-rocm", "sglang", "tensorrt-llm", "tritonserver"))
-"""Images of engines without Dynamo. The version in their tags is not that of Dynamo."""
 _OF_RELEASE = re.compile(r"v?[0-9]+\.[0-9]+\.[0-9]+(?:\.post[0-9]+)?(?:-cuda[0-9.]+)?", re.ASCII)
 """The tags of released images. Any other tag, such as `1.6.0-rc1`, may hold another parser."""
 
@@ -93,9 +92,19 @@ def _container(plan: ComponentPlan, fields: Any, at: Callable[[WordsField, int],
     if isinstance(override, str) and override:
         return AuthorContainer(plan, fields, at, version.core(override), bool(_OF_RELEASE.fullmatch(override)), is_main)
     image = fields.get("image") or ""
-    name, _, tag = image.partition("@")[0].rpartition("/")[2].partition(":")
-    known = None if name in _ENGINE_IMAGES else version.of_image(image)
+    _, _, tag = _named(image)
+    known = None if _is_of_engine(image) else version.of_image(image)
     return AuthorContainer(plan, fields, at, known, bool(_OF_RELEASE.fullmatch(tag)), is_main)
+
+
+def _named(image: str) -> tuple[str, str, str]:
+    """Returns the name of an image without its registry, a colon, and its tag."""
+    return image.partition("@")[0].rpartition("/")[2].partition(":")
+
+
+def _is_of_engine(image: str) -> bool:
+    """True for an image of an engine without Dynamo."""
+    return any(_named(image)[0] in engines.get(name).own_images for name in engines.names())
 
 
 def of_container(container: AuthorContainer) -> tuple[list[JudgedCommand], list[UnreadableLine]]:
@@ -112,8 +121,7 @@ def of_container(container: AuthorContainer) -> tuple[list[JudgedCommand], list[
 
 def _judged(container: AuthorContainer, command: EngineCommand) -> JudgedCommand | None:
     """Parses a command line with the table of its image. None if no table is near enough."""
-    name = (container.fields.get("image") or "").partition("@")[0].rpartition("/")[2].partition(":")[0]
-    if container.version is None and name in _ENGINE_IMAGES:
+    if container.version is None and _is_of_engine(container.fields.get("image") or ""):
         return None
     if container.version is None:
         every = [(table, _parsed(command, table)) for table in flag_tables.of_each_minor(command.program)]

@@ -1,7 +1,6 @@
 """Compares the parallel sizes in command lines with the GPUs of a pod and with the nodes of a component.
 
-The rules are those of the engines' own checks at the start: vLLM's `ParallelConfig`, SGLang's `ServerArgs`, and TensorRT-LLM's `LlmArgs`.
-Nothing is said where another flag, a file or a variable can decide the sizes.
+The flags are facts of the engines (`krm_fn.engines`). There is no finding where another flag, a file or a variable can decide the sizes.
 """
 
 from __future__ import annotations
@@ -9,54 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
+from krm_fn import engines
 from krm_fn.arguments.argument_rules import ArgumentFinding
 from krm_fn.arguments.injected_flags import InjectedFlags
 from krm_fn.arguments.judged_commands import JudgedCommand
 from krm_fn.arguments.shell_words import Word
-from krm_fn.records import NamedTuple
+from krm_fn.engines import ParallelFlags
 
 _ON_SOME_GPUS = ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
 
 
-class EngineSizes(NamedTuple):
-    """The flags of an engine that multiply its GPUs, each with all its names.
-
-    `copies` multiply only without one of the flags in `within`, which place the copies of a model on the same GPUs. One of the flags in
-    `silent` decides the GPUs in another way.
-    """
-
-    parallel: tuple[tuple[str, ...], ...]
-    copies: tuple[tuple[str, ...], ...] = ()
-    within: tuple[str, ...] = ()
-    silent: tuple[str, ...] = ()
-
-
-_SIZES = {
-    "dynamo.vllm": EngineSizes(
-        (("--tensor-parallel-size",), ("--pipeline-parallel-size",), ("--prefill-context-parallel-size",)),
-        (("--data-parallel-size",),),
-        silent=(
-            *("--data-parallel-rank", "--data-parallel-start-rank", "--data-parallel-address", "--data-parallel-hybrid-lb"),
-            *("--data-parallel-external-lb", "--data-parallel-backend", "--headless", "--nnodes", "--enable-elastic-ep"),
-            *("--distributed-executor-backend", "--device"),
-        ),
-    ),
-    "dynamo.sglang": EngineSizes(
-        (("--tensor-parallel-size", "--tp-size", "--tp"), ("--pipeline-parallel-size", "--pp-size")),
-        (("--data-parallel-size", "--dp-size", "--dp"),),
-        within=("--enable-dp-attention",),
-        silent=("--base-gpu-id", "--gpu-id-step", "--device", "--nnodes", "--node-rank", "--dist-init-addr", "--encoder-only"),
-    ),
-    "dynamo.trtllm": EngineSizes(
-        (("--tensor-parallel-size",), ("--pipeline-parallel-size",)),
-        silent=("--extra-engine-args", "--override-engine-args", "--gpus-per-node", "--modality"),
-    ),
-}
-
-
 def check(judged: JudgedCommand, injected: InjectedFlags | None) -> Iterator[ArgumentFinding]:
     """Yields the findings about the sizes of a main container. `injected` is None on one node."""
-    sizes, plan = _SIZES.get(judged.command.program), judged.plan
+    sizes, plan = _flags(judged.command.program), judged.plan
     gpus, nodes = plan.pod.gpus.number, plan.placement.nodes
     if sizes is None or gpus <= 0 or not judged.parsed.is_complete or _is_elsewhere(judged, sizes):
         return
@@ -88,7 +52,13 @@ def check(judged: JudgedCommand, injected: InjectedFlags | None) -> Iterator[Arg
         yield ArgumentFinding("DYN613", "warning", word, message)
 
 
-def _is_elsewhere(judged: JudgedCommand, sizes: EngineSizes) -> bool:
+def _flags(program: str) -> ParallelFlags | None:
+    """Returns the flags of a program that starts an engine; None for other programs."""
+    name = program.rpartition(".")[2]
+    return engines.get(name).parallel_flags if name in engines.names() else None
+
+
+def _is_elsewhere(judged: JudgedCommand, sizes: ParallelFlags) -> bool:
     """True if something else than the sizes decides the GPUs of the engine."""
     plan, container = judged.plan, judged.container.fields
     variables = {entry.get("name") for entry in container.get("env") or ()}
@@ -99,7 +69,7 @@ def _is_elsewhere(judged: JudgedCommand, sizes: EngineSizes) -> bool:
     return bool(claims or shared or hidden or judged.has(*sizes.silent))
 
 
-def _word(judged: JudgedCommand, sizes: EngineSizes) -> Word:
+def _word(judged: JudgedCommand, sizes: ParallelFlags) -> Word:
     """The flag with the largest size, or the start of the command without any."""
     names = [option for group in (*sizes.parallel, *sizes.copies) for option in group]
     uses = [use for use in (judged.parsed.last(judged.table, name) for name in names) if use]

@@ -29,11 +29,7 @@ def _is_integer(text: str) -> bool:
 
 
 def _is_float(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return number(text) is not None
 
 
 def is_json(text: str) -> bool:

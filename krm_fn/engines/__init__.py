@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from krm_fn import registry
+from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
     from krm_fn.kube.native_types import Container, PodSpec
@@ -22,6 +23,19 @@ if TYPE_CHECKING:
 _SEPARATOR = re.compile(r"[|&;]")
 _PYTHON = re.compile(r"python[0-9.]*[ \t\n\f\r]")
 _FLAG = re.compile(r"-m[ \t\n\f\r]")
+
+
+class ParallelFlags(NamedTuple):
+    """The flags of an engine that multiply its GPUs, each with all its names. The rules are those of the engine's check at its start.
+
+    `copies` multiply only without one of the flags in `within`, which place the copies of a model on the same GPUs. One of the flags in
+    `silent` decides the GPUs in another way.
+    """
+
+    parallel: tuple[tuple[str, ...], ...]
+    copies: tuple[tuple[str, ...], ...] = ()
+    within: tuple[str, ...] = ()
+    silent: tuple[str, ...] = ()
 
 
 class Engine:
@@ -41,6 +55,12 @@ class Engine:
 
     shares_gpu_memory = False
     """True if processes of the engine can share the memory of GPUs: for failover, and with a GPU memory service in pods of its own."""
+
+    parallel_flags: ParallelFlags | None = None
+    """The flags that `krm-fn check` compares with GPUs and nodes; None if it compares none."""
+
+    own_images: tuple[str, ...] = ()
+    """The names of images of the engine without Dynamo. The version in their tags is not that of Dynamo."""
 
     def container(self, container: Container, role: RolePlan) -> Container:
         """Returns the main container, changed for this engine."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krm_fn.engines import Engine, _command_lines, _topology_aliases
+from krm_fn.engines import Engine, ParallelFlags, _command_lines, _topology_aliases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +30,15 @@ class SGLang(Engine):
     Follows the operator's `internal/dynamo/backend_sglang.go`.
     Rule: sglang.module
     """
+
+    own_images = ("sglang",)
+    parallel_flags = ParallelFlags(
+        (("--tensor-parallel-size", "--tp-size", "--tp"), ("--pipeline-parallel-size", "--pp-size")),
+        (("--data-parallel-size", "--dp-size", "--dp"),),
+        within=("--enable-dp-attention",),
+        silent=("--base-gpu-id", "--gpu-id-step", "--device", "--nnodes", "--node-rank", "--dist-init-addr", "--encoder-only"),
+    )
+    """The sizes of SGLang's `ServerArgs`."""
 
     def container(self, container: Container, role: RolePlan) -> Container:
         """The leader of an SGLang engine on several nodes is rank 0; its followers get its address and have no probes.

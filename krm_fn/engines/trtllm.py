@@ -6,7 +6,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from krm_fn import results
-from krm_fn.engines import Engine, _command_lines
+from krm_fn.engines import Engine, ParallelFlags, _command_lines
 from krm_fn.kube import env
 
 if TYPE_CHECKING:
@@ -67,6 +67,12 @@ class TensorRTLLM(Engine):
     name = "trtllm"
     leader_starts_last = True
     counts_gpus = True
+    own_images = ("tensorrt-llm", "tritonserver")
+    parallel_flags = ParallelFlags(
+        (("--tensor-parallel-size",), ("--pipeline-parallel-size",)),
+        silent=("--extra-engine-args", "--override-engine-args", "--gpus-per-node", "--modality"),
+    )
+    """The sizes of TensorRT-LLM's `LlmArgs`."""
 
     def container(self, container: Container, role: RolePlan) -> Container:
         """On several nodes, the leader of TensorRT-LLM starts an MPI job and each follower runs sshd.

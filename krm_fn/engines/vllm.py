@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
-from krm_fn.engines import Engine, _command_lines
+from krm_fn.engines import Engine, ParallelFlags, _command_lines
 from krm_fn.kube import env
 
 if TYPE_CHECKING:
@@ -57,6 +57,17 @@ class VLLM(Engine):
     """
     counts_gpus = True
     shares_gpu_memory = True
+    own_images = ("vllm-openai", "vllm-openai-rocm")
+    parallel_flags = ParallelFlags(
+        (("--tensor-parallel-size",), ("--pipeline-parallel-size",), ("--prefill-context-parallel-size",)),
+        (("--data-parallel-size",),),
+        silent=(
+            *("--data-parallel-rank", "--data-parallel-start-rank", "--data-parallel-address", "--data-parallel-hybrid-lb"),
+            *("--data-parallel-external-lb", "--data-parallel-backend", "--headless", "--nnodes", "--enable-elastic-ep"),
+            *("--distributed-executor-backend", "--device"),
+        ),
+    )
+    """The sizes of vLLM's `ParallelConfig`."""
 
     def container(self, container: Container, role: RolePlan) -> Container:
         """A vLLM engine gets the flags of several nodes, and the variable of its compilation cache.
