@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from krm_fn import results
-from krm_fn.cli import command_options, command_output, compared_states
-from krm_fn.cli.finding_formats import text_findings
+from krm_fn.cli import command_options, compared_states, finding_formats
 from krm_fn.files import cluster_reading, writing
 from krm_fn.results import Result
 from krm_fn.review import adopt as adoption
@@ -80,7 +79,7 @@ def adopt(*, live: str, folder: Path, everywhere: bool, limit: float | None, qui
     values, broken = compared_states.read_export(live)
     adopted = adoption.adopt(values) if not broken else None
     findings = [*broken, *(adopted.results if adopted else [])]
-    _print([finding for finding in findings if not quiet or finding.severity == "error"])
+    finding_formats.print_heads(finding for finding in findings if not quiet or finding.severity == "error")
     if adopted is None or adopted.verification is None:
         click.echo("nothing is adopted", err=True)
         ctx.exit(1)
@@ -103,7 +102,7 @@ def _adopt_all(live: str, folder: Path, limit: float | None, *, quiet: bool) -> 
     else:
         cluster = _steady(limit)
     findings = [*broken, *(cluster.findings if cluster else [])]
-    _print([finding for finding in findings if not quiet or finding.severity == "error"])
+    finding_formats.print_heads(finding for finding in findings if not quiet or finding.severity == "error")
     if cluster is None or not cluster.pages:
         click.echo("nothing is adopted", err=True)
         return 1
@@ -134,14 +133,6 @@ def _steady(limit: float) -> ClusterAdoption:
             return cluster
         click.echo(f"an update is in progress; reading again, for at most {left:.0f} s", err=True)
         time.sleep(min(_PAUSE, left))
-
-
-def _print(findings: Iterable[Result]) -> None:
-    """Prints the findings without the lines of the export that they are about: these may belong to a Secret."""
-    colour = command_output.colours(err=True)
-    command_output.write(
-        "".join(f"{text_findings.head(finding, colour=colour)}\n" for finding in sorted(findings, key=results.order)), err=True
-    )
 
 
 @contextlib.contextmanager

@@ -61,9 +61,9 @@ def read(path: str | None, given: Inputs) -> BudgetFile | None:
     if path is None:
         return None
     file = reading.read(path)
-    found = [*file.results, *_wrong(file.sources, path)] if not results.failed(file.results) else file.results
-    if results.failed(found):
-        command_output.write("".join(f"{report.entry(finding)}\n" for finding in found), err=True)
+    findings = [*file.results, *_wrong(file.sources, path)] if not results.failed(file.results) else file.results
+    if results.failed(findings):
+        command_output.write("".join(f"{report.entry(finding)}\n" for finding in findings), err=True)
         click.get_current_context().exit(1)
     return BudgetFile(file.sources[0], limits.read(file.sources[0].value))
 
@@ -74,8 +74,8 @@ def _wrong(sources: Sequence[Source], path: str) -> list[Result]:
         kinds = ", ".join(source.address.kind or "no kind" for source in sources) or "no document"
         return [results.error("DYN641", f"the file has {kinds}; {_NO_BUDGET}", file=reading.name(path))]
     (source,) = sources
-    found = [*schema_check.resource(source.value)]
-    return reading.located([(source, finding) for finding in found or limits.check(source.value)])
+    by_schema = [*schema_check.resource(source.value)]
+    return reading.located([(source, finding) for finding in by_schema or limits.check(source.value)])
 
 
 def states(old: RenderedState | None, new: RenderedState) -> RootObjects:
@@ -88,8 +88,8 @@ def states(old: RenderedState | None, new: RenderedState) -> RootObjects:
 def compare(file: BudgetFile, roots: Iterable[RootObjects]) -> BudgetReport:
     """Compares a budget with the GPUs of all roots together."""
     measured = gpu_use.measure(file.budget, [*roots])
-    found = reading.locate(budget_report.findings(file.source.value, measured), [file.source])
-    return BudgetReport(budget_report.rows(file.budget, measured), budget_report.json_fields(file.budget, measured), found)
+    findings = reading.locate(budget_report.findings(file.source.value, measured), [file.source])
+    return BudgetReport(budget_report.rows(file.budget, measured), budget_report.json_fields(file.budget, measured), findings)
 
 
 def with_budget(style: str, text: str, budget: BudgetReport | None) -> str:

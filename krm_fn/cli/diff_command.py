@@ -118,9 +118,7 @@ def diff(  # noqa: PLR0913 - one for each option
         for pair in compared.pairs:
             step(pair.root)
             reports.append(_report(pair, cluster, policy))
-    used = (
-        budget_file.compare(limits, [_objects(pair, each) for pair, each in zip(compared.pairs, reports, strict=True)]) if limits else None
-    )
+    used = budget_file.compare(limits, map(_objects, compared.pairs, reports)) if limits else None
     about = policy.without_ignored([*compared.results, *cluster.results, *(used.findings if used else ())], [])
     if style == "text" and not policy.quiet:
         command_output.write("".join(f"{line}\n" for line in compared.lines), err=True)

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import click
 
-from krm_fn import results
-from krm_fn.cli import command_options, command_output, compared_states
-from krm_fn.cli.finding_formats import text_findings
+from krm_fn.cli import command_options, command_output, compared_states, finding_formats
 from krm_fn.files import cluster_reading
 from krm_fn.results import Result
 from krm_fn.review import equality
@@ -60,7 +58,7 @@ def verify(  # noqa: PLR0913 - one for each option
         compared = {namespace: compared[namespace]} if namespace in compared else compared if "" in compared else {}
         if not compared:
             raise click.ClickException(f"the export has no graph of the namespace {namespace}")
-    _print_findings(compared)
+    finding_formats.print_heads(finding for entry in compared.values() for finding in entry.findings)
     if report_file is not None:
         report_file.write_text(equality_report.anonymous(compared), "utf-8")
     command_output.write(_FORMATS[style](compared))
@@ -72,13 +70,6 @@ def _of_cluster() -> list[object]:
         return cluster_reading.read(cluster_reading.GENERATED, managed_fields=True)
     except cluster_reading.ReadError as problem:
         raise click.ClickException(str(problem)) from problem
-
-
-def _print_findings(compared: dict[str, Equality]) -> None:
-    """Prints the findings without lines of the export: these may belong to a Secret."""
-    findings = sorted((finding for entry in compared.values() for finding in entry.findings), key=results.order)
-    colour = command_output.colours(err=True)
-    command_output.write("".join(f"{text_findings.head(finding, colour=colour)}\n" for finding in findings), err=True)
 
 
 COMMAND = verify

@@ -6,12 +6,12 @@ The short form that kustomize and kpt show is in `krm_fn.report`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from os.path import normpath
 from pathlib import Path
 from typing import NamedTuple
 
-from krm_fn import registry
+from krm_fn import registry, results
 from krm_fn.cli import command_output
 from krm_fn.files import reading
 from krm_fn.files.reading import Source
@@ -47,6 +47,16 @@ def print_text(resources: Sequence[Source], findings: Sequence[Result], stdin: s
     """Prints findings to stderr in the format text. Raises OSError if the stream cannot be written."""
     checked = Checked(resources, findings, stdin, colour=command_output.colours(err=True))
     command_output.write(write("text", checked), err=True)
+
+
+def print_heads(findings: Iterable[Result]) -> None:
+    """Prints findings about an export to stderr in their order, without the lines of the export: these may belong to a Secret. Raises OSError."""
+    colour = command_output.colours(err=True)
+    heads = (
+        registry.get(sys.modules[__name__], f"text{_SUFFIX}").head(finding, colour=colour)
+        for finding in sorted(findings, key=results.order)
+    )
+    command_output.write("".join(f"{head}\n" for head in heads), err=True)
 
 
 def location(result: Result) -> tuple[str, int, int]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from krm_fn.kube import identity, values
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
+from krm_fn.review import forecast
 from krm_fn.review.forecast import object_rules
 from krm_fn.review.forecast.rollouts import Service
 
@@ -57,40 +57,24 @@ def _maxima(state: State) -> Iterator[tuple[ObjectKey, int]]:
 
 def _written(key: ObjectKey, resource: Resource, numbers: dict[Service, int]) -> Iterator[tuple[Service | ObjectKey, int]]:
     """Yields the owners of the replicas of an object, and their number: the object itself, and its service or services."""
-    for service, holder in _holders(key, resource):
-        number = object_rules.replica_count(holder.get("replicas"), numbers.get(service, 1) if service else 1)
+    for service, part in forecast.scalable_parts(key, resource):
+        number = object_rules.replica_count(part.get("replicas"), numbers.get(service, 1) if service else 1)
         yield key, number
         if service:
             yield service, number
 
 
-def _holders(key: ObjectKey, resource: Resource) -> Iterator[tuple[Service | None, dict[str, Any]]]:
-    """Yields the parts of a workload that have a number of replicas, each with its service."""
-    spec = object_rules.spec(resource)
-    if key.kind != "PodCliqueSet":
-        if values.mapping(spec.get("template")) or values.mapping(spec.get("leaderWorkerTemplate")):
-            yield object_rules.service_of_labels(resource.get("metadata"), key.namespace), spec
-        return
-    template = values.mapping(spec.get("template"))
-    cliques = {f"{clique.get('name')}": clique for clique in values.objects(template.get("cliques"))}
-    for group in values.objects(template.get("podCliqueScalingGroups")):
-        members = [cliques.pop(name) for name in values.texts(group.get("cliqueNames")) if name in cliques]
-        if members:
-            yield object_rules.service_of_labels(members[0], key.namespace), group
-    for clique in cliques.values():
-        yield object_rules.service_of_labels(clique, key.namespace), values.mapping(clique.get("spec"))
-
-
 def _scaled(key: ObjectKey, resource: Resource, missing: dict[Service | ObjectKey, int], numbers: dict[Service, int]) -> Resource:
     """Returns a copy of an object with its missing replicas, which then are no longer missing; the object itself if none are missing."""
-    owned = [(index, owner) for index, (service, _) in enumerate(_holders(key, resource)) for owner in (service, key) if owner]
+    services = [service for service, _ in forecast.scalable_parts(key, resource)]
+    owned = [(index, owner) for index, service in enumerate(services) for owner in (service, key) if owner]
     added = [(index, owner) for index, owner in owned if missing.get(owner, 0) > 0]
     if not added:
         return resource
     scaled = copy.deepcopy(resource)
-    holders = [*_holders(key, scaled)]
+    parts = [*forecast.scalable_parts(key, scaled)]
     for index, owner in added:
-        service, holder = holders[index]
-        written = object_rules.replica_count(holder.get("replicas"), numbers.get(service, 1) if service else 1)
-        holder["replicas"] = written + missing.pop(owner)
+        service, part = parts[index]
+        written = object_rules.replica_count(part.get("replicas"), numbers.get(service, 1) if service else 1)
+        part["replicas"] = written + missing.pop(owner)
     return scaled

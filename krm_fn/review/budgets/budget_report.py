@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_fn import report, results
+from krm_fn import results
 from krm_fn.kube.types import Resource
 from krm_fn.results import Result
 from krm_fn.review.budgets.gpu_use import LimitUse, Measured
 from krm_fn.review.budgets.limits import Budget
+from krm_fn.review.diff import markdown_diff
 from krm_fn.review.forecast import Gpus
 
 _HEAD = ("BUDGET", "LIMIT", "BEFORE", "PEAK", "AFTER")
@@ -77,12 +78,8 @@ def markdown(table: Sequence[Sequence[str]]) -> str:
     """Returns the rows as a table of Markdown. Names are code, so their characters have no effect."""
     head, *body = table
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
-    lines += [f"| {' | '.join([_code(row[0]), *row[1:]])} |" for row in body]
+    lines += [f"| {' | '.join([markdown_diff.cell(markdown_diff.code(row[0])), *row[1:]])} |" for row in body]
     return "".join(f"{line}\n" for line in lines)
-
-
-def _code(name: str) -> str:
-    return f"`{report.visible(name).replace('`', ' ').replace('|', ' ')}`"
 
 
 def json_fields(budget: Budget, measured: Measured) -> dict[str, Any]:

@@ -112,12 +112,12 @@ def _parts(root: RootObjects, team_label: str) -> Iterator[_Part]:
     cluster_state = object_rules.read_cluster_state(changes)
     for change in changes:
         if (change.key.group, change.key.kind) in _JOBS:
-            found: tuple[Rollout, ...] = (_job(change),)
+            rollouts: tuple[Rollout, ...] = (_job(change),)
         else:
-            found = forecast.kind_forecast(change, cluster_state).rollouts
-        if any(demand.amounts or demand.claims for rollout in found for demand in (*rollout.old_demands, *rollout.new_demands)):
-            service = next((rollout.service for rollout in found if rollout.service), None) or object_rules.service_of_workload(change)
-            yield _Part(_name(service, change.key), change.key.namespace, teams.of(change), found)
+            rollouts = forecast.kind_forecast(change, cluster_state).rollouts
+        if any(demand.amounts or demand.claims for rollout in rollouts for demand in (*rollout.old_demands, *rollout.new_demands)):
+            service = next((rollout.service for rollout in rollouts if rollout.service), None) or object_rules.service_of_workload(change)
+            yield _Part(_name(service, change.key), change.key.namespace, teams.of(change), rollouts)
 
 
 def _name(service: Service | None, key: ObjectKey) -> str:
@@ -151,8 +151,8 @@ class _Teams:
 
     def __init__(self, label: str, root: RootObjects) -> None:
         self._label = label
-        found = ((identity.key(resource, root.namespace), resource) for resource in root.inputs)
-        self._resources = {key: resource for key, resource in found if key.group == identity.DYNAMO_GROUP or key.kind == "Namespace"}
+        keyed = ((identity.key(resource, root.namespace), resource) for resource in root.inputs)
+        self._resources = {key: resource for key, resource in keyed if key.group == identity.DYNAMO_GROUP or key.kind == "Namespace"}
 
     def of(self, change: ObjectChange) -> str:
         """Returns the team of an object; empty if no label names it."""

@@ -50,17 +50,17 @@ def _table(rows: Sequence[Row]) -> Iterator[str]:
     for row in rows:
         effect = f"**{row.effect}**" if row.effect in ("restarts", "refused", "deleted") else row.effect
         gpus = f"{row.gpus[0]}" if row.gpus[0] == row.gpus[1] else f"{row.gpus[0]} → {row.gpus[1]}"
-        service, stuck = _cell(_code(diff_report.title(row.service))), ", **stuck**" if row.stuck else ""
-        lines = _code(diff_report.joined_lines(row.lines)) if row.lines else ""
-        yield f"| {service} | {effect}{stuck} | {gpus} | {_cell(lines)} |\n"
+        service, stuck = cell(code(diff_report.title(row.service))), ", **stuck**" if row.stuck else ""
+        lines = code(diff_report.joined_lines(row.lines)) if row.lines else ""
+        yield f"| {service} | {effect}{stuck} | {gpus} | {cell(lines)} |\n"
 
 
 def finding(result: Result) -> str:
     """Returns a finding as an entry of a list."""
     location = report.location(result).removesuffix(":")
-    code = f" {_code(location)}" if location else ""
+    at = f" {code(location)}" if location else ""
     text = report.what(result)
-    return f"- **{report.noun(result)}**{code} {_code(text if len(text) <= _LONGEST else f'{text[:_LONGEST]}…')}\n"
+    return f"- **{report.noun(result)}**{at} {code(text if len(text) <= _LONGEST else f'{text[:_LONGEST]}…')}\n"
 
 
 def _objects(content: Report, limit: int) -> str:
@@ -75,7 +75,7 @@ def _objects(content: Report, limit: int) -> str:
     if not names:
         return text
     head = f"A comment has at most {LIMIT:,} characters. The details of these objects are left out:\n\n"
-    list_of_names = _fitting((f"- {_code(name)}\n" for name in names), _NAMES - len(head) - 1, "- and {} more\n")
+    list_of_names = _fitting((f"- {code(name)}\n" for name in names), _NAMES - len(head) - 1, "- and {} more\n")
     return f"{text}\n{head}{list_of_names}"
 
 
@@ -90,8 +90,8 @@ def _object(content: Report, number: int, change: ObjectChange, effect: str) -> 
 
 def _field(content: Report, number: int, index: int, field: FieldChange) -> str:
     lines = diff_report.changed_lines(field)
-    change = "changed lines" if lines else _code(diff_report.field_change(field))
-    text = f"- {_code(diff_report.field_path(field))}: {change}{_origins(content, number, index)}\n"
+    change = "changed lines" if lines else code(diff_report.field_change(field))
+    text = f"- {code(diff_report.field_path(field))}: {change}{_origins(content, number, index)}\n"
     if lines:
         fence = "`" * max(3, 1 + max((len(run) for line in lines for run in re.findall("`+", line)), default=0))
         text += f"\n  {fence}diff\n" + "".join(f"  {line}\n" for line in lines) + f"  {fence}\n\n"
@@ -99,11 +99,11 @@ def _field(content: Report, number: int, index: int, field: FieldChange) -> str:
 
 
 def _origins(content: Report, number: int, field: int | None) -> str:
-    origins = [_code(diff_report.origin_text(origin, line, content.old)) for origin, line in content.origins(number, field)]
+    origins = [code(diff_report.origin_text(origin, line, content.old)) for origin, line in content.origins(number, field)]
     return f", from {', '.join(origins)}" if origins else ""
 
 
-def _code(text: str) -> str:
+def code(text: str) -> str:
     """Returns a text as code: Markdown, HTML and mentions in it have no effect."""
     shown = report.visible(text)
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", shown)), default=0))
@@ -111,7 +111,7 @@ def _code(text: str) -> str:
     return f"{fence}{space}{shown}{space}{fence}"
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
     """Returns a text in a table: a bar would begin the next cell, also in code."""
     return text.replace("|", "\\|")
 

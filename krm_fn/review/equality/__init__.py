@@ -18,6 +18,8 @@ from krm_fn.results import Result
 from krm_fn.review import adopt
 from krm_fn.review.adopt import all_namespaces, exported_objects, inferred_settings, migration_files, unfinished_updates
 from krm_fn.review.adopt.exported_objects import ExportedObjects
+from krm_fn.review.adopt.migration_files import NamespacePart
+from krm_fn.review.adopt.verification import Verification
 from krm_fn.review.diff import comparison, diff_report, live_states, rendered_state
 from krm_fn.review.equality.difference_causes import Cause, CauseFinder
 from krm_fn.review.live import cluster_export
@@ -78,35 +80,43 @@ def _compare(adoption: adopt.Adoption, exported: Sequence[Resource]) -> Equality
     part, verification = adoption.part, adoption.verification
     if part is None or verification is None:
         return Equality({}, findings=tuple(adoption.results))
-    config = migration_files.settings(part.spec)
-    rendered = rendered_state.render([*part.exported.written, *part.exported.accounts], config)
     namespace = part.exported.namespace
+    rendered = rendered_state.render([*part.exported.written, *part.exported.accounts], migration_files.settings(part.spec))
     in_namespace = [resource for resource in exported if results.ref(resource).namespace == namespace]
     states = live_states.states(cluster_export.Export(in_namespace, []), rendered)
-    live = {identity.key(resource, namespace): resource for resource in in_namespace}
-    differing = {difference.key.workload: difference for difference in verification.differences}
+    old, new = (_without_marks(state.objects, namespace) for state in (states.old, states.new))
+    owners = dict(_owners(part.exported))
+    only_live = [*dict.fromkeys((*adoption.leftovers, *(key for key, named in owners.items() if named and key not in new)))]
+    causes = _causes(adoption, part, verification, owners, {identity.key(resource, namespace): resource for resource in in_namespace})
+    differences = [difference for change in object_changes.between_states(old, new) for difference in _differences(change, causes)]
+    differences += [Difference(key, "", (), "exists", "", causes.of_live_object(key)) for key in only_live]
+    different = {difference.key for difference in differences}
+    total = len({*new, *only_live})
+    findings = tuple(finding for finding in adoption.results if finding.code not in _SHOWN_AS_DIFFERENCES)
+    return Equality(part.spec, total, total - len(different), verification.total, verification.same, tuple(differences), findings)
+
+
+def _causes(
+    adoption: adopt.Adoption,
+    part: NamespacePart,
+    verification: Verification,
+    owners: Mapping[ObjectKey, Sequence[tuple[str, str]]],
+    live: Mapping[ObjectKey, Resource],
+) -> CauseFinder:
+    """Returns the finder of causes for a namespace."""
     rolling = {
-        key: [field.path for field in unfinished_updates.in_progress(difference, part.exported)] for key, difference in differing.items()
+        difference.key.workload: [field.path for field in unfinished_updates.in_progress(difference, part.exported)]
+        for difference in verification.differences
+    }
+    refused = {
+        (finding.ref.kind, finding.ref.name): finding.code for finding in adoption.results if finding.ref and finding.severity == "error"
     }
 
     @cache
     def other_releases() -> Mapping[str, Mapping[ObjectKey, Resource]]:
         return {release: _rendered({**part.spec, _BEHAVIOUR: release}, part.exported) for release in _others(part.spec)}
 
-    owners = {identity.key(resource, namespace): _owners(resource, part.exported) for resource in part.exported.live}
-    refused = {
-        (finding.ref.kind, finding.ref.name): finding.code for finding in adoption.results if finding.ref and finding.severity == "error"
-    }
-    causes = CauseFinder(live, rolling, owners, refused, other_releases)
-    pairs = [_without_marks(state.objects, namespace) for state in (states.old, states.new)]
-    changes = object_changes.between_states(*pairs)
-    only_live = [*dict.fromkeys((*adoption.leftovers, *_unrendered(part.exported, {*pairs[1]})))]
-    differences = [difference for change in changes for difference in _differences(change, causes)]
-    differences += [Difference(key, "", (), "exists", "", causes.of_live_object(key)) for key in only_live]
-    different = {difference.key for difference in differences}
-    total = len({*pairs[1], *only_live})
-    findings = tuple(finding for finding in adoption.results if finding.code not in _SHOWN_AS_DIFFERENCES)
-    return Equality(part.spec, total, total - len(different), verification.total, verification.same, tuple(differences), findings)
+    return CauseFinder(live, rolling, owners, refused, other_releases)
 
 
 _SHOWN_AS_DIFFERENCES = ("DYN568", "DYN569", "DYN570")
@@ -128,38 +138,25 @@ def _without_marks(resources: Sequence[Resource], namespace: str) -> dict[Object
 
 
 def _unmarked(resource: Resource) -> Resource:
-    metadata = dict(mapping(resource.get("metadata")))
-    kept = {
+    unmarked = {
         "labels": {name: value for name, value in labels.of(resource).items() if name != labels.MANAGED_BY},
         "annotations": {name: value for name, value in labels.annotations(resource).items() if not name.startswith(labels.PREFIX)},
     }
-    for name, entries in kept.items():
-        if entries:
-            metadata[name] = entries
-        else:
-            metadata.pop(name, None)
-    return {**resource, "metadata": metadata}
+    others = {name: value for name, value in mapping(resource.get("metadata")).items() if name not in unmarked}
+    return {**resource, "metadata": others | {name: entries for name, entries in unmarked.items() if entries}}
 
 
-def _owners(resource: Resource, exported: ExportedObjects) -> list[tuple[str, str]]:
-    """Returns kind and name of the Dynamo resources of users that own a live object, also through a component of an operator."""
-    owners = {kind: exported_objects.owner(resource, kind) for kind in (identity.GRAPH, identity.COMPONENT)}
-    named = {(kind, name) for kind, name in owners.items() if name}
-    components = (entry for entry in exported.exported if entry["kind"] == identity.COMPONENT)
+def _owners(exported: ExportedObjects) -> Iterator[tuple[ObjectKey, list[tuple[str, str]]]]:
+    """Yields the live objects with kind and name of the Dynamo resources of users that own them, also through a component of an operator."""
+    components = [resource for resource in exported.exported if resource["kind"] == identity.COMPONENT]
     graphs = {component["metadata"]["name"]: exported_objects.owner(component, identity.GRAPH) for component in components}
-    if graph := graphs.get(owners[identity.COMPONENT]) or labels.of(resource).get(labels.GRAPH):
-        named.add((identity.GRAPH, f"{graph}"))
-    written = {(entry["kind"], entry["metadata"]["name"]) for entry in exported.written}
-    return sorted(named & written)
-
-
-def _unrendered(exported: ExportedObjects, rendered: set[ObjectKey]) -> Iterator[ObjectKey]:
-    """Yields the live objects that a Dynamo resource owns, and that the render does not make."""
+    written = {(resource["kind"], resource["metadata"]["name"]) for resource in exported.written}
     for resource in exported.live:
-        key = identity.key(resource, exported.namespace)
-        has_owner = any(exported_objects.owner(resource, kind) for kind in (identity.GRAPH, identity.COMPONENT))
-        if key not in rendered and has_owner and _owners(resource, exported):
-            yield key
+        component = exported_objects.owner(resource, identity.COMPONENT)
+        graph = exported_objects.owner(resource, identity.GRAPH) or graphs.get(component)
+        if component and not graph:
+            graph = labels.of(resource).get(labels.GRAPH)
+        yield identity.key(resource, exported.namespace), sorted({(identity.COMPONENT, component), (identity.GRAPH, graph)} & written)
 
 
 def _differences(change: ObjectChange, causes: CauseFinder) -> Iterator[Difference]:

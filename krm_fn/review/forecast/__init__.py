@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from krm_fn import results
 from krm_fn.kube.identity import ObjectKey
@@ -27,6 +28,8 @@ _RULES = {
 }
 """The rules of workloads by group and kind. `object_rules.forecast` has the rules of all other kinds."""
 
+_SCALABLE_PARTS = {("grove.io", "PodCliqueSet"): podcliquesets.scalable_parts}
+"""The kinds of workloads whose replicas are not all in one field."""
 _REPLICAS = ("spec", "replicas")
 
 
@@ -99,6 +102,11 @@ def forecast(changes: Sequence[ObjectChange], nodes: Sequence[Resource] | None =
 def kind_forecast(change: ObjectChange, cluster_state: ClusterState) -> KindForecast:
     """Forecasts the change of one object by the rules of its kind, without its GPUs."""
     return _RULES.get((change.key.group, change.key.kind), object_rules.forecast)(change, cluster_state)
+
+
+def scalable_parts(key: ObjectKey, resource: Resource) -> Iterator[tuple[Service | None, dict[str, Any]]]:
+    """Yields the parts of a workload that have a number of replicas, each with its service."""
+    yield from _SCALABLE_PARTS.get((key.group, key.kind), object_rules.scalable_parts)(resource, key.namespace)
 
 
 def _outcome(

@@ -53,14 +53,14 @@ def pod_demand(pod_spec: Any) -> Demand:
     """
     spec = values.mapping(pod_spec)
     total = _sum(_requests(container) for container in values.objects(spec.get("containers")))
-    kept: dict[str, int] = {}
+    sidecars: dict[str, int] = {}
     peak: dict[str, int] = {}
     for container in values.objects(spec.get("initContainers")):
-        running = _sum([kept, _requests(container)])
+        running = _sum([sidecars, _requests(container)])
         if container.get("restartPolicy") == "Always":
-            kept = running
+            sidecars = running
         peak = {name: max(peak.get(name, 0), count) for name, count in {**peak, **running}.items()}
-    total = _sum([total, kept])
+    total = _sum([total, sidecars])
     amounts = {name: max(total.get(name, 0), peak.get(name, 0)) for name in (*total, *peak)}
     selector = {key: value for key, value in values.mapping(spec.get("nodeSelector")).items() if isinstance(value, str)}
     tolerated = (_tolerated(container) for container in values.objects(spec.get("tolerations")))

@@ -164,6 +164,13 @@ def differing_states(change: ObjectChange) -> tuple[Resource, Resource] | None:
     return (change.old, change.new) if change.fields and change.old is not None and change.new is not None else None
 
 
+def scalable_parts(resource: Resource, namespace: str) -> Iterator[tuple[Service | None, dict[str, Any]]]:
+    """Yields the part of a workload that has its number of replicas, with its service. An object without pods has none."""
+    written = spec(resource)
+    if values.mapping(written.get("template")) or values.mapping(written.get("leaderWorkerTemplate")):
+        yield service_of_labels(resource.get("metadata"), namespace), written
+
+
 def present_fields(value: Any) -> dict[str, Any]:
     """Returns the fields of an object that are not null."""
     return {name: entry for name, entry in values.mapping(value).items() if entry is not None}

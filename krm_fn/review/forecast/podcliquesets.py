@@ -80,6 +80,18 @@ def service_at(resource: Resource, path: Path, namespace: str) -> Service | None
     return None
 
 
+def scalable_parts(resource: Resource, namespace: str) -> Iterator[tuple[Service | None, dict[str, Any]]]:
+    """Yields the parts of a set that have a number of replicas, each with its service: scaling groups, and cliques without a group."""
+    cliques = _cliques(resource)
+    groups = {f"{group.get('name')}": group for group in values.objects(_template(resource).get("podCliqueScalingGroups"))}
+    for unit in _units(resource):
+        members = [cliques[index] for index in unit.cliques]
+        if members and _is_group(resource, unit):
+            yield object_rules.service_of_labels(members[0], namespace), groups[unit.name]
+        elif members:
+            yield object_rules.service_of_labels(members[0], namespace), values.mapping(members[0].get("spec"))
+
+
 def _refusal(change: ObjectChange, field: Path) -> Result:
     message = f"Grove refuses a change of {results.field(field)}; delete the PodCliqueSet and apply it again, which stops all its pods"
     return results.error("DYN531", message, results.ref(change.new or {}), field)
