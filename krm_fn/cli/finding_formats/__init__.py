@@ -50,12 +50,10 @@ def print_text(resources: Sequence[Source], findings: Sequence[Result], stdin: s
 
 
 def print_heads(findings: Iterable[Result]) -> None:
-    """Prints findings about an export to stderr in their order, without the lines of the export: these may belong to a Secret. Raises OSError."""
+    """Prints findings about an export to stderr, without lines of the export, which may belong to a Secret. Raises OSError."""
+    text_findings = registry.get(sys.modules[__name__], f"text{_SUFFIX}")
     colour = command_output.colours(err=True)
-    heads = (
-        registry.get(sys.modules[__name__], f"text{_SUFFIX}").head(finding, colour=colour)
-        for finding in sorted(findings, key=results.order)
-    )
+    heads = (text_findings.head(finding, colour=colour) for finding in sorted(findings, key=results.order))
     command_output.write("".join(f"{head}\n" for head in heads), err=True)
 
 

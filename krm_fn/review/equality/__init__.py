@@ -147,15 +147,15 @@ def _unmarked(resource: Resource) -> Resource:
 
 
 def _owners(exported: ExportedObjects) -> Iterator[tuple[ObjectKey, list[tuple[str, str]]]]:
-    """Yields the live objects with kind and name of the Dynamo resources of users that own them, also through a component of an operator."""
+    """Yields the live objects with their owners of users, by kind and name, also through a component that an operator made."""
     components = [resource for resource in exported.exported if resource["kind"] == identity.COMPONENT]
     graphs = {component["metadata"]["name"]: exported_objects.owner(component, identity.GRAPH) for component in components}
     written = {(resource["kind"], resource["metadata"]["name"]) for resource in exported.written}
     for resource in exported.live:
         component = exported_objects.owner(resource, identity.COMPONENT)
-        graph = exported_objects.owner(resource, identity.GRAPH) or graphs.get(component)
+        graph = exported_objects.owner(resource, identity.GRAPH) or graphs.get(component, "")
         if component and not graph:
-            graph = labels.of(resource).get(labels.GRAPH)
+            graph = f"{labels.of(resource).get(labels.GRAPH)}"
         yield identity.key(resource, exported.namespace), sorted({(identity.COMPONENT, component), (identity.GRAPH, graph)} & written)
 
 

@@ -118,7 +118,8 @@ def _is_component_account(differing: DifferingField) -> bool:
     """True for the discovery of a standalone component, whose account the operator names without a graph."""
     field = differing.field
     is_discovery = any(mark in f"{field.path} {field.old}" for mark in ("dynamo-discovery", "DYN_DISCOVERY_BACKEND"))
-    return differing.owner == identity.COMPONENT and (field.old == _ACCOUNT or (is_discovery and field.new is None))
+    is_line = _is_correction(field, lambda text: text.replace(" -x DYN_DISCOVERY_BACKEND", ""))
+    return differing.owner == identity.COMPONENT and (field.old == _ACCOUNT or is_line or (is_discovery and field.new is None))
 
 
 FIELDS = (

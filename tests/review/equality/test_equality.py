@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 
 from krm_fn.kube import labels
+from krm_fn.kube.identity import ObjectKey
 from krm_fn.review import equality
 from krm_fn.review.equality import equality_report, known_deviations
+from krm_fn.review.equality.known_deviations import DifferingField
+from krm_fn.schema.object_changes import FieldChange
 from tests.review.equality import operator_export
 from tests.review.equality.operator_export import GRAPH, find, main
 from tests.support import given
@@ -177,6 +180,37 @@ def test_the_report_has_no_names_and_no_values(exported):
     (namespace,) = json.loads(text)["namespaces"]
     assert (namespace["release"], namespace["podTemplates"]) == ("v0.9", {"total": 2, "same": 1})
     assert {row["field"] for row in namespace["differences"]} >= {"metadata.labels.*", "spec.template.spec.containers[0].image"}
+
+
+ARGS = ("spec", "template", "spec", "containers", 0, "args", 0)
+DEVIATIONS = [
+    ("account-role", "RoleBinding", "", ("roleRef", "name"), "a", "b"),
+    ("clique-order", "PodCliqueSet", "", ("spec", "template", "cliques"), ["a", "b"], ["b", "a"]),
+    ("component-account", "Deployment", "DynamoComponentDeployment", ARGS, "mpirun -x DYN_DISCOVERY_BACKEND a", "mpirun a"),
+    ("component-selector", "Service", "DynamoComponentDeployment", ("spec", "selector", "a"), "b", None),
+    ("first-rank", "LeaderWorkerSet", "", ARGS, "--r $(( 8 * $(LWS_WORKER_INDEX) ))", "--r $(( 8 * LWS_WORKER_INDEX ))"),
+    ("ingress-metadata", "Ingress", "", ("metadata", "labels", "a"), None, "b"),
+    ("leader-address", "LeaderWorkerSet", "", ARGS, "$LWS_LEADER_ADDRESS", "$(LWS_LEADER_ADDRESS)"),
+    ("quoting", "LeaderWorkerSet", "", ARGS, 'a --b {"c":1}', "a --b '{\"c\":1}'"),
+    ("restart-order", "Deployment", "", ("metadata", "annotations", "nvidia.com/restartAt"), None, "2026-01-01T00:00:00Z"),
+    ("retained-claims", "PersistentVolumeClaim", "", ("metadata", "annotations", "kustomize.toolkit.fluxcd.io/prune"), None, "disabled"),
+    ("rollout-strategy", "LeaderWorkerSet", "", ("spec", "rolloutStrategy", "type"), "", None),
+    ("second-handler", "Deployment", "", ("spec", "template", "spec", "containers", 0, "startupProbe", "httpGet"), {"port": 1}, None),
+    ("wait-script", "ConfigMap", "", ("data", "wait-for-leader.py"), "a", "b"),
+    ("worker-revision", "PodCliqueSet", "", ARGS, "mpirun a", "mpirun -x DYN_NAMESPACE_WORKER_SUFFIX a"),
+    ("", "Deployment", "", ARGS, "--model a", "--model b"),
+    ("", "Deployment", "DynamoGraphDeployment", ARGS, "mpirun -x DYN_DISCOVERY_BACKEND a", "mpirun a"),
+    ("", "ConfigMap", "", ("metadata", "annotations", "kustomize.toolkit.fluxcd.io/prune"), None, "disabled"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "owner", "path", "live", "rendered"), DEVIATIONS, ids=[f"{row[0]} {row[1]}" for row in DEVIATIONS]
+)
+def test_a_deviation_has_its_name(name, kind, owner, path, live, rendered):
+    """The rows without a name are near to one, and have none."""
+    field = FieldChange(path, live, rendered, path, order=isinstance(live, list))
+    assert known_deviations.of_field(DifferingField(ObjectKey("", kind, "a", "b"), field, owner)) == name
 
 
 def test_each_deviation_is_in_the_docs():
