@@ -158,13 +158,16 @@ def test_restart_in_order(chats, measured):
             each.settle(lambda chat: chat.here.status("chat").get("restart", {}).get("phase") == "Completed")
 
 
-@pytest.mark.ran(
+ANOTHER_IMAGE = pytest.mark.ran(
     workload="Deployment",
     engine="mock engine, another image under load",
     release="1.5",
     result="answered",
     by="NVIDIA's mock engine on the real runtime",
 )
+
+
+@ANOTHER_IMAGE
 def test_another_image(chats, measured):
     with under_load(chats, "another image", measured):
         for each in chats:
@@ -173,13 +176,7 @@ def test_another_image(chats, measured):
             each.settle(lambda chat: releases(chat) == {REBUILT})
 
 
-@pytest.mark.ran(
-    workload="Deployment",
-    engine="mock engine, another image under load",
-    release="1.5",
-    result="answered",
-    by="NVIDIA's mock engine on the real runtime",
-)
+@ANOTHER_IMAGE
 def test_requests_that_wait_for_the_last_old_worker_are_answered_by_a_new_one(chats, measured):
     """The last worker of the old image hangs until it is deleted. Its requests go to workers of the new image."""
     _, chat = chats

@@ -59,13 +59,16 @@ THROUGHPUT = (
 )
 
 
-@pytest.mark.ran(
+SCALED_BY_PLANNER = pytest.mark.ran(
     workload="Deployment",
     engine="mock engine, scaled by the planner",
     release="1.5",
     result="answered",
     by="NVIDIA's planner and mock engine on the real runtime",
 )
+
+
+@SCALED_BY_PLANNER
 def test_planner_adds_and_removes_workers_as_the_load_changes(newer, measured):
     """The planner of 1.5.1 reads v1beta1, and finds its workers by the Dynamo namespace in the status, which ends with the worker hash."""
     newer.machine.images[graphs.planner_image("1.5.1")] = beds.planner("1.5.1")
@@ -84,13 +87,7 @@ def test_planner_adds_and_removes_workers_as_the_load_changes(newer, measured):
         judge(newer, here, "worker")
 
 
-@pytest.mark.ran(
-    workload="Deployment",
-    engine="mock engine, scaled by the planner",
-    release="1.5",
-    result="answered",
-    by="NVIDIA's planner and mock engine on the real runtime",
-)
+@SCALED_BY_PLANNER
 def test_planner_counts_the_devices_that_the_status_reports(newer, measured):
     """The planner of 1.5.1 scales an engine with device claims only if the status has its GPUs. Nobody tells it their number here."""
     newer.machine.images[graphs.planner_image("1.5.1")] = beds.planner("1.5.1")
