@@ -87,9 +87,9 @@ SELECTIONS = [
 @pytest.mark.parametrize(("limit", "gpus"), [row[1:] for row in SELECTIONS], ids=[row[0] for row in SELECTIONS])
 def test_what_a_limit_selects(limit, gpus):
     """A limit selects by namespace, team, product and resource. Each list that is empty selects all."""
-    found = measured(FLEET, FLEET, limit, inputs=[GRAPH, NAMESPACE])
-    assert [use.gpus.after for use in found.uses] == [gpus]
-    assert found.others.after == 17 - gpus
+    result = measured(FLEET, FLEET, limit, inputs=[GRAPH, NAMESPACE])
+    assert [use.gpus.after for use in result.uses] == [gpus]
+    assert result.others.after == 17 - gpus
 
 
 def test_roots_count_together():
@@ -102,14 +102,14 @@ def test_roots_count_together():
 
 
 def test_a_claim_of_unknown_size_is_a_warning():
-    found = measured(
+    result = measured(
         [],
         [
             deployment(shapes.claiming(0, template="t")),
             shapes.claim(shapes.TEMPLATE, "t", {"name": "a", "exactly": {"deviceClassName": "gpu.nvidia.com", "allocationMode": "All"}}),
         ],
     )
-    (finding,) = found.findings
+    (finding,) = result.findings
     assert (finding.code, finding.severity) == ("DYN642", "warning")
     assert "no fixed number" in finding.message
 
@@ -125,8 +125,8 @@ EXCEEDED = [
 
 @pytest.mark.parametrize(("limit", "is_exceeded"), [row[1:] for row in EXCEEDED], ids=[row[0] for row in EXCEEDED])
 def test_a_limit_is_exceeded_above_its_number(limit, is_exceeded):
-    found = measured([], FLEET[:1], limit)
-    errors = [*budget_report.findings({"apiVersion": "config.dynamo.krm-fn.io/v1alpha1", "kind": "DynamoBudget"}, found)]
-    assert [use.is_exceeded for use in found.uses] == [is_exceeded]
+    result = measured([], FLEET[:1], limit)
+    errors = [*budget_report.findings({"apiVersion": "config.dynamo.krm-fn.io/v1alpha1", "kind": "DynamoBudget"}, result)]
+    assert [use.is_exceeded for use in result.uses] == [is_exceeded]
     assert [finding.code for finding in errors] == ["DYN640"] * is_exceeded
     assert all("ai/chat/Worker (2)" in finding.message for finding in errors)

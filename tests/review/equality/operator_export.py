@@ -36,8 +36,8 @@ def _owned(resource: dict[str, Any], graph: dict[str, Any]) -> dict[str, Any]:
 
 def find(exported: list[dict[str, Any]], kind: str, name: str) -> dict[str, Any]:
     """The object of an export."""
-    (found,) = [resource for resource in exported if (resource["kind"], resource["metadata"]["name"]) == (kind, name)]
-    return found
+    (match,) = [resource for resource in exported if (resource["kind"], resource["metadata"]["name"]) == (kind, name)]
+    return match
 
 
 def main(deployment: dict[str, Any]) -> dict[str, Any]:

@@ -24,12 +24,12 @@ SETTINGS = {"behaviour": "v0.9", "natsAddress": "nats://nats:4222", "discoveryBa
 
 
 def compared(exported):
-    (found,) = equality.compare(exported).values()
-    return found
+    (namespace,) = equality.compare(exported).values()
+    return namespace
 
 
-def causes(found):
-    return {(difference.key.kind, difference.key.name, difference.field): difference.cause for difference in found.differences}
+def causes(namespace):
+    return {(difference.key.kind, difference.key.name, difference.field): difference.cause for difference in namespace.differences}
 
 
 @pytest.fixture
@@ -40,10 +40,10 @@ def exported():
 def test_the_objects_of_an_operator_are_the_same_but_for_known_deviations(exported):
     """The deadline of a rollout is a deviation that docs/differences.md lists."""
     given_export = copy.deepcopy(exported)
-    found = compared(exported)
-    assert {cause[:2] for cause in causes(found).values()} == {("deviation", "progress-deadline")}
-    assert (found.same_templates, found.templates) == (2, 2)
-    assert found.is_explained
+    namespace = compared(exported)
+    assert {cause[:2] for cause in causes(namespace).values()} == {("deviation", "progress-deadline")}
+    assert (namespace.same_templates, namespace.templates) == (2, 2)
+    assert namespace.is_explained
     assert exported == given_export, "the export is never changed"
 
 
@@ -108,23 +108,23 @@ PLANTED = [
 ]
 
 
-@pytest.mark.parametrize(("plant", "kind", "name", "field"), PLANTED, ids=[row[0].__name__ for row in PLANTED])
-def test_a_planted_difference_is_found(plant, kind, name, field, exported):
+@pytest.mark.parametrize(("plant", "kind", "name", "path"), PLANTED, ids=[row[0].__name__ for row in PLANTED])
+def test_a_planted_difference_is_found(plant, kind, name, path, exported):
     """Without a record of its author, its cause is unknown."""
     plant(exported)
-    found = compared(exported)
-    unknown = [place for place, cause in causes(found).items() if cause.kind == "unknown"]
-    assert (kind, name, field) in unknown
-    assert not found.is_explained
+    namespace = compared(exported)
+    unknown = [field for field, cause in causes(namespace).items() if cause.kind == "unknown"]
+    assert (kind, name, path) in unknown
+    assert not namespace.is_explained
 
 
 def test_all_planted_differences_are_found_together(exported):
     for plant, *_ in PLANTED:
         if plant not in (a_removed_object, another_label):
             plant(exported)
-    found = causes(compared(exported))
-    for plant, *place in PLANTED:
-        assert plant in (a_removed_object, another_label) or found[tuple(place)].kind == "unknown"
+    causes_by_field = causes(compared(exported))
+    for plant, *field in PLANTED:
+        assert plant in (a_removed_object, another_label) or causes_by_field[tuple(field)].kind == "unknown"
 
 
 def managed(resource, manager, *path):
@@ -156,16 +156,16 @@ def test_an_object_of_another_release_names_the_release(exported):
 
 
 def test_an_export_without_graphs_is_not_explained():
-    found = compared([given.item("ConfigMap", "a", data={"a": "1"})])
-    assert [finding.code for finding in found.findings] == ["DYN565"]
-    assert not found.is_explained
+    namespace = compared([given.item("ConfigMap", "a", data={"a": "1"})])
+    assert [finding.code for finding in namespace.findings] == ["DYN565"]
+    assert not namespace.is_explained
 
 
 def test_objects_of_a_graph_with_an_error_name_the_error(exported):
     del exported[0]["spec"]["services"]["Worker"]["extraPodSpec"]["mainContainer"]["image"]
-    found = compared(exported)
-    assert {cause[:2] for cause in causes(found).values()} == {("refused", "DYN205")}
-    assert not found.is_explained
+    namespace = compared(exported)
+    assert {cause[:2] for cause in causes(namespace).values()} == {("refused", "DYN205")}
+    assert not namespace.is_explained
 
 
 def test_the_report_has_no_names_and_no_values(exported):
@@ -221,6 +221,6 @@ def test_each_deviation_is_in_the_docs():
 
 def test_secret_values_are_hidden(exported):
     main(find(exported, "Deployment", "chat-worker")).setdefault("env", []).append({"name": "HF_TOKEN", "value": "hunter2"})
-    found = compared(exported)
-    assert "hunter2" not in equality_report.text({"a": found}) + equality_report.json_text({"a": found})
-    assert labels.OWNER not in equality_report.text({"a": found})
+    namespace = compared(exported)
+    assert "hunter2" not in equality_report.text({"a": namespace}) + equality_report.json_text({"a": namespace})
+    assert labels.OWNER not in equality_report.text({"a": namespace})
