@@ -1,0 +1,1 @@
+"""Plans the upgrade of graphs to another release of Dynamo, step by step."""
