@@ -17,7 +17,7 @@ LEFT = "net::ERR_ABORTED"  # the failure of a request whose page the test has le
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory) -> Path:
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the built site. A mistake in a page fails here, with its file and line."""
     programs.path("npm")
     folder = tmp_path_factory.mktemp("site") / "built"

@@ -19,6 +19,7 @@ _START = """\
 <html lang="en">
 <meta charset="utf-8">
 <title>dynamo-krm-fn</title>
+<link rel="icon" href="{name}/assets/images/favicon.png">
 <meta http-equiv="refresh" content="0; url={name}/index.html">
 <p><a href="{name}/index.html">dynamo-krm-fn</a></p>
 </html>
