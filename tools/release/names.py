@@ -2,8 +2,7 @@
 
 Usage:
 
-    PYTHONPATH=tools python -m release.names --print image   # one name
-    PYTHONPATH=tools python -m release.names --from HEAD     # replace the names of an earlier `names.yaml`: `make names`
+    PYTHONPATH=tools python -m release.names [--from HEAD]    # replaces the names of an earlier `names.yaml`: `make names`
 """
 
 from __future__ import annotations
@@ -128,15 +127,11 @@ def _spellings(names: ProjectNames) -> list[str]:
 
 
 def main() -> int:
-    """Prints a name, or writes all names. The exit code is 1 for names that are wrong, and 2 for wrong usage."""
+    """Writes all names. The exit code is 1 for names that are wrong, and 2 for wrong usage."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--print", choices=ProjectNames._fields, help="print this name and write nothing")
     parser.add_argument("--from", dest="revision", default="HEAD", help="the revision whose names the files still have; default HEAD")
     options = parser.parse_args()
     new = read()
-    if options.print:
-        print(getattr(new, options.print))
-        return 0
     if messages := problems(new):
         print(*(f"{FILE}: {message}" for message in messages), sep="\n", file=sys.stderr)
         return 1
