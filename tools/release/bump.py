@@ -34,16 +34,17 @@ def current(root: Path) -> str:
 
 
 def rewritten(text: str, old: str, new: str, project: names.ProjectNames) -> str:
-    """Replaces the version in tags of our images, of the Action, of the repository and of the pre-commit hook.
+    """Replaces the version in tags of our images, in names of release files, and in commands that name a tag.
 
     >>> project = names.read()
-    >>> text = f"{project.image}:0.1.0-sync {project.action}@v0.1.0 rev: v0.1.0 other:0.1.0 {project.image}:0.1.01"
+    >>> text = f"{project.image}:0.1.0-sync {project.action}@v0.1.0 rev: v0.1.0 other:0.1.0 krm-fn-0.1.0.pyz {project.image}:0.1.01"
     >>> rewritten(text, "0.1.0", "0.2.0", project).replace(project.image, "IMAGE").replace(project.action, "ACTION")
-    'IMAGE:0.2.0-sync ACTION@v0.2.0 rev: v0.2.0 other:0.1.0 IMAGE:0.1.01'
+    'IMAGE:0.2.0-sync ACTION@v0.2.0 rev: v0.2.0 other:0.1.0 krm-fn-0.2.0.pyz IMAGE:0.1.01'
     """
-    images = "|".join(map(re.escape, (project.image, "registry.example.com/krm-fn")))
-    named = rf"(?:{images}):|{re.escape(project.action)}@v|rev: v"
-    return re.sub(rf"({named}){re.escape(old)}(?![\d.]*\d)", rf"\g<1>{new}", text)
+    tagged = "|".join(map(re.escape, (project.image, project.manifests, project.chart, "registry.example.com/krm-fn")))
+    files = rf"krm-fn(?:-[a-z]+)?-|{re.escape(project.package)}-"
+    named = rf"(?:{tagged}):|{re.escape(project.action)}@v|rev: v|VERSION=|git tag v|origin v|create v|{files}"
+    return re.sub(rf"(?<![\w.])({named}){re.escape(old)}(?!\.?\d)", rf"\g<1>{new}", text)
 
 
 def bump(root: Path, version: str, date: str) -> list[str]:

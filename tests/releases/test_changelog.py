@@ -12,7 +12,7 @@ import yaml
 from release import bump, changelog, names
 
 import krm_fn
-from tests.packaging import earlier_release
+from tests.releases import earlier_release
 from tests.testbed import programs
 
 TEXT = changelog.FILE.read_text()

@@ -122,7 +122,7 @@ def test_a_fork_changes_one_file(fork):
     ] == []
     assert 'PACKAGE = "acme-render"' in renamed["krm_fn/project.py"]
     assert names.rename(FORK, NAMES, fork)
-    own = {"tools/release/names.py", "tests/packaging/test_names.py"}  # they contain names of the fork, too
+    own = {"tools/release/names.py", "tests/releases/test_names.py"}  # they contain names of the fork, too
     assert {path: text for path, text in names.files(fork) if path not in own} == {path: before[path] for path in before.keys() - own}
 
 

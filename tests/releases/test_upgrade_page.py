@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from krm_fn import codes
-from tests.packaging import earlier_release
+from tests.releases import earlier_release
 from tests.support import markdown
 from tests.testbed import programs
 
