@@ -37,9 +37,9 @@ def rewritten(text: str, old: str, new: str, project: names.ProjectNames) -> str
     """Replaces the version in tags of our images, in names of release files, and in commands that name a tag.
 
     >>> project = names.read()
-    >>> text = f"{project.image}:0.1.0-sync {project.action}@v0.1.0 rev: v0.1.0 other:0.1.0 krm-fn-0.1.0.pyz {project.image}:0.1.01"
-    >>> rewritten(text, "0.1.0", "0.2.0", project).replace(project.image, "IMAGE").replace(project.action, "ACTION")
-    'IMAGE:0.2.0-sync ACTION@v0.2.0 rev: v0.2.0 other:0.1.0 krm-fn-0.2.0.pyz IMAGE:0.1.01'
+    >>> text = f"{project.image}:1.2.3-sync {project.action}@v1.2.3 rev: v1.2.3 other:1.2.3 krm-fn-1.2.3.pyz {project.image}:1.2.34"
+    >>> rewritten(text, "1.2.3", "1.3.0", project).replace(project.image, "IMAGE").replace(project.action, "ACTION")
+    'IMAGE:1.3.0-sync ACTION@v1.3.0 rev: v1.3.0 other:1.2.3 krm-fn-1.3.0.pyz IMAGE:1.2.34'
     """
     tagged = "|".join(map(re.escape, (project.image, project.manifests, project.chart, "registry.example.com/krm-fn")))
     files = rf"krm-fn(?:-[a-z]+)?-|{re.escape(project.package)}-"
