@@ -16,7 +16,7 @@ import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
-from website import built_pages, editions, npm_files, page_list, site_navigation, site_pages
+from website import built_pages, editions, npm_files, page_list, site_navigation, site_pages, theme_repairs
 
 from krm_fn.generate.catalog import HOME
 
@@ -44,7 +44,7 @@ def main() -> int:
     options = parser.parse_args()
     try:
         build(ROOT, options.output, extras(options.extra), releases=not options.only_main)
-    except (SiteError, site_navigation.NavigationError, npm_files.NpmError) as error:
+    except (SiteError, site_navigation.NavigationError, npm_files.NpmError, theme_repairs.RepairError) as error:
         print(str(error).rstrip(), file=sys.stderr)
         return 1
     return 0
@@ -66,7 +66,7 @@ def extras(arguments: list[str]) -> list[Extra]:
 
 
 def build(root: Path, output: Path, added: list[Extra], *, releases: bool) -> None:
-    """Writes the whole site into the folder `output`, which is replaced. Raises SiteError, NavigationError and NpmError."""
+    """Writes the whole site into the folder `output`, which is replaced. Raises SiteError, NavigationError, NpmError and RepairError."""
     known = [editions.MAIN, *(editions.releases(root) if releases else ())]
     partial = output.with_name(output.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
@@ -122,6 +122,7 @@ def _stage(tree: site_pages.Tree, navigation: site_navigation.Navigation, work: 
     npm_files.bring(work / "docs")
     shutil.copytree(HERE / "assets", work / "docs" / "assets", dirs_exist_ok=True)
     shutil.copytree(HERE / "theme", work / "theme")
+    theme_repairs.write(work / "theme")
     settings = tomllib.loads((HERE / "zensical.toml").read_text("utf-8"))["project"]
     settings |= {"nav": [_nav(tree, entry) for entry in navigation.entries], "repo_url": tree.repository}
     settings["extra"]["edition"] = edition
@@ -141,6 +142,8 @@ def _generate(work: Path, *, strict: bool) -> None:
     done = subprocess.run(command, cwd=work, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     if done.returncode or not (work / "site" / "index.html").exists():
         raise SiteError(done.stdout + done.stderr)
+    (worker,) = (work / "site" / "assets" / "javascripts" / "workers").glob("search.*.js")
+    worker.write_text(worker.read_text("utf-8") + "\n" + (HERE / "search_questions.js").read_text("utf-8"), "utf-8")
 
 
 if __name__ == "__main__":

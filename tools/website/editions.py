@@ -19,6 +19,7 @@ _START = """\
 <html lang="en">
 <meta charset="utf-8">
 <title>dynamo-krm-fn</title>
+<link rel="icon" href="{name}/assets/images/favicon.png">
 <meta http-equiv="refresh" content="0; url={name}/index.html">
 <p><a href="{name}/index.html">dynamo-krm-fn</a></p>
 </html>
@@ -36,12 +37,14 @@ MAIN = Edition("main", "main")
 
 
 def releases(root: Path) -> list[Edition]:
-    """Returns an edition for each minor release, newest first: that of its newest tag, such as 1.2 of v1.2.3.
-
-    A clone without tags has none.
-    """
+    """Returns an edition for each minor release of a clone, newest first. A clone without tags has none."""
     done = subprocess.run(["git", "tag", "--list", "v*"], cwd=root, capture_output=True, text=True, check=False)
-    numbers = [tuple(map(int, match.groups())) for tag in done.stdout.split() if (match := _RELEASE.fullmatch(tag))]
+    return of_tags(done.stdout.split())
+
+
+def of_tags(tags: Sequence[str]) -> list[Edition]:
+    """Returns an edition for each minor release, newest first: that of its newest patch, such as 1.2 for v1.2.3."""
+    numbers = [tuple(map(int, match.groups())) for tag in tags if (match := _RELEASE.fullmatch(tag))]
     newest = {number[:2]: number for number in sorted(numbers)}
     return [Edition(f"{major}.{minor}", f"v{major}.{minor}.{newest[major, minor][2]}") for major, minor in sorted(newest, reverse=True)]
 

@@ -10,26 +10,36 @@ import threading
 import time
 from pathlib import Path
 
-from website import build_site, npm_files, site_navigation, site_pages
+from website import build_site, npm_files, site_navigation, site_pages, theme_repairs
 
 _PAUSE = 0.5  # seconds between two looks at the files
 _OWN = Path(__file__).parent
 
 
 class _Handler(http.server.SimpleHTTPRequestHandler):
-    """Serves files that a browser must not cache, and prints no line for each."""
+    """Serves files. A browser asks each time if its copy is new. No request is logged."""
+
+    protocol_version = "HTTP/1.1"
 
     def end_headers(self) -> None:
-        self.send_header("Cache-Control", "no-store")
+        self.send_header("Cache-Control", "no-cache")
         super().end_headers()
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 # the name in the base class
         pass
 
 
+class _SiteServer(http.server.ThreadingHTTPServer):
+    """Ignores a browser that leaves a page before it has all files."""
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+
 def server(folder: Path, port: int = 0) -> http.server.ThreadingHTTPServer:
     """Returns a server of a folder on 127.0.0.1. With port 0 the system chooses one."""
-    return http.server.ThreadingHTTPServer(("127.0.0.1", port), functools.partial(_Handler, directory=str(folder)))
+    return _SiteServer(("127.0.0.1", port), functools.partial(_Handler, directory=str(folder)))
 
 
 def main() -> int:
@@ -59,7 +69,7 @@ def main() -> int:
 def _built(output: Path, extras: list[str]) -> bool:
     try:
         build_site.build(build_site.ROOT, output, build_site.extras(extras), releases=False)
-    except (build_site.SiteError, site_navigation.NavigationError, npm_files.NpmError) as error:
+    except (build_site.SiteError, site_navigation.NavigationError, npm_files.NpmError, theme_repairs.RepairError) as error:
         print(str(error).rstrip(), file=sys.stderr)
         return False
     return True
