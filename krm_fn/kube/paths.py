@@ -83,3 +83,20 @@ def at(value: Any, path: Path) -> Any:
         except (KeyError, IndexError, TypeError):
             return None
     return value
+
+
+def by_names(path: Path, value: Any, other: Any) -> Path:
+    """Returns the path that a field of `value` has in `other`, which can have its lists in another order: entries match by their `name`.
+
+    kustomize moves patched entries of a list to the front. An entry without a name, or with a name that `other` lacks, keeps its index.
+
+    >>> by_names(("a", 0, "b"), {"a": [{"name": "y", "b": 1}]}, {"a": [{"name": "x"}, {"name": "y", "b": 1}]})
+    ('a', 1, 'b')
+    """
+    steps: list[str | int] = []
+    for number, step in enumerate(path):
+        entries = at(other, tuple(steps))
+        name = at(value, (*path[: number + 1], "name")) if isinstance(step, int) and isinstance(entries, list) else None
+        names = [at(entry, ("name",)) for entry in entries] if isinstance(name, str) else []
+        steps.append(names.index(name) if name in names else step)
+    return tuple(steps)
