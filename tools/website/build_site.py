@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from website import built_pages, editions, npm_files, page_list, site_navigation, site_pages, theme_repairs
 
-from krm_fn.generate.catalog import HOME
+from krm_fn.project import REPOSITORY
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -82,7 +82,7 @@ def build(root: Path, output: Path, added: list[Extra], *, releases: bool) -> No
 def _edition(root: Path, output: Path, edition: editions.Edition, added: list[Extra]) -> None:
     """Writes one edition, and checks it."""
     strict = edition is editions.MAIN
-    tree = site_pages.Tree(root, HOME, edition.revision, "README.md")
+    tree = site_pages.Tree(root, f"https://{REPOSITORY}", edition.revision, "README.md")
     file = root / "tools" / "website" / "navigation.yaml"
     navigation = site_navigation.read(tree.paths(), file if file.exists() else site_navigation.FILE, strict=strict)
     tree = tree._replace(start=navigation.start)

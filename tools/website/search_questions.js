@@ -1,8 +1,8 @@
 // Appended to the search worker of the generator, which finds only sections with all words of the input. Readers ask whole questions, so
-// if few sections have all words, this looks for sections with most of them. Words without a meaning of their own do not count.
+// this also looks for sections with most of the words. Words without a meaning of their own do not count. The best section of each page
+// comes before further sections, because the first screen shows few results.
 {
-  const ENOUGH = 4; // sections with all words, from which on no other section is shown
-  const SHOWN = 20; // sections at most, if some lack words
+  const SHOWN = 20; // sections at most
   const TRIED = 40; // queries at most for one input
   const EMPTY = new Set(
     ("a about after all am an and any are as at be been but by can cannot could did do does doing don dont every for from get gets had has " +
@@ -39,12 +39,12 @@
   };
 
   /** Sections by their scores: one counts more if queries find it often, early, in its title, and by words that few sections have. */
-  const relaxed = (event, first, list) => {
+  const ranked = (event, list) => {
     const scores = new Map();
     let asked = 0;
-    for (let size = list.length; size > 0 && scores.size < SHOWN; size--) {
-      for (const chosen of choices(list, size)) {
-        if (asked++ >= TRIED) break;
+    for (let size = list.length; size > 0 && scores.size < SHOWN && asked < TRIED; size--) {
+      for (const chosen of choices(list, size).slice(0, TRIED - asked)) {
+        asked++;
         const { items, pagination } = ask(event, chosen.join(" ")).data;
         items.forEach((item, rank) => {
           const known = scores.get(item.id) ?? { item, score: 0 };
@@ -53,17 +53,21 @@
           scores.set(item.id, known);
         });
       }
-      if (asked >= TRIED) break;
     }
-    const sorted = [...scores.values()].sort((one, other) => other.score - one.score).map(({ item }) => item);
-    const known = new Set(first.items.map((item) => item.id));
-    return [...first.items, ...sorted.filter((item) => !known.has(item.id))].slice(0, SHOWN);
+    return [...scores.values()].sort((one, other) => other.score - one.score).map(({ item }) => item);
   };
 
-  /** Sections of pages about the project itself at the end, all others in their order. */
+  /** The best section of each page first. Pages about the project itself come last. */
   const ordered = (items) => {
-    const isLast = (item) => LAST.test(locations[item.id] ?? "");
-    return [...items.filter((item) => !isLast(item)), ...items.filter(isLast)];
+    const seen = new Set();
+    const rank = (item) => {
+      const page = (locations[item.id] ?? "").split("#")[0];
+      const again = seen.has(page);
+      seen.add(page);
+      return LAST.test(page) ? 2 : again ? 1 : 0;
+    };
+    const ranks = items.map((item) => ({ item, rank: rank(item) }));
+    return ranks.sort((one, other) => one.rank - other.rank).map(({ item }) => item);
   };
 
   self.onmessage = (event) => {
@@ -73,9 +77,9 @@
     if (!answer) return undefined;
     const { input, page } = event.data.data;
     const list = typeof input === "string" && !page ? words(input) : [];
-    if (list.length > 1 && answer.data.pagination.total < ENOUGH) {
-      const items = relaxed(event, answer.data, list);
-      return post({ ...answer, data: { ...answer.data, items: ordered(items), pagination: { total: items.length } } });
+    if (list.length > 1) {
+      const items = ordered(ranked(event, list)).slice(0, SHOWN);
+      return post({ ...answer, data: { ...answer.data, items, pagination: { total: items.length } } });
     }
     return post({ ...answer, data: { ...answer.data, items: ordered(answer.data.items) } });
   };
