@@ -15,6 +15,7 @@
   const post = self.postMessage.bind(self);
   let answers = [];
   let locations = []; // of sections, by their ids
+  let titles = [];
   self.postMessage = (message) => (message.type === 3 ? answers.push(message) : post(message));
 
   /** The answer of the engine to one query. The engine writes into its query, so it gets a copy. */
@@ -71,14 +72,19 @@
   };
 
   self.onmessage = (event) => {
-    if (event.data.type === 0) locations = event.data.data.items.map((item) => item.location);
+    if (event.data.type === 0) {
+      locations = event.data.data.items.map((item) => item.location);
+      titles = event.data.data.items.map((item) => item.title.toLowerCase());
+    }
     if (event.data.type !== 2) return engine(event);
     const answer = ask(event);
     if (!answer) return undefined;
     const { input, page } = event.data.data;
     const list = typeof input === "string" && !page ? words(input) : [];
     if (list.length > 1) {
-      const items = ordered(ranked(event, list)).slice(0, SHOWN);
+      const exact = answer.data.items.filter((item) => titles[item.id].includes(input.trim().toLowerCase()));
+      const known = new Set(exact.map((item) => item.id));
+      const items = ordered([...exact, ...ranked(event, list).filter((item) => !known.has(item.id))]).slice(0, SHOWN);
       return post({ ...answer, data: { ...answer.data, items, pagination: { total: items.length } } });
     }
     return post({ ...answer, data: { ...answer.data, items: ordered(answer.data.items) } });
