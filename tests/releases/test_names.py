@@ -157,6 +157,7 @@ def test_a_fork_changes_one_file(fork):
         path for path, content in renamed.items() for name in (NAMES.repository, NAMES.image, f"{NAMES.action}@") if name in content
     ] == []
     assert 'PACKAGE = "acme-render"' in renamed["krm_fn/project.py"]
+    assert "--repo acme/render" in renamed["SECURITY.md"]
     assert names.rename(FORK, NAMES, fork)
     own = {"tools/release/names.py", "tests/releases/test_names.py"}  # they contain names of the fork, too
     assert {path: text for path, text in names.files(fork) if path not in own} == {path: before[path] for path in before.keys() - own}
