@@ -75,5 +75,5 @@ def test_print_has_the_content_only(reader, address):
 def _violations(page, address) -> list[str]:
     page.goto(address)
     page.wait_for_function("document.querySelectorAll('.md-typeset pre > code:not([tabindex])').length === 0")
-    found = Axe().run(page).response["violations"]
-    return [f"{violation['id']}: {node['html'][:200]}" for violation in found for node in violation["nodes"][:3]]
+    violations = Axe().run(page).response["violations"]
+    return [f"{violation['id']}: {node['html'][:200]}" for violation in violations for node in violation["nodes"][:3]]

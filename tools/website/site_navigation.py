@@ -91,6 +91,6 @@ def _expanded(items: list[object], pages: list[str], named: set[str]) -> Iterato
 
 def _existing(entries: Iterable[Entry], pages: set[str]) -> Iterator[Entry]:
     for entry in entries:
-        kept = entry._replace(entries=tuple(_existing(entry.entries, pages)))
-        if kept.path in pages or kept.entries:
-            yield kept
+        existing = entry._replace(entries=tuple(_existing(entry.entries, pages)))
+        if existing.path in pages or existing.entries:
+            yield existing
