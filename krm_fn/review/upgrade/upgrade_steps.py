@@ -43,7 +43,7 @@ class UpgradeStep(NamedTuple):
     @property
     def is_downgrade(self) -> bool:
         """True if the step goes to an older version."""
-        return _is_before(Versions(self.release, self.runtime), Versions(self.old_release, self.old_runtime))
+        return is_before(Versions(self.release, self.runtime), Versions(self.old_release, self.old_runtime))
 
     @property
     def runtime_text(self) -> str:
@@ -120,7 +120,7 @@ def path(start: Versions, end: Version) -> tuple[Versions, ...]:
     release that is pinned beyond the target stays.
     """
     goal = Versions(release_of(end), end)
-    if goal.release != start.release and _is_release_before(goal.release, start.release) != _is_before(goal, start):
+    if goal.release != start.release and _is_release_before(goal.release, start.release) != is_before(goal, start):
         goal = goal._replace(release=start.release)
     return _cheapest(start, goal).points
 
@@ -159,7 +159,7 @@ def _following(start: Versions, goal: Versions) -> Iterator[Versions]:
     newest = {version[:2]: version for version in flag_tables.published()}
     points = [goal, *(Versions(release_of(runtime), runtime) for runtime in newest.values())]
     points += [Versions(release, start.runtime) for release in _NAMES]
-    is_back = _is_before(goal, start)
+    is_back = is_before(goal, start)
     for point in dict.fromkeys(points):
         first, last = (goal, start) if is_back else (start, goal)
         is_between = first.runtime <= point.runtime <= last.runtime and (
@@ -169,8 +169,8 @@ def _following(start: Versions, goal: Versions) -> Iterator[Versions]:
             yield point
 
 
-def _is_before(one: Versions, other: Versions) -> bool:
-    """True for an older runtime, or for an older release with the same runtime."""
+def is_before(one: Versions, other: Versions) -> bool:
+    """Returns true for an older runtime, or for an older release with the same runtime."""
     return (one.runtime, _NAMES.index(one.release)) < (other.runtime, _NAMES.index(other.release))
 
 
@@ -188,7 +188,7 @@ def steps(paths: Iterable[tuple[Versions, tuple[Versions, ...]]]) -> tuple[Upgra
         for old, new in pairwise((start, *points)):
             starts.setdefault(new, []).append(old)
     points_in_order = sorted(starts, key=lambda point: (point.runtime, _NAMES.index(point.release)))
-    is_back = any(_is_before(new, old) for new, olds in starts.items() for old in olds)
+    is_back = any(is_before(new, old) for new, olds in starts.items() for old in olds)
     return tuple(
         _step(number, starts[new], new, is_back=is_back)
         for number, new in enumerate(reversed(points_in_order) if is_back else points_in_order, 1)
