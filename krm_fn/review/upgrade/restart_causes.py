@@ -1,7 +1,7 @@
 """Separates the causes of restarts in one step: renders a part of a fleet with some of its causes only, and compares it with the old state.
 
-A pin replaces each cause that is left out: `behaviour` pins the release, the annotation of the origin version pins the origin, and the edits
-of the other causes are not applied (`krm_fn.review.upgrade.resource_edits`).
+A pin replaces each cause that is left out: `behaviour` pins the release, and the annotation of the origin version pins the origin. The
+edits of the other causes are not applied (`krm_fn.review.upgrade.resource_edits`).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def moved(part: FleetPart, step: upgrade_steps.UpgradeStep, numbers: Collection[
     resources = tuple(
         resource_edits.applied(edits[number], CAUSES) if number in edits else resource for number, resource in enumerate(part.resources)
     )
-    config = part.config._replace(behaviour=step.behaviour(part.config.behaviour)) if numbers else part.config
+    config = resource_edits.configured(part.config, step) if numbers else part.config
     return MovedPart(part, part._replace(resources=resources, config=config), edits)
 
 
@@ -129,7 +129,7 @@ def _restarting(part: MovedPart, causes: CauseSet, numbers: Iterable[int], old: 
     return restarting
 
 
-def _side(part: MovedPart, number: int, is_new: bool) -> tuple[Resource, Config]:  # noqa: FBT001 - one of two states
+def _side(part: MovedPart, number: int, is_new: bool) -> tuple[Resource, Config]:
     state = part.new if is_new else part.old
     return state.resources[number], state.config
 
@@ -184,10 +184,7 @@ def _optional(part: MovedPart, cause: Cause, old: Mapping[int, Objects], full: M
     resources: dict[int, Resource] = {}
     for number in old:
         resource = part.new.resources[number]
-        if cause == "origin":
-            changed = _with_new_origin(resource, part.new.config)
-        else:
-            changed = versions.to(versions.V1BETA1, resource)
+        changed = _with_new_origin(resource, part.new.config) if cause == "origin" else versions.to(versions.V1BETA1, resource)
         if changed != resource and number in part.edits:
             resources[number] = changed
     releases = {number: _release(part.new.resources[number], part.new.config) for number in resources}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from krm_fn import results
 from krm_fn.kinds import floors
@@ -19,9 +19,8 @@ from krm_fn.review.diff.diff_report import Report
 from krm_fn.review.diff.rendered_state import RenderedState
 from krm_fn.review.forecast import Forecast, Gpus, object_rules
 from krm_fn.review.forecast.object_rules import ClusterState, Effect
-from krm_fn.review.forecast.rollouts import Service
+from krm_fn.review.forecast.rollouts import Rollout, Service
 from krm_fn.review.upgrade import resource_edits, restart_causes, upgrade_steps
-from krm_fn.review.upgrade.fleet_parts import GRAPHS
 from krm_fn.review.upgrade.restart_causes import GraphCauses, MovedPart
 from krm_fn.review.upgrade.upgrade_plan import GraphUpgrade, ServiceUpgrade
 from krm_fn.review.upgrade.upgrade_steps import UpgradeStep, Versions
@@ -45,10 +44,11 @@ class StepPart(NamedTuple):
 
 
 class _Effects(NamedTuple):
-    """The changes of the objects of one graph, with their forecast."""
+    """The changes of the objects of one graph, with their forecast and their rollouts."""
 
     changes: tuple[ObjectChange, ...]
     forecast: Forecast
+    rollouts: tuple[Rollout, ...]
 
 
 def graphs(part: StepPart, step: UpgradeStep) -> tuple[list[GraphUpgrade], list[Result]]:
@@ -58,7 +58,7 @@ def graphs(part: StepPart, step: UpgradeStep) -> tuple[list[GraphUpgrade], list[
     by_owner = _by_owner(changes)
     keys = {number: part.moved.old.key(resource) for number, resource in enumerate(part.old.inputs) if rendered_state.is_expanded(resource)}
     effects = {
-        number: _Effects(tuple(by_owner[key]), forecast.forecast(by_owner[key], cluster_state=cluster_state))
+        number: _effects(by_owner[key], cluster_state)
         for number, key in keys.items()
         if key in by_owner and key not in part.old.failed | part.new.failed
     }
@@ -67,10 +67,15 @@ def graphs(part: StepPart, step: UpgradeStep) -> tuple[list[GraphUpgrade], list[
     upgrades = []
     for number, key in keys.items():
         graph_findings = findings.pop(key, [])
-        upgrade = _graph(part, number, key, effects.get(number), causes.get(number, _NO_CAUSES), cluster_state)
+        upgrade = _graph(part, number, effects.get(number), causes.get(number, _NO_CAUSES))
         if number in part.versions or upgrade.effect != "same" or graph_findings:
             upgrades.append(upgrade._replace(findings=(*graph_findings, *upgrade.findings)))
     return upgrades, [finding for others in findings.values() for finding in others]
+
+
+def _effects(changes: Sequence[ObjectChange], cluster_state: ClusterState) -> _Effects:
+    of_graph = forecast.forecast(changes, cluster_state=cluster_state)
+    return _Effects(tuple(changes), of_graph, forecast.all_rollouts(changes, cluster_state))
 
 
 def _cluster_state(part: StepPart, changes: Sequence[ObjectChange]) -> ClusterState:
@@ -96,10 +101,9 @@ def _causes(part: StepPart, effects: Mapping[int, _Effects]) -> dict[int, GraphC
     return restart_causes.find(part.moved, old, {number: frozenset(effects[number].forecast.restarting) for number in numbers})
 
 
-def _graph(
-    part: StepPart, number: int, key: ObjectKey, effects: _Effects | None, causes: GraphCauses, cluster_state: ClusterState
-) -> GraphUpgrade:
+def _graph(part: StepPart, number: int, effects: _Effects | None, causes: GraphCauses) -> GraphUpgrade:
     """Returns the effect on one graph. `effects` is None for a graph that fails in one of the states, or has no objects."""
+    key = part.moved.old.key(part.old.inputs[number])
     old, new = part.versions.get(number, (None, None))
     upgrade = GraphUpgrade(part.moved.old.name, key, "planned", "same", old, new, edits=part.moved.edits.get(number))
     if key in part.old.failed or key in part.new.failed:
@@ -117,12 +121,12 @@ def _graph(
         causes=causes.present,
         services=tuple(services),
         gpus=effects.forecast.gpus,
-        rollouts=forecast.all_rollouts(effects.changes, cluster_state),
+        rollouts=effects.rollouts,
         findings=tuple(result for result in found if result.severity != "info"),
     )
 
 
-def _service(row: diff_report.Row, gpus: Gpus, causes: GraphCauses, restarts: bool) -> ServiceUpgrade:  # noqa: FBT001 - a fact of the row
+def _service(row: diff_report.Row, gpus: Gpus, causes: GraphCauses, restarts: bool) -> ServiceUpgrade:
     """Returns the effect on one service with its causes."""
     service = row.service
     alone = {cause: causes.restarts((cause,), service) for cause in causes.present}
@@ -181,8 +185,8 @@ def _of_graph(part: StepPart, number: int) -> Iterator[Result]:
     if apart > floors.OLDER:
         message = (
             f"runtimes {upgrade_steps.version_text(old.runtime)} and {upgrade_steps.version_text(new.runtime)} are {apart} minor versions "
-            f"apart, and a frontend and workers work together up to {floors.OLDER}, so requests can fail while old and new pods run side by "
-            "side; apply the step when the graph may be interrupted, or move its traffic to a second graph first"
+            f"apart, and a frontend and workers work together up to {floors.OLDER}, so requests can fail while old and new pods run side "
+            "by side; apply the step when the graph may be interrupted, or move its traffic to a second graph first"
         )
         yield results.warning("DYN650", message, ref, ("spec",))
     followed = release_choice.release_name(moved, part.new.config)

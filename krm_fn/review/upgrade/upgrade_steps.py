@@ -20,7 +20,6 @@ from krm_fn.resolve.release_choice import RELEASES
 
 _TARGET = re.compile(r"v?([0-9]{1,3})\.([0-9]{1,3})(?:\.([0-9]{1,3}))?", re.ASCII)
 _NAMES = tuple(RELEASES)
-_OR_NEWER = "+"
 
 
 class UpgradeStep(NamedTuple):
@@ -53,17 +52,6 @@ class UpgradeStep(NamedTuple):
     def changes_version(self, version: Version) -> bool:
         """Returns true for a runtime version that the step replaces. Images that are already at the target, or beyond it, stay."""
         return version > self.runtime if self.is_downgrade else version < self.runtime
-
-    def behaviour(self, behaviour: str) -> str:
-        """Returns the value of `behaviour` in a configuration after the step. A release that is already at the target, or beyond it, stays.
-
-        A lower limit such as `v1.5+` stays, unless the release of the step is below it.
-        """
-        pinned = behaviour.removesuffix(_OR_NEWER)
-        if not pinned or (pinned != behaviour and not self.is_downgrade):
-            return behaviour
-        old, new = _NAMES.index(pinned), _NAMES.index(self.release)
-        return self.release if (new < old if self.is_downgrade else new > old) else behaviour
 
 
 class Versions(NamedTuple):
