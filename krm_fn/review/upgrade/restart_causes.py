@@ -27,6 +27,7 @@ from krm_fn.schema import object_changes
 
 CauseSet = tuple[Cause, ...]
 """Some of the causes, in the order of `CAUSES`."""
+_OPTIONAL: tuple[Cause, ...] = ("origin", "api_version")
 Objects = Mapping[ObjectKey, Resource]
 Restarting = frozenset[Service]
 """The services whose pods are replaced."""
@@ -87,7 +88,7 @@ def find(part: MovedPart, old: Mapping[int, Objects], full: Mapping[int, Restart
             for number, services in _restarting(part, causes, numbers, old).items():
                 if services is not None:
                     sets[number][causes] = services
-    optional = {cause: _optional(part, cause, old, full) for cause in ("origin", "api_version")}
+    optional = {cause: _optional(part, cause, old, full) for cause in _OPTIONAL}
     return {
         number: GraphCauses(present[number], sets[number], {cause: moves[number] for cause, moves in optional.items() if number in moves})
         for number in old
@@ -125,7 +126,7 @@ def _restarting(part: MovedPart, causes: CauseSet, numbers: Iterable[int], old: 
     restarting: dict[int, Restarting | None] = {}
     for release in dict.fromkeys(releases.values()):
         group = {number: resource for number, resource in resources.items() if releases[number] == release}
-        restarting |= compared(part.new, config._replace(behaviour=release), group, old)
+        restarting |= compared(part.new, _pinned_config(config, release), group, old)
     return restarting
 
 
@@ -191,9 +192,13 @@ def _optional(part: MovedPart, cause: Cause, old: Mapping[int, Objects], full: M
     moves: dict[int, Restarting | None] = {}
     for release in dict.fromkeys(releases.values()):
         group = {number: resource for number, resource in resources.items() if releases[number] == release}
-        for number, services in compared(part.new, part.new.config._replace(behaviour=release), group, old).items():
+        for number, services in compared(part.new, _pinned_config(part.new.config, release), group, old).items():
             moves[number] = None if services is None else services - full[number]
     return moves
+
+
+def _pinned_config(config: Config, release: str) -> Config:
+    return config._replace(behaviour=release)  # type: ignore[arg-type]  # names of releases
 
 
 def _release(resource: Resource, config: Config) -> str:
