@@ -59,7 +59,7 @@ def applied(resource_edits: ResourceEdits, causes: Collection[Cause] = CAUSES) -
     resource: Any = resource_edits.resource
     for edit in resource_edits.fields:
         if edit.cause in causes:
-            resource = _with_value(resource, edit.path, edit.new)
+            resource = paths.replaced(resource, edit.path, edit.new)
     if "api_version" in causes:
         resource = versions.to(resource_edits.api_version.rpartition("/")[2], resource)
     return resource  # type: ignore[no-any-return]
@@ -150,17 +150,3 @@ def _names_other_release(config: Config, step: UpgradeStep) -> bool:
         return False
     order = named.index(step.release) - named.index(config.behaviour)
     return order < 0 if step.is_downgrade else order > 0
-
-
-def _with_value(value: Any, path: Path, new: Any) -> Any:
-    """Returns a value with another value at a path. Missing objects on the way are added. None removes the field."""
-    if not path:
-        return new
-    step, rest = path[0], path[1:]
-    if isinstance(value, list) and isinstance(step, int):
-        return [*value[:step], _with_value(value[step], rest, new), *value[step + 1 :]]
-    fields = value if isinstance(value, dict) else {}
-    inner = _with_value(fields.get(step), rest, new)
-    if inner is None:
-        return {key: entry for key, entry in fields.items() if key != step}
-    return {**fields, step: inner}
