@@ -84,6 +84,11 @@ def graphs(part: FleetPart) -> Iterator[tuple[int, Resource]]:
             yield number, resource
 
 
+def wave_key(key: ObjectKey) -> Service:
+    """Returns the key of a graph or a standalone component among the waves of a step."""
+    return Service(key.namespace, key.name, "") if key.kind == identity.GRAPH else Service(key.namespace, "", key.name)
+
+
 def versions(resource: Resource, config: Config, *, highest: bool) -> Versions | None:
     """Returns the release of a graph, and its lowest or highest runtime version.
 

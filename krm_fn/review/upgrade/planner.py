@@ -5,27 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from krm_fn import report, results
+from krm_fn.config import PlatformSettings
+from krm_fn.kinds import releases
+from krm_fn.kube import identity
+from krm_fn.kube.types import Resource
 from krm_fn.kube.version import Version
 from krm_fn.records import NamedTuple
+from krm_fn.resolve.release_choice import RELEASES
 from krm_fn.results import Result
 from krm_fn.review.diff import rendered_state
 from krm_fn.review.diff.rendered_state import RenderedState
-from krm_fn.review.upgrade import restart_causes, step_effects, upgrade_routes
+from krm_fn.review.upgrade import fleet_parts, required_versions, restart_causes, step_effects, upgrade_routes, waves
 from krm_fn.review.upgrade.fleet_parts import FleetPart
 from krm_fn.review.upgrade.step_effects import StepPart
 from krm_fn.review.upgrade.upgrade_plan import StepPlan, UpgradePlan
 from krm_fn.review.upgrade.upgrade_routes import FleetRoutes
 from krm_fn.review.upgrade.upgrade_steps import UpgradeStep
+from krm_fn.review.upgrade.waves import Waves
 
 
 class UpgradeOptions(NamedTuple):
     """The options of a plan. `api_version` is that of graphs after the last step, such as `nvidia.com/v1beta1`; empty: it stays.
 
-    `new_origin`: graphs get the origin version of the new release.
+    `new_origin`: graphs get the origin version of the new release. `gpus` is the largest number of GPUs of a wave. `nodes` and `pods` are
+    those of the cluster in which a wave must fit. Both are None if there is no limit.
     """
 
     api_version: str = ""
     new_origin: bool = False
+    gpus: int | None = None
+    nodes: Sequence[Resource] | None = None
+    pods: Sequence[Resource] = ()
 
 
 _NO_OPTIONS = UpgradeOptions()
@@ -44,7 +54,7 @@ def plan(parts: Sequence[FleetPart], target: Version, options: UpgradeOptions = 
         is_last = number == len(routes.steps)
         chosen = step._replace(api_version=options.api_version if is_last else "", new_origin=options.new_origin)
         step_plan, states = _step(parts, states, routes, chosen)
-        steps.append(step_plan)
+        steps.append(_in_waves(_with_platform(step_plan, states, options), options))
         parts = [part.new for part in step_plan.parts]
     return UpgradePlan(target, tuple(steps), routes.unchanged, tuple(findings))
 
@@ -61,10 +71,39 @@ def _step(
         known = {number: pair for number, pair in versions.items() if pair}
         step_parts.append(StepPart(moved, states[index], new, known))
         after.append(new)
-    planned = [step_effects.graphs(part, step) for part in step_parts if part.moved.edits]
+    planned = [step_effects.graphs(part, step) for part in step_parts]
     graphs = tuple(graph for upgrades, _ in planned for graph in upgrades)
     findings = tuple(finding for _, others in planned for finding in others)
     return StepPlan(step, graphs, tuple(part.moved for part in step_parts), findings), after
+
+
+def _with_platform(plan: StepPlan, states: Sequence[RenderedState], options: UpgradeOptions) -> StepPlan:
+    """Returns a step with the parts of the platform that its graphs need."""
+    before, after = (releases.get(RELEASES[name].file).number for name in (plan.step.old_release, plan.step.release))
+    exported = [resource for part in plan.parts for resource in part.old.resources if not identity.is_dynamo(resource)]
+    exported += [*(options.nodes or ()), *options.pods]
+    objects: dict[PlatformSettings, list[Resource]] = {}
+    for part, state in zip(plan.parts, states, strict=True):
+        if part.edits:
+            objects.setdefault(part.new.config.platform, []).extend((*state.objects, *state.sources))
+    rows = [required_versions.required_versions(before, after, platform, made, exported) for platform, made in objects.items()]
+    required = tuple(dict.fromkeys(row for platform_rows in rows for row in platform_rows))
+    changed = next((graph.edits.resource for graph in plan.graphs if graph.edits), {})
+    return plan._replace(required=required, findings=(*plan.findings, *required_versions.findings(required, changed)))
+
+
+def _in_waves(plan: StepPlan, options: UpgradeOptions) -> StepPlan:
+    """Returns a step with the changed graphs, each with its wave. All graphs hold GPUs, also those that stay."""
+    rollouts = [waves.of_graph(fleet_parts.wave_key(graph.key), graph.rollouts) for graph in plan.graphs if graph.rollouts]
+    order = Waves((), ())
+    if options.nodes is not None:
+        order = waves.on_nodes(rollouts, options.nodes, options.pods)
+    elif options.gpus is not None:
+        order = waves.within(rollouts, options.gpus)
+    numbers = {key: number for number, wave in reversed([*enumerate(order.waves, 1)]) for key in wave}
+    graphs = [graph._replace(wave=numbers.get(fleet_parts.wave_key(graph.key), 0)) for graph in plan.graphs if graph.is_changed]
+    resources = {fleet_parts.wave_key(graph.key): graph.edits.resource for graph in graphs if graph.edits}
+    return plan._replace(graphs=tuple(graphs), waves=order, findings=(*plan.findings, *waves.findings(order, resources)))
 
 
 def _failed(index: int, part: FleetPart, state: RenderedState, routes: FleetRoutes) -> Iterator[Result]:

@@ -20,7 +20,7 @@ from krm_fn.review.diff.rendered_state import RenderedState
 from krm_fn.review.forecast import Forecast, Gpus, object_rules
 from krm_fn.review.forecast.object_rules import ClusterState, Effect
 from krm_fn.review.forecast.rollouts import Rollout, Service
-from krm_fn.review.upgrade import resource_edits, restart_causes, upgrade_steps
+from krm_fn.review.upgrade import fleet_parts, resource_edits, restart_causes, upgrade_steps, waves
 from krm_fn.review.upgrade.restart_causes import GraphCauses, MovedPart
 from krm_fn.review.upgrade.upgrade_plan import GraphUpgrade, ServiceUpgrade
 from krm_fn.review.upgrade.upgrade_steps import UpgradeStep, Versions
@@ -52,7 +52,7 @@ class _Effects(NamedTuple):
 
 
 def graphs(part: StepPart, step: UpgradeStep) -> tuple[list[GraphUpgrade], list[Result]]:
-    """Returns the effects on the graphs that a step changes, and the findings about other resources."""
+    """Returns the effects on all graphs, also on those that stay, and the findings about other resources."""
     changes = comparison.compare_objects(part.old, part.new)
     cluster_state = _cluster_state(part, changes)
     by_owner = _by_owner(changes)
@@ -68,8 +68,7 @@ def graphs(part: StepPart, step: UpgradeStep) -> tuple[list[GraphUpgrade], list[
     for number, key in keys.items():
         graph_findings = findings.pop(key, [])
         upgrade = _graph(part, number, effects.get(number), causes.get(number, _NO_CAUSES))
-        if number in part.versions or upgrade.effect != "same" or graph_findings:
-            upgrades.append(upgrade._replace(findings=(*graph_findings, *upgrade.findings)))
+        upgrades.append(upgrade._replace(findings=(*graph_findings, *upgrade.findings)))
     return upgrades, [finding for others in findings.values() for finding in others]
 
 
@@ -114,15 +113,15 @@ def _graph(part: StepPart, number: int, effects: _Effects | None, causes: GraphC
     shares = _shares(effects.forecast)
     restarting = effects.forecast.restarting
     services = [_service(row, shares.get(row.service, Gpus()), causes, row.service in restarting) for row in rows]
-    outcomes = effects.forecast.outcomes
-    found = [result for outcome in outcomes for result in outcome.findings] + [*effects.forecast.findings]
+    outcomes, of_rollouts = effects.forecast.outcomes, waves.of_graph(fleet_parts.wave_key(key), effects.rollouts).gpus
+    about = [result for outcome in outcomes for result in outcome.findings] + [*effects.forecast.findings]
     return upgrade._replace(
         effect=min((outcome.effect for outcome in outcomes), key=_STRONGEST.index),
         causes=causes.present,
         services=tuple(services),
-        gpus=effects.forecast.gpus,
+        gpus=of_rollouts._replace(interrupted=sum(gpus.interrupted for gpus in shares.values())),
         rollouts=effects.rollouts,
-        findings=tuple(result for result in found if result.severity != "info"),
+        findings=tuple(result for result in about if result.severity != "info"),
     )
 
 
@@ -136,11 +135,16 @@ def _service(row: diff_report.Row, gpus: Gpus, causes: GraphCauses, restarts: bo
 
 
 def _shares(forecast_result: Forecast) -> dict[Service, Gpus]:
-    """Returns the GPUs of each service, of all its objects together."""
+    """Returns the GPUs of each service, of all its objects together.
+
+    If a service restarts because another object replaces a removed one, the pods of the removed object are interrupted too.
+    """
     shares: dict[Service, Gpus] = {}
     for outcome in forecast_result.outcomes:
         for service, gpus in outcome.shares:
-            shares[service] = Gpus(*map(sum, zip(shares.get(service, Gpus()), gpus, strict=True)))
+            is_replaced = outcome.effect == "deleted" and service in forecast_result.restarting
+            own = gpus._replace(interrupted=gpus.before) if is_replaced else gpus
+            shares[service] = Gpus(*map(sum, zip(shares.get(service, Gpus()), own, strict=True)))
     return shares
 
 
@@ -149,8 +153,8 @@ def _findings(part: StepPart, step: UpgradeStep) -> dict[ObjectKey, list[Result]
 
     They have the resource and the paths of the old state, if the API version stays.
     """
-    old = {_identity(result) for result in _of_state(part.moved.old.resources, part.old)}
-    of_new = [result for result in _of_state(part.moved.new.resources, part.new) if _identity(result) not in old]
+    old = {identity for result in _of_state(part.moved.old.resources, part.old) for identity in _identities(result)}
+    of_new = [result for result in _of_state(part.moved.new.resources, part.new) if old.isdisjoint(_identities(result))]
     namespace = rendered_state.default_namespace(part.new.config)
     about_change = updates.check(part.old.inputs, part.new.inputs, namespace, part.new.config)
     of_edits = (result for number in part.moved.edits for result in resource_edits.findings(part.old.inputs[number], step))
@@ -170,10 +174,14 @@ def _of_state(resources: Sequence[Resource], state: RenderedState) -> Iterator[R
     yield from runtime_windows.check(resources, state.config)
 
 
-def _identity(result: Result) -> tuple[object, ...]:
-    """Returns what identifies a finding in both states: the API version of its resource, and with it the path, can differ."""
+def _identities(result: Result) -> tuple[tuple[object, ...], ...]:
+    """Returns what identifies a finding in both states: its field or its message.
+
+    The message can name the version of an image, and the field is another one in another API version.
+    """
     ref = result.ref or results.ref({})
-    return result.code, result.message, ref.kind, ref.namespace, ref.name
+    about = (result.severity, result.code, ref.kind, ref.namespace, ref.name)
+    return (*about, result.path, result.within), (*about, result.message)
 
 
 def _of_graph(part: StepPart, number: int) -> Iterator[Result]:

@@ -16,8 +16,10 @@ from krm_fn.review.forecast import Gpus
 from krm_fn.review.forecast.object_rules import Effect
 from krm_fn.review.forecast.rollouts import Rollout, Service
 from krm_fn.review.upgrade.field_edits import Cause, ResourceEdits
+from krm_fn.review.upgrade.required_versions import RequiredVersion
 from krm_fn.review.upgrade.restart_causes import CauseSet, MovedPart
 from krm_fn.review.upgrade.upgrade_steps import UpgradeStep, Versions
+from krm_fn.review.upgrade.waves import Waves
 
 PlanState = Literal["planned", "error before", "error after"]
 """`error before`: the graph does not render before the step. `error after`: the new release refuses it."""
@@ -45,7 +47,7 @@ class GraphUpgrade(NamedTuple):
 
     `part` is the folder of its root. `old` and `new` are its versions; None for a resource that only the configuration changes, and for a
     request. A graph with an error has no services. `rollouts` are those of all its workloads, and `gpus` their GPUs together. `findings`
-    are those that the old state does not have.
+    are those that the old state does not have. `wave` counts from 1; 0 for a graph without pods, or that fits in no wave.
     """
 
     part: str
@@ -60,6 +62,12 @@ class GraphUpgrade(NamedTuple):
     rollouts: tuple[Rollout, ...] = ()
     edits: ResourceEdits | None = None
     findings: tuple[Result, ...] = ()
+    wave: int = 0
+
+    @property
+    def is_changed(self) -> bool:
+        """True for a graph that the step moves, and for another one on which it has an effect."""
+        return self.new is not None or self.effect not in ("same", "unknown") or bool(self.findings)
 
     @property
     def restarting(self) -> tuple[Service, ...]:
@@ -71,13 +79,15 @@ class StepPlan(NamedTuple):
     """One step with its effects.
 
     `graphs` are the resources that it changes. `parts` are the parts of the fleet before and after it, also those that stay. `findings` are
-    those about other resources.
+    those about other resources. `required` are the parts of the platform that it needs, and `waves` the order of its graphs.
     """
 
     step: UpgradeStep
     graphs: tuple[GraphUpgrade, ...]
     parts: tuple[MovedPart, ...]
     findings: tuple[Result, ...] = ()
+    required: tuple[RequiredVersion, ...] = ()
+    waves: Waves = Waves((), ())
 
     @property
     def all_findings(self) -> tuple[Result, ...]:
