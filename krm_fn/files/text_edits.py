@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from yaml.error import YAMLError
@@ -246,3 +246,31 @@ def _flow(value: Any, *, is_json: bool) -> str:
         entries = ", ".join(f"{_flow(key, is_json=is_json)}: {_flow(entry, is_json=is_json)}" for key, entry in value.items())
         return f"{{{entries}}}"
     return value if not is_json and _stays_plain(value) else json.dumps(value, ensure_ascii=False)
+
+
+def with_text(text: str, old: str, new: str) -> str:
+    r"""Returns the first document of a text with another text inside of its scalars, also in YAML that is written in a scalar.
+
+    A longer reference that contains the text stays, and so do comments.
+
+    >>> with_text("a: r:1.5 # r:1.5\nb: |\n  - c: r:1.5\n  - c: r:1.5.1\n", "r:1.5", "r:1.6")
+    'a: r:1.6 # r:1.5\\nb: |\\n  - c: r:1.6\\n  - c: r:1.5.1\\n'
+    """
+    try:
+        tree = text_nodes.parse(text)
+    except YAMLError:
+        return text
+    whole = re.compile(rf"(?<![\w./:@-]){re.escape(old)}(?![\w/:@-]|\.\w)")
+    parts, done = [], 0
+    for node in sorted(_scalars(tree.root) if tree else (), key=lambda node: node.start):
+        parts += [text[done : node.start], whole.sub(lambda _: new, text[node.start : node.end])]
+        done = node.end
+    return "".join((*parts, text[done:]))
+
+
+def _scalars(node: TextNode) -> Iterator[TextNode]:
+    """Yields the scalars that are values below a node."""
+    if node.kind == "scalar":
+        yield node
+    for inner in (*(value for _, value in node.entries), *node.items):
+        yield from _scalars(inner)

@@ -1,0 +1,108 @@
+"""Finds the fields of files that make a field of a built resource, so that an edit can be written where an author would write it.
+
+A field of a resource can come from the document itself, from a patch, from `images` of a Kustomization, or from a text elsewhere, such as a
+JSON patch or the source of a replacement. Which of them decides is proved by a new build (`krm_fn.cli.upgrade_files`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from krm_fn.files.reading import Source
+from krm_fn.kube import paths
+from krm_fn.repositories.roots import Roots
+from krm_fn.repositories.tree import Tree, entries, text_of
+from krm_fn.results import Path
+from krm_fn.review.upgrade.field_edits import FieldEdit
+from krm_fn.yamlio import reader
+
+
+class DocumentEdit(NamedTuple):
+    """An edit of a document in a file: another value at a path, or another text inside of its scalars if the path is empty.
+
+    `source` is the document as it is in its file; `path` begins at the root of the document. `old` is the text that is replaced.
+    """
+
+    source: Source
+    path: Path
+    new: str | None
+    old: str = ""
+
+
+class BuildDocuments:
+    """The documents of the files that are built together, by the file of any of them."""
+
+    def __init__(self, tree: Tree, listing: Roots) -> None:
+        """`tree` is the working tree, and its `shown` names are paths of files from the current folder."""
+        self._by_file: dict[str, dict[int, Source]] = {}
+        for closure in listing.closures.values():
+            self._add((*closure.folders.values(), *(source for name in sorted(closure.files) for source in tree.read(name).sources)))
+        for root in listing.roots:
+            if root.kind == "kpt":
+                self._add(source for name in tree.below(root.folder) for source in tree.read(name).sources)
+
+    def _add(self, sources: Iterable[Source]) -> None:
+        group = {id(source): source for source in sources if isinstance(source.value, dict)}
+        for file in {source.file for source in group.values()}:
+            self._by_file.setdefault(file, {}).update(group)
+
+    def beside(self, file: str) -> list[Source]:
+        """Returns the documents of all builds that read a file; none for a file that no build reads."""
+        return [*self._by_file.get(file, {}).values()]
+
+
+def as_written(source: Source) -> Source:
+    """Returns a built resource as it is in its file."""
+    documents, _ = reader.read(source.text)
+    return source._replace(value=paths.at(documents[0].value, source.at) if documents else None, patches=())
+
+
+def find(source: Source, edit: FieldEdit, beside: Sequence[Source]) -> list[DocumentEdit]:
+    """Returns the edits of documents that make an edit of a resource; none if no document has the field.
+
+    `source` is the resource as it is built, at the location of its file. `beside` are the documents that are built with it.
+    """
+    documents = [*_distinct([as_written(source), *source.patches, *beside])]
+    same = [document for document in documents if _is_same(document, source)]
+    if edit.old is None:
+        return [DocumentEdit(document, (*document.at, *edit.path), edit.new) for document in same[:1]]
+    fields = [
+        DocumentEdit(document, (*document.at, *edit.path), edit.new) for document in same if paths.at(document.value, edit.path) == edit.old
+    ]
+    if not isinstance(edit.old, str) or not isinstance(edit.new, str):
+        return fields
+    of_images = [found for document in documents for found in _of_images(document, edit.old, edit.new)]
+    if fields or of_images:
+        return [*fields, *of_images]
+    return [DocumentEdit(document, (), edit.new, edit.old) for document in documents if edit.old in document.text]
+
+
+def _distinct(documents: Iterable[Source]) -> Iterator[Source]:
+    """Yields the documents, each location once."""
+    known = set()
+    for document in documents:
+        key = document.file, document.start, document.at
+        if key not in known and isinstance(document.value, dict):
+            known.add(key)
+            yield document
+
+
+def _is_same(document: Source, built: Source) -> bool:
+    """True for a document of the kind of a built resource whose name is a part of its name: builds add prefixes and suffixes."""
+    address = document.address
+    return address.kind == built.address.kind and bool(address.name) and address.name in built.address.name
+
+
+def _of_images(document: Source, old: str, new: str) -> Iterator[DocumentEdit]:
+    """Yields the edits of the entries of `images` in a Kustomization that make an image."""
+    name, _, tag = new.rpartition(":")
+    for index, entry in enumerate(entries(document.value, "images")):
+        if not isinstance(entry, dict) or not text_of(entry, "newTag"):
+            continue
+        digest = text_of(entry, "digest")
+        made = f"{text_of(entry, 'newName') or text_of(entry, 'name')}:{entry['newTag']}"
+        if f"{name}:" == made[: len(name) + 1] and old == (f"{made}@{digest}" if digest else made):
+            yield DocumentEdit(document, ("images", index, "newTag"), tag)
+            if digest:
+                yield DocumentEdit(document, ("images", index, "digest"), None)

@@ -1,0 +1,277 @@
+"""The edits of an upgrade in files: plain files, and layouts of kustomize, which are built again."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import Any
+
+import pytest
+
+from krm_fn.cli import repository_states, upgrade_files
+from krm_fn.cli.command_options import Inputs
+from krm_fn.files import project_file
+from krm_fn.review.upgrade import fleet_parts, planner, upgrade_steps
+
+RUNTIME = "nvcr.io/nvidia/ai-dynamo/vllm-runtime"
+GRAPH = f"""\
+apiVersion: nvidia.com/v1alpha1
+kind: DynamoGraphDeployment
+metadata:
+  name: chat # the name
+spec:
+  services:
+    Frontend:
+      componentType: frontend
+      extraPodSpec:
+        mainContainer:
+          image: {RUNTIME}:1.5.1 # the frontend
+    Worker:
+      componentType: worker
+      extraPodSpec:
+        mainContainer: {{image: '{RUNTIME}:1.5.1', command: [sleep]}}
+"""
+NAME = "# the name\n"
+NAMED = f'{NAME}  annotations:\n    nvidia.com/dynamo-operator-origin-version: "1.5.0"\n'
+AFTER = GRAPH.replace("1.5.1", "1.6.1").replace(NAME, NAMED)
+RENDER = "apiVersion: dynamo.krm-fn.io/v1alpha1\nkind: DynamoRender\nmetadata: {name: render}\nspec:\n  behaviour: v1.5 # pinned\n"
+FUNCTION = """\
+apiVersion: dynamo.krm-fn.io/v1alpha1
+kind: DynamoRender
+metadata:
+  name: render
+  annotations:
+    config.kubernetes.io/function: |
+      exec: {path: krm-fn}
+"""
+
+
+def upgraded(*paths, to="1.6.1", number=1, config=None):
+    """The files after a step, from the plan of the paths."""
+    project = project_file.of_paths(paths)
+    given = Inputs(paths, config or project.config, None, (), None, project)
+    loaded = repository_states.load(given)
+    parts = [
+        part
+        for sources in loaded.parts
+        for part in fleet_parts.parts("", sources.values, sources.config, is_configured=bool(sources.configs))
+    ]
+    target = upgrade_steps.target(to)
+    assert target
+    return upgrade_files.edited(given, loaded, planner.plan(parts, target), number)
+
+
+def written(*paths, **options):
+    """Writes the files after a step, and returns the codes of the findings."""
+    files = upgraded(*paths, **options)
+    upgrade_files.save(files)
+    return [finding.code for finding in files.findings]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def put(folder, files: dict[str, Any]):
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+
+
+def texts(folder):
+    return {path.relative_to(folder).as_posix(): path.read_bytes().decode() for path in folder.rglob("*") if path.is_file()}
+
+
+OTHER = "apiVersion: v1\nkind: ConfigMap # 1.5.1\nmetadata: {name: x}\ndata: {image: nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.5.1}\n"
+PLAIN: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("one document", {"a.yaml": GRAPH}, {"a.yaml": AFTER}),
+    ("several documents", {"a.yaml": f"{OTHER}---\n{GRAPH}---\n{OTHER}"}, {"a.yaml": f"{OTHER}---\n{AFTER}---\n{OTHER}"}),
+    ("CRLF", {"a.yaml": GRAPH.replace("\n", "\r\n")}, {"a.yaml": AFTER.replace("\n", "\r\n")}),
+    ("a byte order mark", {"a.yaml": b"\xef\xbb\xbf" + GRAPH.encode()}, {"a.yaml": "\ufeff" + AFTER}),
+    ("a pinned release", {"a.yaml": GRAPH, "r.yaml": RENDER}, {"a.yaml": AFTER, "r.yaml": RENDER.replace("v1.5", "v1.6")}),
+    ("no line break at the end", {"a.yaml": GRAPH.rstrip()}, {"a.yaml": AFTER.rstrip()}),
+]
+
+
+@pytest.mark.parametrize(("reason", "before", "after"), PLAIN, ids=[row[0] for row in PLAIN])
+def test_plain_files(folder, reason, before, after):
+    """Only the edited fields change: documents of others, comments, line ends and quotes stay. A second run changes nothing."""
+    put(folder, before)
+    assert written(".") == []
+    assert texts(folder) == after
+    assert upgraded(".").texts == {}
+
+
+def test_a_list_of_kubectl(folder):
+    """The items of an exported List are edited at their places in JSON."""
+    pod = f'{{"spec": {{"containers": [{{"name": "main", "image": "{RUNTIME}:1.5.1"}}]}}}}'
+    spec = f'{{"components": [{{"name": "W", "type": "worker", "podTemplate": {pod}}}]}}'
+    head = '"apiVersion": "nvidia.com/v1beta1", "kind": "DynamoGraphDeployment", "metadata": {"name": "%s", "annotations": {}}'
+    item = f'{{{head}, "spec": {spec}}}'
+    put(folder, {"list.json": f'{{"apiVersion": "v1", "kind": "List",\n "items": [\n  {item % "a"},\n  {item % "b"}\n ]}}\n'})
+    assert written("list.json") == []
+    text = (folder / "list.json").read_text()
+    assert text.count(f"{RUNTIME}:1.6.1") == 2
+    assert text.count('{"nvidia.com/dynamo-operator-origin-version": "1.5.0"}') == 2
+    assert text.count("\n") == 5
+
+
+def test_two_steps(folder):
+    """Each step can be written alone, and both together give the same files as one run after the other."""
+    put(folder, {"a.yaml": GRAPH.replace("1.5.1", "0.9.1")})
+    assert written(".", number=1) == []
+    first = texts(folder)
+    assert "vllm-runtime:1." in first["a.yaml"]
+    while upgraded(".").texts:
+        assert written(".") == []
+    last = texts(folder)
+    put(folder, {"a.yaml": GRAPH.replace("1.5.1", "0.9.1")})
+    assert written(".", number=9) == []
+    assert texts(folder) == last
+
+
+def test_a_patch_for_git(folder):
+    """The preview is a diff that git applies, and that gives the same files."""
+    put(folder, {"a.yaml": GRAPH.rstrip(), "b/r.yaml": RENDER})
+    patch = upgraded(".").patch
+    subprocess.run(["git", "apply", "-"], input=patch.encode(), check=True, cwd=folder)
+    assert texts(folder)["a.yaml"] == AFTER.rstrip()
+
+
+def test_a_link_that_leads_out_is_not_written(folder, tmp_path_factory):
+    """A file outside of PATH stays as it is."""
+    outside = tmp_path_factory.mktemp("outside") / "a.yaml"
+    outside.write_text(GRAPH)
+    (folder / "a.yaml").symlink_to(outside)
+    put(folder, {"b.yaml": GRAPH.replace("chat", "other")})
+    written(".")
+    assert outside.read_text() == GRAPH
+    assert "1.6.1" in (folder / "b.yaml").read_text()
+
+
+def test_an_anchor_that_another_field_needs(folder):
+    """The field is named with its line and with the text to write; the others are written."""
+    shared = GRAPH.replace("command: [sleep]", "env: [{name: X, value: *i}]").replace(f"'{RUNTIME}:1.5.1'", f"&i {RUNTIME}:1.5.1")
+    put(folder, {"a.yaml": shared})
+    files = upgraded(".")
+    (finding,) = files.findings
+    assert (finding.code, finding.severity, finding.line) == ("DYN663", "error", 15)
+    assert f"write {RUNTIME}:1.6.1" in finding.message
+    assert files.texts["a.yaml"].new.count("1.6.1") == 1
+
+
+KUSTOMIZE: list[tuple[str, dict[str, str], dict[str, tuple[str, str]]]] = [
+    (
+        "the document",
+        {"kustomization.yaml": "resources: [graph.yaml]\n", "graph.yaml": GRAPH},
+        {"graph.yaml": (GRAPH, AFTER)},
+    ),
+    (
+        "images",
+        {
+            "kustomization.yaml": "resources: [graph.yaml]\nconfigurations: [images.yaml]\n"
+            f'images:\n- name: {RUNTIME}\n  newTag: "1.5.1" # tag\n',
+            "images.yaml": "images:\n- {path: spec/services/Frontend/extraPodSpec/mainContainer/image, kind: DynamoGraphDeployment}\n"
+            "- {path: spec/services/Worker/extraPodSpec/mainContainer/image, kind: DynamoGraphDeployment}\n",
+            "graph.yaml": GRAPH.replace("1.5.1", "1.0.0"),
+        },
+        {"kustomization.yaml": ('newTag: "1.5.1" # tag', 'newTag: "1.6.1" # tag'), "graph.yaml": (NAME, NAMED)},
+    ),
+    (
+        "a patch of an overlay, and its base",
+        {
+            "base/kustomization.yaml": "resources: [graph.yaml]\n",
+            "base/graph.yaml": GRAPH,
+            "prod/kustomization.yaml": "resources: [../base]\npatches: [{path: tag.yaml}]\n",
+            "prod/tag.yaml": "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata: {name: chat}\nspec: {services: "
+            "{Worker: {extraPodSpec: {mainContainer: {image: 'own/dynamo:1.5.0'}}}}}\n",
+        },
+        {"prod/tag.yaml": ("own/dynamo:1.5.0", "own/dynamo:1.6.1"), "base/graph.yaml": ("1.5.1 # the frontend", "1.6.1 # the frontend")},
+    ),
+    (
+        "a JSON patch",
+        {
+            "kustomization.yaml": "resources: [graph.yaml]\npatches:\n- target: {kind: DynamoGraphDeployment}\n  patch: |-\n"
+            "    - op: replace # why\n      path: /spec/services/Worker/extraPodSpec/mainContainer/image\n      value: own/dynamo:1.5.0\n",
+            "graph.yaml": GRAPH,
+        },
+        {"kustomization.yaml": ("own/dynamo:1.5.0", "own/dynamo:1.6.1"), "graph.yaml": ("1.5.1 # the frontend", "1.6.1 # the frontend")},
+    ),
+    (
+        "a component that a render follows",
+        {
+            "kustomization.yaml": "namespace: prod\nresources: [graph.yaml]\ncomponents: [../render]\n",
+            "graph.yaml": GRAPH,
+            "../render/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\ntransformers: [render.yaml]\n",
+            "../render/render.yaml": f"{FUNCTION}spec: {{behaviour: v1.5}}\n",
+        },
+        {"graph.yaml": (GRAPH, AFTER), "../render/render.yaml": ("v1.5", "v1.6")},
+    ),
+]
+
+
+@pytest.mark.parametrize(("reason", "before", "edits"), KUSTOMIZE, ids=[row[0] for row in KUSTOMIZE])
+def test_layouts_of_kustomize(folder, kustomize_on_path, reason, before, edits):
+    """Each field is written where it comes from; a new build then has the planned values, and a second run changes nothing."""
+    put(folder, {f"apps/{name}": text for name, text in before.items()})
+    old = texts(folder)
+    assert written(".") == []
+    expected = {f"apps/{name}".replace("apps/../", ""): change for name, change in edits.items()}
+    new = texts(folder)
+    assert {name for name in new if new[name] != old[name]} == set(expected)
+    for name, (before_text, after_text) in expected.items():
+        assert after_text in new[name]
+        assert new[name].replace(NAMED, NAME) == old[name].replace(before_text, after_text).replace(NAMED, NAME)
+    assert upgraded(".").texts == {}
+
+
+def test_a_shared_base_moves_with_all_of_its_overlays(folder, kustomize_on_path):
+    """A base is written once if all overlays are in the step."""
+    overlay = "namespace: {0}\nresources: [../base]\n"
+    put(folder, {"base/kustomization.yaml": "resources: [graph.yaml]\n", "base/graph.yaml": GRAPH})
+    put(folder, {f"{name}/kustomization.yaml": overlay.format(name) for name in ("dev", "prod")})
+    assert written(".") == []
+    assert (folder / "base/graph.yaml").read_text() == AFTER
+
+
+def test_a_base_outside_of_the_path(folder, kustomize_on_path):
+    """PATH is one overlay: its base stays, and the finding names it."""
+    subprocess.run(["git", "init", "--quiet", "."], check=True)
+    put(folder, {"base/kustomization.yaml": "resources: [graph.yaml]\n", "base/graph.yaml": GRAPH})
+    put(folder, {"prod/kustomization.yaml": "resources: [../base]\n"})
+    files = upgraded("prod")
+    assert {finding.code for finding in files.findings} == {"DYN663"}
+    assert all("base/graph.yaml, which PATH does not contain" in finding.message for finding in files.findings)
+    assert files.texts == {}
+
+
+def test_a_base_of_a_graph_that_is_not_in_the_step(folder, kustomize_on_path):
+    """Another overlay with the same base is already beyond the step, and would lose a field: nothing is written, and the error names it."""
+    deprecated = GRAPH.replace("1.5.1", "0.9.1").replace(
+        "      componentType: frontend\n", "      componentType: frontend\n      autoscaling: {}\n"
+    )
+    newer = "".join(
+        f"    - {{op: replace, path: /spec/services/{name}/extraPodSpec/mainContainer/image, value: '{RUNTIME}:1.6.1'}}\n"
+        for name in ("Frontend", "Worker")
+    )
+    put(folder, {"base/kustomization.yaml": "resources: [graph.yaml]\n", "base/graph.yaml": deprecated})
+    put(folder, {"old/kustomization.yaml": "namespace: old\nresources: [../base]\n"})
+    patches = f"patches:\n- target: {{kind: DynamoGraphDeployment}}\n  patch: |-\n{newer}"
+    put(folder, {"new/kustomization.yaml": f"namespace: new\nresources: [../base]\n{patches}"})
+    files = upgraded(".")
+    assert {finding.code for finding in files.findings} == {"DYN664"}
+    assert "autoscaling" in files.findings[0].message or "origin" in files.findings[0].message
+    assert files.texts == {}
+
+
+def test_a_replacement(folder, kustomize_on_path):
+    """A value that a ConfigMap gives to a graph is written in the ConfigMap."""
+    source = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: images\n  annotations: {config.kubernetes.io/local-config: 'true'}\n"
+    target = "select: {kind: DynamoGraphDeployment}, fieldPaths: [spec.services.Worker.extraPodSpec.mainContainer.image]"
+    put(folder, {"graph.yaml": GRAPH, "images.yaml": f"{source}data: {{worker: own/dynamo:1.5.0}} # here\n"})
+    replacement = f"replacements:\n- source: {{kind: ConfigMap, name: images, fieldPath: data.worker}}\n  targets:\n  - {{{target}}}\n"
+    put(folder, {"kustomization.yaml": f"resources: [graph.yaml, images.yaml]\n{replacement}"})
+    assert written(".") == []
+    assert "data: {worker: own/dynamo:1.6.1} # here" in (folder / "images.yaml").read_text()
