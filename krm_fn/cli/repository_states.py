@@ -45,12 +45,13 @@ class RepositoryStates(NamedTuple):
 class LoadedRoots(NamedTuple):
     """The resources of each root, and those of all other paths together. `lines` say how each root was read.
 
-    `results` are findings about repositories as a whole.
+    `results` are findings about repositories as a whole. `names` are the folders of the parts; empty for the other paths.
     """
 
     parts: list[Sources]
     results: list[Result]
     lines: list[str]
+    names: list[str]
 
 
 def _special_files(path: str, exclude: tuple[str, ...]) -> list[Result]:
@@ -89,12 +90,14 @@ def load(given: Inputs) -> LoadedRoots:
     repositories = folders(given)
     others = given._replace(paths=tuple(path for path in given.paths if path not in repositories))
     parts, findings, lines = [others.load()] if others.paths else [], list[Result](), list[str]()
+    names = [""] * len(parts)
     for folder in repositories:
         state = read(folder, given, None).new
         parts += [root.sources for root in state.roots]
         findings += state.results
         lines += [root.line for root in state.roots]
-    return LoadedRoots(parts, findings, lines)
+        names += [root.name for root in state.roots]
+    return LoadedRoots(parts, findings, lines, names)
 
 
 def _is_marked(path: Path) -> bool:
