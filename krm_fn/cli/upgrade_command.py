@@ -30,6 +30,9 @@ FORMATS = {"json": upgrade_json.write, "markdown": upgrade_markdown.write, "text
 """The functions that write a report, by the name of the format."""
 
 
+_NO_RESOURCE = "DYN001"
+
+
 class _Target(click.ParamType[Version]):
     """A release of Dynamo, such as 1.6 or v1.6.1."""
 
@@ -157,7 +160,8 @@ def _findings(plan: UpgradePlan, fleet: _Fleet, cluster: ClusterCapacity, policy
     """Returns all findings with their locations, by the number of their step; 0 for those about the input."""
     about_files = [finding for part in fleet.loaded.parts for finding in part.results]
     about_files += [*fleet.loaded.results, *cluster.results]
-    if not any(True for part in fleet.parts for _ in fleet_parts.graphs(part)) and not results.failed(about_files):
+    has_graphs = any(True for part in fleet.parts for _ in fleet_parts.graphs(part))
+    if not has_graphs and all(finding.code == _NO_RESOURCE for finding in about_files if finding.severity == "error"):
         message = (
             "the input has no DynamoGraphDeployment and no DynamoComponentDeployment; name their files, or export them with "
             "kubectl get dynamographdeployments --all-namespaces -o yaml, and check the namespace and your permissions"
