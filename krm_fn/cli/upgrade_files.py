@@ -20,7 +20,7 @@ from krm_fn.files.sources import Sources
 from krm_fn.kube import identity, labels, paths
 from krm_fn.kube.types import Resource
 from krm_fn.manifests import ownership
-from krm_fn.repositories import edit_locations, edited_files, roots
+from krm_fn.repositories import edit_locations, edited_files, helm_values, roots
 from krm_fn.repositories.edit_locations import BuildDocuments, DocumentEdit
 from krm_fn.repositories.edited_files import FileText
 from krm_fn.repositories.tree import Tree
@@ -61,6 +61,7 @@ def edited(given: Inputs, loaded: LoadedRoots, plan: UpgradePlan, number: int) -
     steps = plan.steps[:number]
     builds = _Builds(given)
     wanted = [_located(source, edit, builds) for source, edit in _edits(given, loaded, steps, builds)]
+    wanted += _of_helm(loaded, steps)
     texts, done, unwritten = _texts(wanted, given)
     findings = [_by_hand(missing, given) for missing in unwritten]
     differences = _differences(given, loaded, done, texts)
@@ -110,6 +111,17 @@ def _edits(given: Inputs, loaded: LoadedRoots, steps: Sequence[StepPlan], builds
             config, _ = function_config.read(source.value)
             for edit in resource_edits.edits(source.value, config, of_part[-1]).fields:
                 yield source, edit
+
+
+def _of_helm(loaded: LoadedRoots, steps: Sequence[StepPlan]) -> Iterator[_Wanted]:
+    """Yields the edits of values of Helm. A value in a text has no position of its own."""
+    listed = [step.step for step in steps]
+    for source in (source for part in loaded.parts for source in part.resources if not identity.is_dynamo(source.value)):
+        for edit in helm_values.edits(edit_locations.as_written(source), listed) if helm_values.is_known(source) else ():
+            old = paths.at(source.value, edit.path[len(source.at) :])
+            yield _Wanted(source, FieldEdit(edit.path[len(source.at) :], old, edit.new, "image"), (edit,))
+        for path, new in helm_values.texts(source, listed):
+            yield _Wanted(source, FieldEdit(path, None, new, "image"), ())
 
 
 def _merged(source: Source, edits: Sequence[ResourceEdits], new: Resource) -> Iterator[FieldEdit]:

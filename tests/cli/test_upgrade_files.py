@@ -326,3 +326,46 @@ def test_the_api_version_with_comments(folder):
     assert written("a.yaml", api_version="nvidia.com/v1beta1") == []
     assert (folder / "a.yaml").read_text() == CONVERTED
     assert upgraded("a.yaml", api_version="nvidia.com/v1beta1").texts == {}
+
+
+RELEASE = f"""\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {{name: chat}}
+spec:
+  values:
+    image: # of the workers
+      repository: {RUNTIME}
+      tag: 1.5.1 # tag
+    frontend: {{image: "mirror.example/dynamo-frontend:1.5.0"}}
+    other: {{repository: registry.example/web, tag: 1.5.1}}
+    old: {{repository: {RUNTIME}, tag: 1.3.0}}
+"""
+APPLICATION = f"""\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {{name: chat}}
+spec:
+  source:
+    path: charts/chat
+    kustomize: {{images: ["own/dynamo={RUNTIME}:1.5.1"]}}
+    helm:
+      values: |
+        image: {RUNTIME}:1.5.1
+"""
+
+
+def test_values_of_helm(folder):
+    """Tags of the images that NVIDIA publishes are edited if the step moves their version; other values stay."""
+    put(folder, {"a.yaml": GRAPH, "release.yaml": RELEASE})
+    assert written("a.yaml", "release.yaml") == []
+    expected = RELEASE.replace("tag: 1.5.1 # tag", "tag: 1.6.1 # tag").replace("dynamo-frontend:1.5.0", "dynamo-frontend:1.6.1")
+    assert (folder / "release.yaml").read_text() == expected
+
+
+def test_values_of_helm_in_a_text(folder):
+    """Values in a text are named with their line, and the images of kustomize are edited."""
+    put(folder, {"a.yaml": GRAPH, "application.yaml": APPLICATION})
+    files = upgraded("a.yaml", "application.yaml")
+    assert [(finding.code, finding.line) for finding in files.findings] == [("DYN663", 9)]
+    assert files.texts["application.yaml"].new == APPLICATION.replace(f"={RUNTIME}:1.5.1", f"={RUNTIME}:1.6.1")
