@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -60,8 +61,9 @@ def edited(given: Inputs, loaded: LoadedRoots, plan: UpgradePlan, number: int) -
     """
     steps = plan.steps[:number]
     builds = _Builds(given)
-    wanted = [_located(source, edit, builds) for source, edit in _edits(given, loaded, steps, builds)]
-    wanted += _of_helm(loaded, steps)
+    on_disk = loaded._replace(parts=[part._replace(resources=[*map(builds.on_disk, part.resources)]) for part in loaded.parts])
+    wanted = [_located(source, edit, builds) for source, edit in _edits(given, on_disk, steps, builds)]
+    wanted += _of_helm(on_disk, steps)
     texts, done, unwritten = _texts(wanted, given)
     findings = [_by_hand(missing, given) for missing in unwritten]
     differences = _differences(given, loaded, done, texts)
@@ -78,10 +80,19 @@ def save(files: UpgradeFiles) -> None:
 
 
 class _Builds:
-    """The documents of the builds in all folders that are read as repositories."""
+    """The files on disk, and the documents of the builds in all folders that are read as repositories."""
 
     def __init__(self, given: Inputs) -> None:
         self._folders = [_documents(folder, given) for folder in repository_states.folders(given)]
+        self._read = cache(reading.read)
+
+    def on_disk(self, source: Source) -> Source:
+        """Returns a resource at its text in its file. kpt renders a package in place, so the copy that was read has another text."""
+        file = self._read(source.file) if Path(source.file).is_file() else None
+        if file is None or file.text.startswith(source.text, source.start):
+            return source
+        document = reading.document_of(file.sources, source.document, source)
+        return document._replace(value=source.value, patches=source.patches) if document else source
 
     def beside(self, file: str) -> list[Source]:
         """Returns the documents of all builds that read a file."""
@@ -98,6 +109,7 @@ def _documents(folder: str, given: Inputs) -> BuildDocuments:
 def _edits(given: Inputs, loaded: LoadedRoots, steps: Sequence[StepPlan], builds: _Builds) -> Iterator[tuple[Source, FieldEdit]]:
     """Yields the edits of all steps together, each with the resource that it changes."""
     sources = {id(source.value): (part, source) for part in loaded.parts for source in part.resources}
+    moves = any(step.step.old_release != step.step.release for step in steps)
     for index, first in enumerate(steps[0].parts if steps else ()):
         members: list[tuple[Sources, Source]] = []
         for number, resource in enumerate(first.old.resources):
@@ -105,7 +117,7 @@ def _edits(given: Inputs, loaded: LoadedRoots, steps: Sequence[StepPlan], builds
             if edits and id(resource) in sources:
                 members.append(sources[id(resource)])
                 new = steps[-1].parts[index].new.resources[number]
-                yield from ((members[-1][1], edit) for edit in _merged(members[-1][1], edits, new))
+                yield from ((members[-1][1], edit) for edit in _merged(members[-1][1], edits, paths.at(new, _ORIGIN) if moves else None))
         of_part = [step.step for step in steps if step.parts[index].edits]
         for source in _settings(given, members, builds) if members else ():
             config, _ = function_config.read(source.value)
@@ -124,16 +136,17 @@ def _of_helm(loaded: LoadedRoots, steps: Sequence[StepPlan]) -> Iterator[_Wanted
             yield _Wanted(source, FieldEdit(path, None, new, "image"), ())
 
 
-def _merged(source: Source, edits: Sequence[ResourceEdits], new: Resource) -> Iterator[FieldEdit]:
+def _merged(source: Source, edits: Sequence[ResourceEdits], origin: Any) -> Iterator[FieldEdit]:
     """Yields the edits of a resource in several steps, one for each field.
 
-    A build can write the origin version on a graph. If the file does not have it, the new release would write another one.
+    A build can write the origin version on a graph. If the file does not have it, a new release would write another one, so it is added.
+    `origin` is that version after the steps.
     """
     merged: dict[results.Path, FieldEdit] = {}
     for edit in (edit for step in edits for edit in step.fields):
         old = merged[edit.path].old if edit.path in merged else edit.old
         merged[edit.path] = edit._replace(old=old)
-    written, origin = edit_locations.as_written(source).value, paths.at(new, _ORIGIN)
+    written = edit_locations.as_written(source).value
     if _ORIGIN not in merged and origin and paths.at(written, _ORIGIN) is None and _is_built(source):
         merged[_ORIGIN] = FieldEdit(_ORIGIN, None, origin, "release")
     yield from merged.values()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from typing import Any
 
@@ -12,6 +13,7 @@ from krm_fn.cli.command_options import Inputs
 from krm_fn.files import project_file
 from krm_fn.review.upgrade import fleet_parts, planner, upgrade_steps
 from krm_fn.review.upgrade.planner import UpgradeOptions
+from tests.testbed import programs
 
 RUNTIME = "nvcr.io/nvidia/ai-dynamo/vllm-runtime"
 GRAPH = f"""\
@@ -369,3 +371,26 @@ def test_values_of_helm_in_a_text(folder):
     files = upgraded("a.yaml", "application.yaml")
     assert [(finding.code, finding.line) for finding in files.findings] == [("DYN663", 9)]
     assert files.texts["application.yaml"].new == APPLICATION.replace(f"={RUNTIME}:1.5.1", f"={RUNTIME}:1.6.1")
+
+
+LAYOUTS = [
+    ("a graph that is its own generator", "layout-c-generator", ["graph.yaml"]),
+    ("a kpt package, which is rendered in place", "layout-d-kpt", ["package/graph.yaml", "rendered/graph.yaml"]),
+    ("functions of older versions of kustomize", "layout-f-legacy", ["base/graph.yaml", "generator/graph.yaml"]),
+]
+
+
+@pytest.mark.parametrize(("reason", "name", "expected"), LAYOUTS, ids=[row[0] for row in LAYOUTS])
+def test_layouts_that_render(folder, kustomize, kpt, monkeypatch, reason, name, expected):
+    """Only the graphs change, not what a render writes beside them, and a second run changes nothing."""
+    monkeypatch.setenv("PATH", programs.search_path(kustomize.parent, kpt.parent))
+    shutil.copytree(programs.ROOT / "examples" / name, folder / name)
+    old = texts(folder)
+    assert written(name) == []
+    new = texts(folder)
+    assert sorted(file for file in new if new[file] != old[file]) == [f"{name}/{file}" for file in expected]
+    for file in (f"{name}/{file}" for file in expected):
+        lines = [line for line in new[file].splitlines() if "origin-version" not in line and line != "  annotations:"]
+        before = [line for line in old[file].replace(":1.0.0", ":1.6.1").splitlines() if "origin-version" not in line]
+        assert lines == [line for line in before if line != "  annotations:"]
+    assert upgraded(name).texts == {}
