@@ -159,4 +159,28 @@ def test_a_graph_with_errors_does_not_hide_the_others(graph):
     assert "No plan, because of errors before the upgrade: team/broken.\n" in done.out
     assert "team/chat    1     2 of 2" in done.out
     line = 1 + f"{OLD}---\n{broken}".splitlines().index("      replicas: many")
-    assert f"<stdin>:{line}:17: error DYN651 spec.services.Worker.replicas: " in done.out
+    assert f"<stdin>:{line}:7: error DYN651 spec.services.Worker.replicas: " in done.out
+
+
+def test_write_makes_the_edits_of_the_plan_and_a_second_run_changes_nothing(graph):
+    expected = OLD.replace("0.9.0", "1.6.1")
+    done = console.run("upgrade", "--to", "1.6", "--write", "graph.yaml")
+    assert (done.code, done.err) == (0, "wrote graph.yaml\n")
+    written = graph.read_text()
+    assert [line for line in written.splitlines() if "annotations" not in line and "origin-version" not in line] == expected.splitlines()
+    again = console.run("upgrade", "--to", "1.6", "--write", "graph.yaml")
+    assert (again.code, again.err, graph.read_text()) == (0, "", written)
+
+
+def test_the_steps_are_written_one_after_the_other(graph):
+    console.run("upgrade", "--to", "1.6", "--step", "1", "--write", "graph.yaml")
+    assert graph.read_text().count(":1.5.1") == 2
+    console.run("upgrade", "--to", "1.6", "--step", "2", "--write", "graph.yaml")
+    assert graph.read_text().count(":1.6.1") == 2
+
+
+def test_a_patch_has_the_edits_and_writes_nothing(graph):
+    done = console.run("upgrade", "--to", "1.6", "--step", "1", "--patch", "graph.yaml")
+    assert (done.code, graph.read_text()) == (0, OLD)
+    assert '+        mainContainer: {image: "registry.example/front:1.5.1"}\n' in done.out
+    assert console.run("upgrade", "--to", "1.6", "--patch", "-", stdin=OLD).code == 2

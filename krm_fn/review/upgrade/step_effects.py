@@ -158,7 +158,8 @@ def _findings(part: StepPart, step: UpgradeStep) -> dict[ObjectKey, list[Result]
     namespace = rendered_state.default_namespace(part.new.config)
     about_change = updates.check(part.old.inputs, part.new.inputs, namespace, part.new.config)
     of_edits = (result for number in part.moved.edits for result in resource_edits.findings(part.old.inputs[number], step))
-    of_step = (result for number in part.versions for result in _of_graph(part, number))
+    renders = [number for number in part.versions if part.moved.old.key(part.old.inputs[number]) not in part.old.failed]
+    of_step = (result for number in renders for result in _of_graph(part, number))
     refs = {part.moved.old.key(resource): results.ref(resource) for resource in part.old.inputs}
     findings: dict[ObjectKey, list[Result]] = {}
     for result in (*of_new, *about_change, *of_edits, *of_step):
