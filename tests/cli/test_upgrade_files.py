@@ -212,6 +212,15 @@ KUSTOMIZE: list[tuple[str, dict[str, str], dict[str, tuple[str, str]]]] = [
         },
         {"graph.yaml": (GRAPH, AFTER), "../render/render.yaml": ("v1.5", "v1.6")},
     ),
+    (
+        "a function inside of a Kustomization",
+        {
+            "kustomization.yaml": "namespace: prod\nresources: [graph.yaml]\ntransformers:\n- |-\n"
+            + "".join(f"  {line}\n" for line in f"{FUNCTION}spec:\n  behaviour: v1.5".splitlines()),
+            "graph.yaml": GRAPH,
+        },
+        {"graph.yaml": (GRAPH, AFTER), "kustomization.yaml": ("behaviour: v1.5", "behaviour: v1.6")},
+    ),
 ]
 
 
@@ -265,7 +274,7 @@ def test_a_base_of_a_graph_that_is_not_in_the_step(folder, kustomize_on_path):
     put(folder, {"new/kustomization.yaml": f"namespace: new\nresources: [../base]\n{patches}"})
     files = upgraded(".")
     assert {finding.code for finding in files.findings} == {"DYN664"}
-    assert "autoscaling" in files.findings[0].message or "origin" in files.findings[0].message
+    assert "in another way than planned" in files.findings[0].message
     assert files.texts == {}
 
 
@@ -394,3 +403,27 @@ def test_layouts_that_render(folder, kustomize, kpt, monkeypatch, reason, name, 
         before = [line for line in old[file].replace(":1.0.0", ":1.6.1").splitlines() if "origin-version" not in line]
         assert lines == [line for line in before if line != "  annotations:"]
     assert upgraded(name).texts == {}
+
+
+def test_a_release_that_stays_pinned(folder, kustomize_on_path):
+    """A generator pins the release of a rendered graph in a text that is not edited: the build would not follow the plan."""
+    function = f"{FUNCTION}spec: {{'behaviour': 'v1.5'}}"
+    text = "".join(f"  {line}\n" for line in function.splitlines())
+    put(folder, {"kustomization.yaml": f"namespace: prod\nresources: [graph.yaml]\ntransformers:\n- |-\n{text}", "graph.yaml": GRAPH})
+    files = upgraded(".")
+    assert [finding.code for finding in files.findings] == ["DYN663", "DYN664"]
+    assert "still follows v1.5" in files.findings[1].message
+    assert files.texts == {}
+
+
+def test_the_release_in_a_kptfile(folder, kustomize, kpt, monkeypatch):
+    """The settings of a function in a Kptfile move with the graph."""
+    monkeypatch.setenv("PATH", programs.search_path(kustomize.parent, kpt.parent))
+    head = "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: chat}\n"
+    function = (
+        "pipeline:\n  mutators:\n  - image: ghcr.io/dynamo-krm-fn/dynamo-krm-fn:0.1.0\n    configMap:\n      behaviour: v1.5 # pinned\n"
+    )
+    put(folder, {"Kptfile": head + function, "graph.yaml": GRAPH.replace("# the name", "# the name\n  namespace: prod")})
+    assert written(".") == []
+    assert (folder / "Kptfile").read_text() == head + function.replace("v1.5", "v1.6")
+    assert upgraded(".").texts == {}
