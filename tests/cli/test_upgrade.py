@@ -8,8 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from krm_fn import comments, review
-from krm_fn.review.diff import markdown_diff
+from krm_fn import review
 from tests.cli import console
 
 SCHEMA = json.loads((Path(review.__file__).parent / "schemas" / "upgrade.json").read_text())
@@ -69,15 +68,13 @@ def test_json_follows_its_schema(graph):
     }
 
 
-def test_markdown_of_a_fleet_fits_into_a_comment(graph):
-    graphs = [OLD.replace("name: chat", f"name: graph-{number:03}") for number in range(200)]
-    done = console.run("upgrade", "--to", "1.6", "--format", "markdown", "-", stdin="---\n".join(graphs))
-    assert (done.code, len(done.out) <= markdown_diff.LIMIT) == (0, True)
-    assert "| `team/graph-000` | 1 | 2 of 2 |" in done.out
-    assert "more rows" in done.out
-    assert "and 199 more" in done.out
-    with pytest.raises(comments.ForgeError):  # the text is read, and the job has no pull request
-        comments.write(done.out, "upgrade", {}, existing=False)
+def test_markdown_is_the_text_of_a_comment(graph):
+    done = console.run("upgrade", "--to", "1.6", "--format", "markdown", "graph.yaml")
+    assert (done.code, done.out.splitlines()[0]) == (0, "### Upgrade to 1.6.1 in 2 steps.")
+    assert "| `team/chat` | 1 | 2 of 2 | 0 | 0 | 0 |  | release or image |\n" in done.out
+    page = console.run("upgrade", "--to", "1.6", "--format", "markdown", "--graph", "chat", "graph.yaml")
+    assert "| `Worker` | restarts | 0 | 0 | 0 | restarts | restarts |  |  | release or image |\n" in page.out
+    assert '- `graph.yaml:11 spec.services.Frontend.extraPodSpec.mainContainer.image: "registry.example/front:0.9.0" -> ' in page.out
 
 
 def test_waves_keep_the_gpus_below_the_limit(graph):
