@@ -265,6 +265,35 @@ def test_a_native_endpoint_picker_loses_its_configuration():
     assert "eppConfig" not in edited["spec"]["components"][0]
 
 
+PYTHON = ["python3", "-m"]
+FLAGS = [
+    ("a value behind the flag", [*PYTHON, "dynamo.frontend"], ["--router-ttl", "5"], {("args", 0): "--router-ttl-secs"}),
+    ("a value in the flag", [*PYTHON, "dynamo.frontend"], ["--router-ttl=5"], {("args", 0): "--router-ttl-secs=5"}),
+    ("in the command", [*PYTHON, "dynamo.vllm", "--store-kv", "etcd"], [], {("command", 3): "--discovery-backend"}),
+    ("a flag that turns something off", [*PYTHON, "dynamo.vllm"], ["--disable-log-requests"], {("args", 0): "--no-enable-log-requests"}),
+    ("a flag that stays", [*PYTHON, "dynamo.frontend"], ["--http-port", "8000"], {}),
+    ("a line for a shell", ["sh", "-c"], ["python3 -m dynamo.frontend --router-ttl 5"], {}),
+    ("a flag without a replacement", [*PYTHON, "dynamo.vllm"], ["--enable-local-indexer", "true"], {}),
+    ("another program", [*PYTHON, "web"], ["--router-ttl", "5"], {}),
+    ("no list", "python3", ["--router-ttl"], {}),
+]
+
+
+@pytest.mark.parametrize(("reason", "command", "args", "expected"), FLAGS, ids=[row[0] for row in FLAGS])
+def test_flags_with_another_name(reason, command, args, expected):
+    """A flag of a plain list gets the name that it has in the new release. Flags that have other values, or no list, stay."""
+    resource = graph({"services": {"Worker": {"extraPodSpec": {"mainContainer": {"image": "a:0.9.1", "command": command, "args": args}}}}})
+    listed = changes(resource, TO_1_5)
+    assert {path[5:]: new for path, new in listed.items() if path[5:6] in (("command",), ("args",))} == expected
+
+
+def test_values_that_the_new_flag_does_not_have():
+    """The replacement of this flag has other values, so the command line stays, and its findings name it."""
+    container = {"image": "a:1.5.1", "command": [*PYTHON, "dynamo.sglang"], "args": ["--dsa-prefill-cp-mode", "in-seq-split"]}
+    listed = changes(graph({"services": {"Worker": {"extraPodSpec": {"mainContainer": container}}}}), TO_1_6)
+    assert [path for path in listed if "args" in path] == []
+
+
 def test_the_api_version_changes_after_all_other_edits():
     """The paths of the edits are those of the old version."""
     resource = graph({"services": {"Worker": service("a:1.5.1")}})
