@@ -10,10 +10,10 @@ import click
 
 from krm_fn import report, results
 from krm_fn.arguments import flag_tables
-from krm_fn.cli import command_options, command_output, compared_states, progress_line, repository_states
+from krm_fn.cli import command_options, command_output, compared_states, progress_line, repository_states, upgrade_files
 from krm_fn.cli.command_options import Inputs, Policy
-from krm_fn.cli.compared_states import ClusterCapacity
 from krm_fn.cli.repository_states import LoadedRoots
+from krm_fn.cli.upgrade_files import UpgradeFiles
 from krm_fn.files import reading
 from krm_fn.files.reading import Source
 from krm_fn.kube import identity
@@ -31,6 +31,7 @@ FORMATS = {"json": upgrade_json.write, "markdown": upgrade_markdown.write, "text
 
 
 _NO_RESOURCE = "DYN001"
+_NO_FILES = UpgradeFiles({}, [])
 
 
 class _Target(click.ParamType[Version]):
@@ -79,6 +80,8 @@ class _Target(click.ParamType[Version]):
     is_flag=True,
     help="Also move the origin version, which decides how engines start on several nodes. By default, it stays.",
 )
+@click.option("--write", "is_written", is_flag=True, help="Make the edits in the files, up to the step of --step.")
+@click.option("--patch", "is_patch", is_flag=True, help="Print the edits of --write as a patch for git apply, and write nothing.")
 @click.option(
     "-o", "--output", "--format", "style", type=click.Choice(tuple(FORMATS)), default="text", help="The format. The default is text."
 )
@@ -96,6 +99,8 @@ def upgrade(  # noqa: PLR0913 - one for each option
     nodes: str | None,
     api_version: str | None,
     new_origin: bool,
+    is_written: bool,
+    is_patch: bool,
     style: str,
 ) -> None:
     """Plan the upgrade of graphs to a release of Dynamo.
@@ -110,6 +115,10 @@ def upgrade(  # noqa: PLR0913 - one for each option
 
     With --gpus or --nodes, the graphs of a step are ordered in waves, which are applied one after the other.
 
+    --write makes the edits of the plan: images, runtimeVersionOverride, removed fields, the origin version, and the release in the
+    configuration. Formatting and comments stay. Folders with Kustomizations are built again, and nothing is written if the build differs
+    from the plan. With --step 1, each step can be a pull request of its own: after it, the next step is the first one of a new plan.
+
     Exit codes: 0 no errors; 1 errors, such as a graph that the new release refuses; 2 wrong usage.
 
     \b
@@ -117,12 +126,15 @@ def upgrade(  # noqa: PLR0913 - one for each option
       krm-fn upgrade --to 1.6 --graph prod/chat graphs/
       kubectl get dynamographdeployments --all-namespaces -o json | krm-fn upgrade --to 1.6 --gpus 64 -
       krm-fn upgrade --to 1.6 --step 1 --format markdown > comment.md
+      krm-fn upgrade --to 1.6 --step 1 --write
     """  # noqa: D301 - click reads the backspace
     if gpus is not None and nodes is not None:
         raise click.UsageError("name either --gpus or --nodes")
     nodes = nodes or (given.project.nodes if gpus is None else None)
     if [*given.paths, nodes].count(reading.STDIN) > 1:
         raise click.UsageError("only one of PATH and --nodes can be stdin")
+    if (is_written or is_patch) and reading.STDIN in given.paths:
+        raise click.UsageError("--write and --patch need files, not stdin")
     cluster = compared_states.read_nodes(nodes)
     with progress_line.shown("upgrade"):
         loaded = repository_states.load(given)
@@ -130,12 +142,19 @@ def upgrade(  # noqa: PLR0913 - one for each option
         version = f"{identity.DYNAMO_GROUP}/{api_version}" if api_version else ""
         options = UpgradeOptions(version, new_origin, gpus, cluster.nodes, tuple(cluster.pods))
         plan = planner.plan(fleet.parts, target, options)
-    findings = _findings(plan, fleet, cluster, policy)
+        count = min(number or len(plan.steps), len(plan.steps))
+        edited = upgrade_files.edited(given, loaded, plan, count) if is_written or is_patch else _NO_FILES
+    findings = _findings(plan, fleet, [*cluster.results, *edited.findings], policy)
     shown = {step: policy.shown(about) for step, about in findings.items()}
-    content = UpgradeReport(plan, _lines(plan, fleet), shown, _steps(plan, number), _graph(plan, graph), command_output.colours())
+    steps = plan.steps[:count] if edited is not _NO_FILES else _steps(plan, number)
+    content = UpgradeReport(plan, _lines(plan, fleet), shown, steps, _graph(plan, graph), command_output.colours())
     for line in () if policy.quiet or style != "text" else loaded.lines:
         click.echo(line, err=True)
-    command_output.write(FORMATS[style](content))
+    if is_written:
+        upgrade_files.save(edited)
+        command_output.write("".join(f"wrote {report.visible(file)}\n" for file in edited.texts), err=True)
+    command_output.write(edited.patch if is_patch else FORMATS[style](content))
+    command_output.write("".join(f"{report.entry(finding)}\n" for finding in shown[0]) if is_patch else "", err=True)
     ctx.exit(int(bool(policy.failing([finding for about in findings.values() for finding in about]))))
 
 
@@ -156,10 +175,10 @@ def _parts(loaded: LoadedRoots) -> Iterable[FleetPart]:
         yield from fleet_parts.parts(name, sources.values, sources.config, is_configured=bool(sources.configs))
 
 
-def _findings(plan: UpgradePlan, fleet: _Fleet, cluster: ClusterCapacity, policy: Policy) -> dict[int, list[Result]]:
-    """Returns all findings with their locations, by the number of their step; 0 for those about the input."""
+def _findings(plan: UpgradePlan, fleet: _Fleet, others: list[Result], policy: Policy) -> dict[int, list[Result]]:
+    """Returns all findings with their locations, by the number of their step; 0 for those about the input and `others`."""
     about_files = [finding for part in fleet.loaded.parts for finding in part.results]
-    about_files += [*fleet.loaded.results, *cluster.results]
+    about_files += [*fleet.loaded.results, *others]
     has_graphs = any(True for part in fleet.parts for _ in fleet_parts.graphs(part))
     if not has_graphs and all(finding.code == _NO_RESOURCE for finding in about_files if finding.severity == "error"):
         message = (

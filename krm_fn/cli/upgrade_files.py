@@ -13,6 +13,7 @@ from krm_fn import function_config, results
 from krm_fn.cli import repository_states
 from krm_fn.cli.command_options import Inputs
 from krm_fn.cli.repository_states import LoadedRoots
+from krm_fn.convert import versions
 from krm_fn.files import project_file, reading, writing
 from krm_fn.files.reading import Source
 from krm_fn.files.sources import Sources
@@ -145,8 +146,6 @@ def _settings(given: Inputs, members: Sequence[tuple[Sources, Source]], builds: 
 
 
 def _located(source: Source, edit: FieldEdit, builds: _Builds) -> _Wanted:
-    if edit.cause == "api_version":
-        return _Wanted(source, edit, ())
     return _Wanted(source, edit, (*edit_locations.find(source, edit, builds.beside(source.file)),))
 
 
@@ -213,12 +212,18 @@ def _differences(given: Inputs, loaded: LoadedRoots, written: Sequence[_Wanted],
     planned: dict[int, Resource] = {}
     for entry in written:
         value = planned.get(id(entry.source.value), entry.source.value)
-        planned[id(entry.source.value)] = paths.replaced(value, entry.edit.path, entry.edit.new)
+        planned[id(entry.source.value)] = _with_edit(value, entry.edit)
     again = repository_states.load(given, {file: text.new for file, text in texts.items()})
     if len(again.parts) != len(loaded.parts):
         return [results.error("DYN664", "the new texts have other roots, so nothing is written; write the edits by hand")]
     pairs = zip(loaded.parts, again.parts, strict=True)
     return [finding for before, after in pairs for finding in _of_part(before, after, planned)]
+
+
+def _with_edit(resource: Resource, edit: FieldEdit) -> Resource:
+    if edit.cause == "api_version":
+        return versions.to(f"{edit.new}".rpartition("/")[2], resource)
+    return paths.replaced(resource, edit.path, edit.new)  # type: ignore[no-any-return]
 
 
 def _of_part(before: Sources, after: Sources, planned: Mapping[int, Resource]) -> Iterator[Result]:

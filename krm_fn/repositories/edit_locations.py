@@ -19,15 +19,17 @@ from krm_fn.yamlio import reader
 
 
 class DocumentEdit(NamedTuple):
-    """An edit of a document in a file: another value at a path, or another text inside of its scalars if the path is empty.
+    """An edit of a document in a file: another value at a path, or `new` in place of the text `old` inside of its scalars.
 
-    `source` is the document as it is in its file; `path` begins at the root of the document. `old` is the text that is replaced.
+    `source` is the document as it is in its file; `path` begins at the root of the document. `converts`: the edit changes the API version
+    of the resource at the path, after all other edits.
     """
 
     source: Source
     path: Path
     new: str | None
     old: str = ""
+    converts: bool = False
 
 
 class BuildDocuments:
@@ -65,6 +67,8 @@ def find(source: Source, edit: FieldEdit, beside: Sequence[Source]) -> list[Docu
     """
     documents = [*_distinct([as_written(source), *source.patches, *beside])]
     same = [document for document in documents if _is_same(document, source)]
+    if edit.cause == "api_version":  # a patch of the other version does not fit, so only a resource without patches is converted
+        return [DocumentEdit(same[0], same[0].at, edit.new, converts=True)] if len(same) == 1 else []
     if edit.old is None:
         return [DocumentEdit(document, (*document.at, *edit.path), edit.new) for document in same[:1]]
     fields = [

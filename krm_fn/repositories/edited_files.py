@@ -5,17 +5,22 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
-from krm_fn.files import reading, text_edits
+from krm_fn.convert import versions
+from krm_fn.files import reading, text_comments, text_edits
 from krm_fn.files.reading import Source
+from krm_fn.kube import paths
+from krm_fn.provenance import moved_fields
 from krm_fn.repositories.edit_locations import DocumentEdit
 from krm_fn.results import Path
+from krm_fn.yamlio import reader
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 """A line as git knows lines: other characters that separate lines are text."""
-EditKey = tuple[str, int, Path, str]
-"""The file, the document and the field of an edit, and the text that it replaces."""
+EditKey = tuple[str, int, Path, str, bool]
+"""The file, the document and the field of an edit, the text that it replaces, and whether it converts a resource."""
 
 
 class FileText(NamedTuple):
@@ -27,7 +32,7 @@ class FileText(NamedTuple):
 
 def key(edit: DocumentEdit) -> EditKey:
     """Returns the key of an edit. Edits with the same key change the same text."""
-    return edit.source.file, edit.source.start, edit.path, edit.old
+    return edit.source.file, edit.source.start, edit.path, edit.old, edit.converts
 
 
 def written(edits: Iterable[DocumentEdit]) -> tuple[dict[str, FileText], set[EditKey]]:
@@ -49,17 +54,32 @@ def _document(edits: Sequence[DocumentEdit]) -> tuple[str, set[EditKey]]:
     """Returns the text of a document with its edits, and the edits that failed: also those that want another value for the same field."""
     changes: dict[Path, str | None] = {}
     failed: set[EditKey] = set()
-    for edit in (edit for edit in edits if edit.path):
+    for edit in (edit for edit in edits if not edit.old and not edit.converts):
         if changes.setdefault(edit.path, edit.new) != edit.new:
             failed.add(key(edit))
     result = text_edits.edited(edits[0].source.text, changes)
-    failed |= {key(edit) for edit in edits if edit.path in result.failed}
+    failed |= {key(edit) for edit in edits if edit.path in result.failed and not edit.old and not edit.converts}
     text = result.text
-    for edit in (edit for edit in edits if not edit.path):
+    for edit in (edit for edit in edits if edit.old):
         before, text = text, text_edits.with_text(text, edit.old, edit.new or "")
         if before == text and edit.old in before:
             failed.add(key(edit))
+    for edit in (edit for edit in edits if edit.converts):
+        converted = _converted(text, edit.path, (edit.new or "").rpartition("/")[2])
+        text = text if converted is None else converted
+        failed |= {key(edit)} if converted is None else set()
     return text, failed
+
+
+def _converted(text: str, at: Path, version: str) -> str | None:
+    """Returns the text of a document with a resource in another API version, `v1alpha1` or `v1beta1`; None if it has no position."""
+    documents, _ = reader.read(text)
+    resource = paths.at(documents[0].value, at) if documents else None
+    if not isinstance(resource, dict):
+        return None
+    convert = partial(versions.to, version)
+    new = convert(resource)
+    return text if new is resource else text_comments.replaced(text, at, new, moved_fields.of(resource, convert))
 
 
 def _file(file: str, documents: Mapping[int, tuple[Source, str]]) -> FileText:

@@ -8,8 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from krm_fn import comments, review
-from krm_fn.review.diff import markdown_diff
+from krm_fn import review
 from tests.cli import console
 
 SCHEMA = json.loads((Path(review.__file__).parent / "schemas" / "upgrade.json").read_text())
@@ -69,15 +68,13 @@ def test_json_follows_its_schema(graph):
     }
 
 
-def test_markdown_of_a_fleet_fits_into_a_comment(graph):
-    graphs = [OLD.replace("name: chat", f"name: graph-{number:03}") for number in range(200)]
-    done = console.run("upgrade", "--to", "1.6", "--format", "markdown", "-", stdin="---\n".join(graphs))
-    assert (done.code, len(done.out) <= markdown_diff.LIMIT) == (0, True)
-    assert "| `team/graph-000` | 1 | 2 of 2 |" in done.out
-    assert "more rows" in done.out
-    assert "and 199 more" in done.out
-    with pytest.raises(comments.ForgeError):  # the text is read, and the job has no pull request
-        comments.write(done.out, "upgrade", {}, existing=False)
+def test_markdown_is_the_text_of_a_comment(graph):
+    done = console.run("upgrade", "--to", "1.6", "--format", "markdown", "graph.yaml")
+    assert (done.code, done.out.splitlines()[0]) == (0, "### Upgrade to 1.6.1 in 2 steps.")
+    assert "| `team/chat` | 1 | 2 of 2 | 0 | 0 | 0 |  | release or image |\n" in done.out
+    page = console.run("upgrade", "--to", "1.6", "--format", "markdown", "--graph", "chat", "graph.yaml")
+    assert "| `Worker` | restarts | 0 | 0 | 0 | restarts | restarts |  |  | release or image |\n" in page.out
+    assert '- `graph.yaml:11 spec.services.Frontend.extraPodSpec.mainContainer.image: "registry.example/front:0.9.0" -> ' in page.out
 
 
 def test_waves_keep_the_gpus_below_the_limit(graph):
@@ -159,4 +156,28 @@ def test_a_graph_with_errors_does_not_hide_the_others(graph):
     assert "No plan, because of errors before the upgrade: team/broken.\n" in done.out
     assert "team/chat    1     2 of 2" in done.out
     line = 1 + f"{OLD}---\n{broken}".splitlines().index("      replicas: many")
-    assert f"<stdin>:{line}:17: error DYN651 spec.services.Worker.replicas: " in done.out
+    assert f"<stdin>:{line}:7: error DYN651 spec.services.Worker.replicas: " in done.out
+
+
+def test_write_makes_the_edits_of_the_plan_and_a_second_run_changes_nothing(graph):
+    expected = OLD.replace("0.9.0", "1.6.1")
+    done = console.run("upgrade", "--to", "1.6", "--write", "graph.yaml")
+    assert (done.code, done.err) == (0, "wrote graph.yaml\n")
+    written = graph.read_text()
+    assert [line for line in written.splitlines() if "annotations" not in line and "origin-version" not in line] == expected.splitlines()
+    again = console.run("upgrade", "--to", "1.6", "--write", "graph.yaml")
+    assert (again.code, again.err, graph.read_text()) == (0, "", written)
+
+
+def test_the_steps_are_written_one_after_the_other(graph):
+    console.run("upgrade", "--to", "1.6", "--step", "1", "--write", "graph.yaml")
+    assert graph.read_text().count(":1.5.1") == 2
+    console.run("upgrade", "--to", "1.6", "--step", "2", "--write", "graph.yaml")
+    assert graph.read_text().count(":1.6.1") == 2
+
+
+def test_a_patch_has_the_edits_and_writes_nothing(graph):
+    done = console.run("upgrade", "--to", "1.6", "--step", "1", "--patch", "graph.yaml")
+    assert (done.code, graph.read_text()) == (0, OLD)
+    assert '+        mainContainer: {image: "registry.example/front:1.5.1"}\n' in done.out
+    assert console.run("upgrade", "--to", "1.6", "--patch", "-", stdin=OLD).code == 2

@@ -11,6 +11,7 @@ from krm_fn.cli import repository_states, upgrade_files
 from krm_fn.cli.command_options import Inputs
 from krm_fn.files import project_file
 from krm_fn.review.upgrade import fleet_parts, planner, upgrade_steps
+from krm_fn.review.upgrade.planner import UpgradeOptions
 
 RUNTIME = "nvcr.io/nvidia/ai-dynamo/vllm-runtime"
 GRAPH = f"""\
@@ -45,7 +46,7 @@ metadata:
 """
 
 
-def upgraded(*paths, to="1.6.1", number=1, config=None):
+def upgraded(*paths, to="1.6.1", number=1, config=None, api_version=""):
     """The files after a step, from the plan of the paths."""
     project = project_file.of_paths(paths)
     given = Inputs(paths, config or project.config, None, (), None, project)
@@ -57,7 +58,7 @@ def upgraded(*paths, to="1.6.1", number=1, config=None):
     ]
     target = upgrade_steps.target(to)
     assert target
-    return upgrade_files.edited(given, loaded, planner.plan(parts, target), number)
+    return upgrade_files.edited(given, loaded, planner.plan(parts, target, UpgradeOptions(api_version)), number)
 
 
 def written(*paths, **options):
@@ -275,3 +276,53 @@ def test_a_replacement(folder, kustomize_on_path):
     put(folder, {"kustomization.yaml": f"resources: [graph.yaml, images.yaml]\n{replacement}"})
     assert written(".") == []
     assert "data: {worker: own/dynamo:1.6.1} # here" in (folder / "images.yaml").read_text()
+
+
+CONVERTED = f"""\
+# the file
+apiVersion: nvidia.com/v1beta1
+kind: DynamoGraphDeployment # the kind
+metadata:
+  name: chat # the name
+  annotations:
+    nvidia.com/dynamo-operator-origin-version: "1.5.0"
+spec:
+  components:
+  # about the frontend
+  - name: Frontend
+    type: frontend
+    podTemplate:
+      spec:
+        containers:
+        - name: main
+          image: {RUNTIME}:1.6.1 # the image
+  - name: Worker
+    type: worker # a worker
+    replicas: 2 # two
+    podTemplate:
+      spec:
+        containers:
+        - name: main
+          image: {RUNTIME}:1.6.1
+          command:
+          - sleep
+          # forever
+          - infinity
+# the end
+"""
+
+
+def test_the_api_version_with_comments(folder):
+    """A conversion writes the whole resource, and its comments move to the fields in the new version."""
+    worker = "    Worker:\n      componentType: worker # a worker\n      replicas: 2 # two\n      extraPodSpec:\n        mainContainer:\n"
+    command = "          command:\n          - sleep\n          # forever\n          - infinity\n# the end\n"
+    head = (
+        GRAPH.partition("    Worker:")[0]
+        .replace("# the frontend", "# the image")
+        .replace("    Frontend:", "    # about the frontend\n    Frontend:")
+    )
+    text = f"# the file\n{head.replace('Deployment', 'Deployment # the kind', 1)}{worker}          image: {RUNTIME}:1.5.1\n{command}"
+    put(folder, {"a.yaml": text})
+    assert written("a.yaml", api_version="nvidia.com/v1beta1") == []
+    assert (folder / "a.yaml").read_text() == CONVERTED
+    assert upgraded("a.yaml", api_version="nvidia.com/v1beta1").texts == {}

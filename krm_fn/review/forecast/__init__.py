@@ -107,8 +107,9 @@ def forecast(
 
 def restarting(changes: Sequence[ObjectChange]) -> tuple[Service, ...]:
     """Returns the services with pods that some changes replace, without GPUs: the field `restarting` of their forecast."""
-    cluster_state = object_rules.read_cluster_state(changes)
-    return _restarting(changes, [kind_forecast(change, cluster_state) for change in changes])
+    differing = [change for change in changes if change.fields or change.old is None or change.new is None]
+    cluster_state = object_rules.read_cluster_state(differing)
+    return _restarting(differing, [kind_forecast(change, cluster_state) for change in differing])
 
 
 def all_rollouts(changes: Sequence[ObjectChange], cluster_state: ClusterState) -> tuple[Rollout, ...]:

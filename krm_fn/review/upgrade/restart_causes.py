@@ -44,6 +44,14 @@ class MovedPart(NamedTuple):
     edits: Mapping[int, ResourceEdits]
 
 
+class GraphState(NamedTuple):
+    """The objects of a graph before a step, all its services, and those that the whole step restarts."""
+
+    objects: Objects
+    services: Restarting
+    restarting: Restarting
+
+
 class GraphCauses(NamedTuple):
     """The causes that a step has for one graph, and the services that each set of them restarts.
 
@@ -75,20 +83,17 @@ def moved(part: FleetPart, step: upgrade_steps.UpgradeStep, numbers: Collection[
     return MovedPart(part, part._replace(resources=resources, config=config), edits)
 
 
-def find(part: MovedPart, old: Mapping[int, Objects], full: Mapping[int, Restarting]) -> dict[int, GraphCauses]:
-    """Returns the causes of each graph by its number.
-
-    `old` has the old objects of the graphs that render in both states, and `full` the services that the whole step restarts.
-    """
+def find(part: MovedPart, old: Mapping[int, GraphState]) -> dict[int, GraphCauses]:
+    """Returns the causes of each graph by its number. `old` has the graphs that render in both states."""
     present = {number: _present(part, number) for number in old}
-    sets: dict[int, dict[CauseSet, Restarting]] = {number: {present[number]: full[number]} for number in old}
+    sets: dict[int, dict[CauseSet, Restarting]] = {number: {present[number]: old[number].restarting} for number in old}
     for size in range(1, len(CAUSES)):
         for causes in combinations(CAUSES, size):
-            numbers = [number for number in old if _is_open(causes, present[number], sets[number], full[number])]
+            numbers = [number for number in old if _is_open(causes, present[number], sets[number], old[number].restarting)]
             for number, services in _restarting(part, causes, numbers, old).items():
                 if services is not None:
                     sets[number][causes] = services
-    optional = {cause: _optional(part, cause, old, full) for cause in _OPTIONAL}
+    optional = {cause: _optional(part, cause, old) for cause in _OPTIONAL}
     return {
         number: GraphCauses(present[number], sets[number], {cause: moves[number] for cause, moves in optional.items() if number in moves})
         for number in old
@@ -118,7 +123,7 @@ def _is_open(causes: CauseSet, present: CauseSet, known: Mapping[CauseSet, Resta
     return len(causes) == 1 or not full <= explained
 
 
-def _restarting(part: MovedPart, causes: CauseSet, numbers: Iterable[int], old: Mapping[int, Objects]) -> dict[int, Restarting | None]:
+def _restarting(part: MovedPart, causes: CauseSet, numbers: Iterable[int], old: Mapping[int, GraphState]) -> dict[int, Restarting | None]:
     """Returns the services that a set of causes restarts, by the number of the graph; None for a graph that does not render."""
     resources = {number: _pinned(part, number, causes) for number in numbers}
     releases = {number: _release(*_side(part, number, "release" in causes)) for number in resources}
@@ -148,7 +153,7 @@ def _pinned(part: MovedPart, number: int, causes: CauseSet) -> Resource:
 
 
 def compared(
-    part: FleetPart, config: Config, resources: Mapping[int, Resource], old: Mapping[int, Objects]
+    part: FleetPart, config: Config, resources: Mapping[int, Resource], old: Mapping[int, GraphState]
 ) -> dict[int, Restarting | None]:
     """Returns the services that restart if some resources of a part replace their old state, by number; None if one does not render."""
     others = [resource for resource in part.resources if not rendered_state.is_expanded(resource)]
@@ -165,7 +170,7 @@ def compared(
         if (ref.kind, ref.namespace, ref.name) in failed:
             restarting[number] = None
             continue
-        changes = object_changes.between_states(dict(old[number]), by_owner.get(part.key(resource), {}))
+        changes = object_changes.between_states(dict(old[number].objects), by_owner.get(part.key(resource), {}))
         restarting[number] = frozenset(forecast.restarting(changes))
     return restarting
 
@@ -180,20 +185,25 @@ def objects_by_owner(part: FleetPart, objects: Iterable[Resource]) -> dict[Objec
     return by_owner
 
 
-def _optional(part: MovedPart, cause: Cause, old: Mapping[int, Objects], full: Mapping[int, Restarting]) -> dict[int, Restarting | None]:
-    """Returns the services that a move which the step leaves out would restart in addition, by the number of the graph."""
+def _optional(part: MovedPart, cause: Cause, old: Mapping[int, GraphState]) -> dict[int, Restarting | None]:
+    """Returns the services that a move which the step leaves out would restart in addition, by the number of the graph.
+
+    If the step restarts all services of a graph, there are no others, and nothing is rendered.
+    """
     resources: dict[int, Resource] = {}
+    moves: dict[int, Restarting | None] = {}
     for number in old:
         resource = part.new.resources[number]
         changed = _with_new_origin(resource, part.new.config) if cause == "origin" else versions.to(versions.V1BETA1, resource)
         if changed != resource and number in part.edits:
             resources[number] = changed
+    moves |= {number: frozenset() for number in resources if old[number].services <= old[number].restarting}
+    resources = {number: resource for number, resource in resources.items() if number not in moves}
     releases = {number: _release(part.new.resources[number], part.new.config) for number in resources}
-    moves: dict[int, Restarting | None] = {}
     for release in dict.fromkeys(releases.values()):
         group = {number: resource for number, resource in resources.items() if releases[number] == release}
         for number, services in compared(part.new, _pinned_config(part.new.config, release), group, old).items():
-            moves[number] = None if services is None else services - full[number]
+            moves[number] = None if services is None else services - old[number].restarting
     return moves
 
 

@@ -21,7 +21,7 @@ from krm_fn.review.forecast import Forecast, Gpus, object_rules
 from krm_fn.review.forecast.object_rules import ClusterState, Effect
 from krm_fn.review.forecast.rollouts import Rollout, Service
 from krm_fn.review.upgrade import fleet_parts, resource_edits, restart_causes, upgrade_steps, waves
-from krm_fn.review.upgrade.restart_causes import GraphCauses, MovedPart
+from krm_fn.review.upgrade.restart_causes import GraphCauses, GraphState, MovedPart
 from krm_fn.review.upgrade.upgrade_plan import GraphUpgrade, ServiceUpgrade
 from krm_fn.review.upgrade.upgrade_steps import UpgradeStep, Versions
 from krm_fn.rules import runtime_windows, updates
@@ -95,9 +95,12 @@ def _by_owner(changes: Iterable[ObjectChange]) -> dict[ObjectKey, list[ObjectCha
 
 def _causes(part: StepPart, effects: Mapping[int, _Effects]) -> dict[int, GraphCauses]:
     """Returns the causes of the graphs that a step moves or restarts."""
-    numbers = [number for number in effects if number in part.versions or effects[number].forecast.restarting]
-    old = {number: {change.key: change.old for change in effects[number].changes if change.old is not None} for number in numbers}
-    return restart_causes.find(part.moved, old, {number: frozenset(effects[number].forecast.restarting) for number in numbers})
+    states: dict[int, GraphState] = {}
+    for number, (changes, of_graph, _) in effects.items():
+        if number in part.versions or of_graph.restarting:
+            objects = {change.key: change.old for change in changes if change.old is not None}
+            states[number] = GraphState(objects, frozenset(of_graph.services), frozenset(of_graph.restarting))
+    return restart_causes.find(part.moved, states)
 
 
 def _graph(part: StepPart, number: int, effects: _Effects | None, causes: GraphCauses) -> GraphUpgrade:
@@ -158,7 +161,8 @@ def _findings(part: StepPart, step: UpgradeStep) -> dict[ObjectKey, list[Result]
     namespace = rendered_state.default_namespace(part.new.config)
     about_change = updates.check(part.old.inputs, part.new.inputs, namespace, part.new.config)
     of_edits = (result for number in part.moved.edits for result in resource_edits.findings(part.old.inputs[number], step))
-    of_step = (result for number in part.versions for result in _of_graph(part, number))
+    renders = [number for number in part.versions if part.moved.old.key(part.old.inputs[number]) not in part.old.failed]
+    of_step = (result for number in renders for result in _of_graph(part, number))
     refs = {part.moved.old.key(resource): results.ref(resource) for resource in part.old.inputs}
     findings: dict[ObjectKey, list[Result]] = {}
     for result in (*of_new, *about_change, *of_edits, *of_step):

@@ -6,15 +6,17 @@ The documents of releases.md say what each cause changes: the image of a pod, th
 from __future__ import annotations
 
 import copy
+import re
 from typing import Any
 
 import pytest
 
 from krm_fn.config import Config
 from krm_fn.kube import identity, labels
-from krm_fn.review.diff import comparison, rendered_state
-from krm_fn.review.upgrade import fleet_parts, planner, upgrade_steps
+from krm_fn.review.diff import comparison, markdown_diff, rendered_state
+from krm_fn.review.upgrade import fleet_parts, planner, upgrade_markdown, upgrade_steps
 from krm_fn.review.upgrade.planner import UpgradeOptions
+from krm_fn.review.upgrade.upgrade_report import UpgradeReport
 from tests.support import beta, given
 
 DIGEST = "registry.example/dynamo@sha256:" + "0a" * 32
@@ -174,6 +176,21 @@ def test_parts_of_a_fleet_have_the_same_steps():
 def test_old_and_new_pods_that_do_not_work_together_are_a_warning():
     plan = planned(pair("0.9.0"))
     assert [codes(step.all_findings) for step in plan.steps] == [["DYN650"], []]
+
+
+def test_the_markdown_of_a_large_fleet_fits_into_a_comment():
+    plan = planned(pair("0.9.0"))
+    steps = tuple(step._replace(graphs=step.graphs * 500) for step in plan.steps)
+    findings = {
+        step.step.number: [
+            finding._replace(message=f"{finding.message} {number}") for finding in step.all_findings for number in range(500)
+        ]
+        for step in plan.steps
+    }
+    text = upgrade_markdown.write(UpgradeReport(plan, {}, findings, steps))
+    assert 20_000 < len(text) <= markdown_diff.LIMIT
+    assert re.search(r"^\| … \| and [0-9]+ more rows \|+$", text, re.MULTILINE)
+    assert re.search(r"^- and [0-9]+ more findings$", text, re.MULTILINE)
 
 
 def test_a_graph_with_errors_has_no_plan_and_the_others_have_one():
