@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -66,7 +66,7 @@ def edited(given: Inputs, loaded: LoadedRoots, plan: UpgradePlan, number: int) -
     wanted = [*_edits(given, on_disk, steps, builds), *_of_helm(on_disk, steps)]
     texts, done, unwritten = _texts(wanted, given)
     findings = [_by_hand(missing, given) for missing in unwritten]
-    differences = _differences(given, loaded, done, texts, _releases(steps))
+    differences = [*_shared(given, texts), *_differences(given, loaded, done, texts, _releases(steps))]
     return UpgradeFiles({} if differences else texts, [*findings, *differences])
 
 
@@ -228,6 +228,21 @@ def _location(missing: _Wanted) -> dict[str, Any]:
         first = missing.documents[0]
         return first.source.location(first.path[len(first.source.at) :])
     return missing.source.location(missing.edit.path)
+
+
+def _shared(given: Inputs, files: Iterable[str]) -> Iterator[Result]:
+    """Yields an error about each Kustomization outside of the paths that is built from a changed file: its graphs would move, too."""
+    by_top: dict[Path, dict[str, str]] = {}
+    for file in files:
+        top = project_file.top(Path(file).parent)
+        by_top.setdefault(top, {})[os.path.relpath(Path(file).resolve(), top)] = file
+    folders = [Path(path).resolve() for path in given.paths]
+    for top, names in by_top.items():
+        for folder, name in edit_locations.builders(Tree(top), names).items():
+            if not any((top / folder).is_relative_to(path) for path in folders):
+                outside = os.path.relpath(top / folder)
+                message = f"{outside} is built from this file too, and PATH does not contain it, so nothing is written; name {outside} too"
+                yield results.error("DYN664", message, file=names[name])
 
 
 def _releases(steps: Sequence[StepPlan]) -> dict[int, str]:

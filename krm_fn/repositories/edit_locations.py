@@ -6,12 +6,15 @@ JSON patch or the source of a replacement. Which of them decides is proved by a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import posixpath
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from krm_fn.files import selection
 from krm_fn.files.reading import Source
 from krm_fn.kube import paths
+from krm_fn.repositories import kustomizations
 from krm_fn.repositories.roots import Roots
 from krm_fn.repositories.tree import Tree, entries, text_of
 from krm_fn.results import Path
@@ -53,6 +56,22 @@ class BuildDocuments:
     def beside(self, file: str) -> list[Source]:
         """Returns the documents of all builds that read a file; none for a file that no build reads."""
         return [*self._by_file.get(file, {}).values()]
+
+
+def builders(tree: Tree, files: Collection[str]) -> dict[str, str]:
+    """Returns the Kustomizations of a tree that are built from some files, by their folders: the first of these files for each one.
+
+    A Kustomization that another one includes, and a component, are left out. `files` are paths in the tree.
+    """
+    named = {posixpath.dirname(name) or "." for name in tree.names() if posixpath.basename(name) in selection.KUSTOMIZATIONS}
+    closures = {folder: kustomizations.closure(tree, folder) for folder in sorted(named) if tree.kustomization(folder)}
+    inner = {folder for at, closure in closures.items() for folder in closure.folders if folder != at}
+    first: dict[str, str] = {}
+    for folder, closure in closures.items():
+        built = sorted({*closure.files, *map(tree.kustomization_file, closure.folders)}.intersection(files))
+        if built and folder not in inner and not kustomizations.is_component(closure.folders[folder]):
+            first[folder] = built[0]
+    return first
 
 
 def as_written(source: Source) -> Source:

@@ -278,6 +278,19 @@ def test_a_base_of_a_graph_that_is_not_in_the_step(folder, kustomize_on_path):
     assert files.texts == {}
 
 
+def test_an_overlay_outside_of_the_path(folder, kustomize_on_path):
+    """An overlay that PATH does not contain is built from the changed base: nothing is written. With both overlays, the base moves."""
+    subprocess.run(["git", "init", "--quiet", "."], check=True)
+    put(folder, {"base/kustomization.yaml": "resources: [graph.yaml]\n", "base/graph.yaml": GRAPH})
+    put(folder, {f"{name}/kustomization.yaml": f"namespace: {name}\nresources: [../base]\n" for name in ("dev", "prod")})
+    files = upgraded("base", "prod")
+    assert [finding.code for finding in files.findings] == ["DYN664"]
+    assert "dev is built from this file too" in files.findings[0].message
+    assert (files.findings[0].file, files.texts) == ("base/graph.yaml", {})
+    assert written("base", "dev", "prod") == []
+    assert (folder / "base/graph.yaml").read_text() == AFTER
+
+
 def test_a_replacement(folder, kustomize_on_path):
     """A value that a ConfigMap gives to a graph is written in the ConfigMap."""
     source = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: images\n  annotations: {config.kubernetes.io/local-config: 'true'}\n"

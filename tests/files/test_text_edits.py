@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
@@ -13,6 +12,7 @@ from krm_fn.files import text_edits
 from krm_fn.kube import paths
 from krm_fn.results import Path
 from krm_fn.yamlio import reader
+from tests.support import yaml_styles
 
 OLD, NEW = "r/vllm:1.5.1", "r/vllm:1.6.1"
 IMAGE = ("spec", "image")
@@ -174,16 +174,6 @@ LEAVES = st.one_of(st.sampled_from([OLD, "1.5.1", "y", "", "a b", "a: b", "#x", 
 TREES = st.recursive(LEAVES, lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(KEYS, inner, max_size=4)), max_leaves=12)
 
 
-def styled(value, draw, pad=""):
-    """A value as lines of YAML in styles and with comments that are drawn."""
-    if not isinstance(value, dict | list) or not value or draw(st.integers(0, 3)) == 0:
-        comment = draw(st.sampled_from(["", "", " # end", f"\n{pad}# own"]))
-        return f" {json.dumps(value, ensure_ascii=False)}{comment}\n"
-    heads = [f"{json.dumps(key, ensure_ascii=False)}:" for key in value] if isinstance(value, dict) else ["-"] * len(value)
-    inner = value.values() if isinstance(value, dict) else value
-    return "\n" * bool(pad) + "".join(f"{pad}{head}{styled(entry, draw, pad + '  ')}" for head, entry in zip(heads, inner, strict=True))
-
-
 def leaves(value, path=()):
     """The paths of all texts below mappings, and those of all mappings."""
     steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
@@ -193,7 +183,7 @@ def leaves(value, path=()):
 @given(st.data(), st.dictionaries(KEYS, TREES, min_size=1, max_size=4))
 def test_the_values_are_the_wanted_ones_and_all_comments_stay(data, value):
     """For random texts: the new text has the wanted values and every comment of the old one, and a second run changes no byte."""
-    text = styled(value, data.draw)
+    text = yaml_styles.text(value, data.draw)
     (document,), findings = reader.read(text)
     assert (document.value, findings) == (value, [])
     places = [path for path in leaves(value) if path and not isinstance(paths.at(value, path), dict | list)]

@@ -18,7 +18,7 @@ from krm_fn.kube.values import mapping, text
 from krm_fn.manifests import ownership
 from krm_fn.resolve import release_choice
 from krm_fn.results import Path, Result
-from krm_fn.review.upgrade import image_edits
+from krm_fn.review.upgrade import argument_edits, image_edits
 from krm_fn.review.upgrade.field_edits import CAUSES, Cause, FieldEdit, ResourceEdits
 from krm_fn.review.upgrade.upgrade_steps import UpgradeStep
 
@@ -42,7 +42,7 @@ def edits(resource: Resource, config: Config, step: UpgradeStep) -> ResourceEdit
     fields = [*image_edits.of_resource(resource, step)]
     if ref.kind == identity.GRAPH:
         fields += [*_of_graph(resource, config, step, ResourceEdits(resource, tuple(fields), api_version))]
-    fields += [*_of_pickers(resource, step, fields)]
+    fields += [*_of_pickers(resource, step, fields), *argument_edits.of_resource(resource, step)]
     return ResourceEdits(resource, (*fields, *_of_settings(resource, config, step)), api_version)
 
 

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import copy
+import re
 
+import hypothesis
 import pytest
+from hypothesis import strategies as st
 
 from krm_fn.config import Config
+from krm_fn.files import text_edits
 from krm_fn.kinds import runtime_tags
 from krm_fn.kube import identity
-from krm_fn.kube.paths import at
-from krm_fn.resolve import release_choice
+from krm_fn.kube.paths import at, replaced
+from krm_fn.resolve import release_choice, runtime_version
 from krm_fn.review.upgrade import resource_edits
 from krm_fn.review.upgrade.field_edits import FieldEdit
 from krm_fn.review.upgrade.upgrade_steps import UpgradeStep
+from krm_fn.yamlio import reader
+from tests.support import by_schema, yaml_styles
 
 TO_1_5 = UpgradeStep(1, "v0.9", "v1.5", (0, 9, 1), (1, 5, 1))
 TO_1_6 = UpgradeStep(2, "v1.5", "v1.6", (1, 5, 1), (1, 6, 1))
@@ -259,6 +265,35 @@ def test_a_native_endpoint_picker_loses_its_configuration():
     assert "eppConfig" not in edited["spec"]["components"][0]
 
 
+PYTHON = ["python3", "-m"]
+FLAGS = [
+    ("a value behind the flag", [*PYTHON, "dynamo.frontend"], ["--router-ttl", "5"], {("args", 0): "--router-ttl-secs"}),
+    ("a value in the flag", [*PYTHON, "dynamo.frontend"], ["--router-ttl=5"], {("args", 0): "--router-ttl-secs=5"}),
+    ("in the command", [*PYTHON, "dynamo.vllm", "--store-kv", "etcd"], [], {("command", 3): "--discovery-backend"}),
+    ("a flag that turns something off", [*PYTHON, "dynamo.vllm"], ["--disable-log-requests"], {("args", 0): "--no-enable-log-requests"}),
+    ("a flag that stays", [*PYTHON, "dynamo.frontend"], ["--http-port", "8000"], {}),
+    ("a line for a shell", ["sh", "-c"], ["python3 -m dynamo.frontend --router-ttl 5"], {}),
+    ("a flag without a replacement", [*PYTHON, "dynamo.vllm"], ["--enable-local-indexer", "true"], {}),
+    ("another program", [*PYTHON, "web"], ["--router-ttl", "5"], {}),
+    ("no list", "python3", ["--router-ttl"], {}),
+]
+
+
+@pytest.mark.parametrize(("reason", "command", "args", "expected"), FLAGS, ids=[row[0] for row in FLAGS])
+def test_flags_with_another_name(reason, command, args, expected):
+    """A flag of a plain list gets the name that it has in the new release. Flags that have other values, or no list, stay."""
+    resource = graph({"services": {"Worker": {"extraPodSpec": {"mainContainer": {"image": "a:0.9.1", "command": command, "args": args}}}}})
+    listed = changes(resource, TO_1_5)
+    assert {path[5:]: new for path, new in listed.items() if path[5:6] in (("command",), ("args",))} == expected
+
+
+def test_values_that_the_new_flag_does_not_have():
+    """The replacement of this flag has other values, so the command line stays, and its findings name it."""
+    container = {"image": "a:1.5.1", "command": [*PYTHON, "dynamo.sglang"], "args": ["--dsa-prefill-cp-mode", "in-seq-split"]}
+    listed = changes(graph({"services": {"Worker": {"extraPodSpec": {"mainContainer": container}}}}), TO_1_6)
+    assert [path for path in listed if "args" in path] == []
+
+
 def test_the_api_version_changes_after_all_other_edits():
     """The paths of the edits are those of the old version."""
     resource = graph({"services": {"Worker": service("a:1.5.1")}})
@@ -334,3 +369,25 @@ def test_an_edit_names_the_old_value():
     """A report shows the old and the new value."""
     resource = graph({"services": {"Worker": service("a:1.6.0")}})
     assert resource_edits.edits(resource, Config(), TO_1_6).fields == (FieldEdit(MAIN, "a:1.6.0", "a:1.6.1", "image"),)
+
+
+IMAGES = st.sampled_from(["a:1.5.1", "v/b:v1.5.0-rc1", "a:1.6.1", "a:latest", f"a:1.5.1@sha256:{'0' * 64}", "host:5000/a:0.9.1", "a"])
+DRAWN = st.one_of(by_schema.resources(identity.GRAPH, "v1alpha1"), by_schema.resources(identity.GRAPH, "v1beta1"))
+
+
+@hypothesis.settings(max_examples=60)
+@hypothesis.given(DRAWN, st.data())
+def test_the_edited_text_of_a_random_graph_is_the_edited_graph(resource, data):
+    """For any graph in any style: the text after the edits has the values of the edited resource and all comments, and is then final."""
+    for image in [*runtime_version.images(resource)]:
+        if at(resource, image.path[:-1]) is not None:
+            resource = replaced(resource, image.path, data.draw(IMAGES))
+    text = yaml_styles.text(resource, data.draw)
+    step = data.draw(st.sampled_from([TO_1_5, TO_1_6, DOWN]))
+    listed = resource_edits.edits(resource, Config(), step)
+    result = text_edits.edited(text, {edit.path: edit.new for edit in listed.fields})
+    assert result.failed == ()
+    assert reader.read(result.text)[0][0].value == resource_edits.applied(listed)
+    if all(edit.new is not None for edit in listed.fields):
+        assert re.findall(r"# (?:end|own)", result.text) == re.findall(r"# (?:end|own)", text)
+    assert resource_edits.edits(reader.read(result.text)[0][0].value, Config(), step).fields == ()
