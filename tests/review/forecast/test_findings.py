@@ -138,3 +138,11 @@ def test_a_service_without_pods_does_not_restart(old, replicas, image, services)
     assert restarting(old, new)
     assert restarting(without_pods(old, replicas), without_pods(new, replicas)) == services
     assert restarting(without_pods(old, replicas), new) == services
+
+
+@pytest.mark.parametrize("resource", [labelled(), leader_worker_set()], ids=["a Deployment", "a LeaderWorkerSet"])
+def test_a_service_without_pods_does_not_restart_if_its_workload_gets_another_name(resource):
+    renamed = {**resource, "metadata": {**resource["metadata"], "name": "another"}}
+    empty = without_pods(resource, ("spec", "replicas"))
+    services = [forecast([given.change(old, None), given.change(None, renamed)]).restarting for old in (resource, empty)]
+    assert [len(restarting_services) for restarting_services in services] == [1, 0]
