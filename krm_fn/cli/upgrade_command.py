@@ -17,6 +17,7 @@ from krm_fn.cli.upgrade_files import UpgradeFiles
 from krm_fn.files import reading
 from krm_fn.files.reading import Source
 from krm_fn.kube import identity
+from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.version import Version
 from krm_fn.results import Result
 from krm_fn.review.diff.diff_report import SourceLine
@@ -165,9 +166,18 @@ class _Fleet(NamedTuple):
     parts: list[FleetPart]
 
     @property
-    def sources(self) -> list[Source]:
-        """The sources of all resources."""
-        return [source for part in self.loaded.parts for source in part.resources]
+    def names(self) -> list[str]:
+        """The names of the roots, each once."""
+        return [*dict.fromkeys(self.loaded.names)]
+
+    def sources(self, name: str) -> list[Source]:
+        """Returns the sources of the resources of a root, and after them those of all others."""
+        named = sorted(zip(self.loaded.names, self.loaded.parts, strict=True), key=lambda entry: entry[0] != name)
+        return [source for _, part in named for source in part.resources]
+
+    def located(self, findings: Iterable[Result], name: str) -> list[Result]:
+        """Returns findings, each once, with their locations. A resource that several roots have is that of the named root."""
+        return reading.locate(dict.fromkeys(findings), self.sources(name))
 
 
 def _parts(loaded: LoadedRoots) -> Iterable[FleetPart]:
@@ -179,19 +189,18 @@ def _findings(plan: UpgradePlan, fleet: _Fleet, others: list[Result], policy: Po
     """Returns all findings with their locations, by the number of their step; 0 for those about the input and `others`."""
     about_files = [finding for part in fleet.loaded.parts for finding in part.results]
     about_files += [*fleet.loaded.results, *others]
-    has_graphs = any(True for part in fleet.parts for _ in fleet_parts.graphs(part))
-    if not has_graphs and all(finding.code == _NO_RESOURCE for finding in about_files if finding.severity == "error"):
+    if not fleet.parts and all(finding.code == _NO_RESOURCE for finding in about_files if finding.severity == "error"):
         message = (
-            "the input has no DynamoGraphDeployment and no DynamoComponentDeployment; name their files, or export them with "
+            "the input has no graph, component or request of Dynamo; name their files, or export them with "
             "kubectl get dynamographdeployments --all-namespaces -o yaml, and check the namespace and your permissions"
         )
         about_files.append(results.error("DYN655", message))
-    by_step = {0: [*about_files, *plan.findings], **{step.step.number: [*step.all_findings] for step in plan.steps}}
-    resources = [source.value for source in fleet.sources]
-    return {
-        number: policy.without_ignored(reading.locate(dict.fromkeys(findings), fleet.sources), resources)
-        for number, findings in by_step.items()
-    }
+    by_step = {0: fleet.located([*about_files, *plan.findings], "")}
+    for step in plan.steps:
+        of_graphs = [finding for name in fleet.names for finding in fleet.located(step.findings_in(name), name)]
+        by_step[step.step.number] = [*of_graphs, *fleet.located(step.findings, "")]
+    resources = [source.value for source in fleet.sources("")]
+    return {number: policy.without_ignored(findings, resources) for number, findings in by_step.items()}
 
 
 def _steps(plan: UpgradePlan, number: int | None) -> tuple[StepPlan, ...]:
@@ -211,18 +220,15 @@ def _graph(plan: UpgradePlan, name: str) -> str:
 
 def _lines(plan: UpgradePlan, fleet: _Fleet) -> dict[EditedField, SourceLine]:
     """Returns the lines of the fields that the plan edits. A field that it adds has the line of the object around it."""
-    sources = {
-        (part.name, part.key(source.value)): source
-        for part in fleet.parts
-        for name, files in zip(fleet.loaded.names, fleet.loaded.parts, strict=True)
-        if name == part.name
-        for source in files.resources
-    }
+    sources: dict[tuple[str, ObjectKey], Source] = {}
+    for part in fleet.parts:
+        for source in fleet.sources(part.name):
+            sources.setdefault((part.name, part.key(source.value)), source)
     fields: dict[EditedField, tuple[Source, results.Path]] = {}
     for graph in (graph for step in plan.steps for graph in step.graphs):
-        if source := sources.get((graph.part, graph.key)):
+        if author := sources.get((graph.part, graph.key)):
             edits = upgrade_report.all_edits(graph)
-            fields |= {EditedField(graph.part, graph.key, edit.path): (source, edit.path) for edit in edits}
+            fields |= {EditedField(graph.part, graph.key, edit.path): (author, edit.path) for edit in edits}
     locations = reading.field_locations(fields.values())
     lines = zip(fields, locations, strict=True)
     return {field: SourceLine(location["file"], location["line"]) for field, location in lines if location.get("line")}

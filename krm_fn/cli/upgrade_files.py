@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,15 +20,16 @@ from krm_fn.files.reading import Source
 from krm_fn.files.sources import Sources
 from krm_fn.kube import identity, labels, paths
 from krm_fn.kube.types import Resource
-from krm_fn.manifests import ownership
-from krm_fn.repositories import edit_locations, edited_files, roots
+from krm_fn.repositories import configuration_edits, edit_locations, edited_files, helm_values, planned_builds, roots
 from krm_fn.repositories.edit_locations import BuildDocuments, DocumentEdit
 from krm_fn.repositories.edited_files import FileText
 from krm_fn.repositories.tree import Tree
+from krm_fn.resolve import release_choice
 from krm_fn.results import Result
 from krm_fn.review.upgrade import resource_edits
 from krm_fn.review.upgrade.field_edits import FieldEdit, ResourceEdits
 from krm_fn.review.upgrade.upgrade_plan import StepPlan, UpgradePlan
+from krm_fn.review.upgrade.upgrade_steps import UpgradeStep
 
 _ORIGIN: results.Path = ("metadata", "annotations", labels.ORIGIN_VERSION)
 
@@ -60,10 +62,11 @@ def edited(given: Inputs, loaded: LoadedRoots, plan: UpgradePlan, number: int) -
     """
     steps = plan.steps[:number]
     builds = _Builds(given)
-    wanted = [_located(source, edit, builds) for source, edit in _edits(given, loaded, steps, builds)]
+    on_disk = loaded._replace(parts=[part._replace(resources=[*map(builds.on_disk, part.resources)]) for part in loaded.parts])
+    wanted = [*_edits(given, on_disk, steps, builds), *_of_helm(on_disk, steps)]
     texts, done, unwritten = _texts(wanted, given)
     findings = [_by_hand(missing, given) for missing in unwritten]
-    differences = _differences(given, loaded, done, texts)
+    differences = _differences(given, loaded, done, texts, _releases(steps))
     return UpgradeFiles({} if differences else texts, [*findings, *differences])
 
 
@@ -77,10 +80,19 @@ def save(files: UpgradeFiles) -> None:
 
 
 class _Builds:
-    """The documents of the builds in all folders that are read as repositories."""
+    """The files on disk, and the documents of the builds in all folders that are read as repositories."""
 
     def __init__(self, given: Inputs) -> None:
         self._folders = [_documents(folder, given) for folder in repository_states.folders(given)]
+        self._read = cache(reading.read)
+
+    def on_disk(self, source: Source) -> Source:
+        """Returns a resource at its text in its file. kpt renders a package in place, so the copy that was read has another text."""
+        file = self._read(source.file) if Path(source.file).is_file() else None
+        if file is None or file.text.startswith(source.text, source.start):
+            return source
+        document = reading.document_of(file.sources, source.document, source)
+        return document._replace(value=source.value, patches=source.patches) if document else source
 
     def beside(self, file: str) -> list[Source]:
         """Returns the documents of all builds that read a file."""
@@ -94,9 +106,10 @@ def _documents(folder: str, given: Inputs) -> BuildDocuments:
     return BuildDocuments(tree, roots.find(tree, given.exclude))
 
 
-def _edits(given: Inputs, loaded: LoadedRoots, steps: Sequence[StepPlan], builds: _Builds) -> Iterator[tuple[Source, FieldEdit]]:
-    """Yields the edits of all steps together, each with the resource that it changes."""
+def _edits(given: Inputs, loaded: LoadedRoots, steps: Sequence[StepPlan], builds: _Builds) -> Iterator[_Wanted]:
+    """Yields the edits of all steps together."""
     sources = {id(source.value): (part, source) for part in loaded.parts for source in part.resources}
+    moves = any(step.step.old_release != step.step.release for step in steps)
     for index, first in enumerate(steps[0].parts if steps else ()):
         members: list[tuple[Sources, Source]] = []
         for number, resource in enumerate(first.old.resources):
@@ -104,24 +117,34 @@ def _edits(given: Inputs, loaded: LoadedRoots, steps: Sequence[StepPlan], builds
             if edits and id(resource) in sources:
                 members.append(sources[id(resource)])
                 new = steps[-1].parts[index].new.resources[number]
-                yield from ((members[-1][1], edit) for edit in _merged(members[-1][1], edits, new))
+                origin = paths.at(new, _ORIGIN) if moves else None
+                yield from (_located(members[-1][1], edit, builds) for edit in _merged(members[-1][1], edits, origin))
         of_part = [step.step for step in steps if step.parts[index].edits]
-        for source in _settings(given, members, builds) if members else ():
-            config, _ = function_config.read(source.value)
-            for edit in resource_edits.edits(source.value, config, of_part[-1]).fields:
-                yield source, edit
+        yield from _of_settings(given, members, builds, of_part[-1]) if members else ()
 
 
-def _merged(source: Source, edits: Sequence[ResourceEdits], new: Resource) -> Iterator[FieldEdit]:
+def _of_helm(loaded: LoadedRoots, steps: Sequence[StepPlan]) -> Iterator[_Wanted]:
+    """Yields the edits of values of Helm. A value in a text has no position of its own."""
+    listed = [step.step for step in steps]
+    for source in (source for part in loaded.parts for source in part.resources if not identity.is_dynamo(source.value)):
+        for edit in helm_values.edits(edit_locations.as_written(source), listed) if helm_values.is_known(source) else ():
+            old = paths.at(source.value, edit.path[len(source.at) :])
+            yield _Wanted(source, FieldEdit(edit.path[len(source.at) :], old, edit.new, "image"), (edit,))
+        for path, new in helm_values.texts(source, listed):
+            yield _Wanted(source, FieldEdit(path, None, new, "image"), ())
+
+
+def _merged(source: Source, edits: Sequence[ResourceEdits], origin: Any) -> Iterator[FieldEdit]:
     """Yields the edits of a resource in several steps, one for each field.
 
-    A build can write the origin version on a graph. If the file does not have it, the new release would write another one.
+    A build can write the origin version on a graph. If the file does not have it, a new release would write another one, so it is added.
+    `origin` is that version after the steps.
     """
     merged: dict[results.Path, FieldEdit] = {}
     for edit in (edit for step in edits for edit in step.fields):
         old = merged[edit.path].old if edit.path in merged else edit.old
         merged[edit.path] = edit._replace(old=old)
-    written, origin = edit_locations.as_written(source).value, paths.at(new, _ORIGIN)
+    written = edit_locations.as_written(source).value
     if _ORIGIN not in merged and origin and paths.at(written, _ORIGIN) is None and _is_built(source):
         merged[_ORIGIN] = FieldEdit(_ORIGIN, None, origin, "release")
     yield from merged.values()
@@ -134,15 +157,17 @@ def _is_built(source: Source) -> bool:
     return labels.annotations(source.value) != labels.annotations(edit_locations.as_written(source).value or {})
 
 
-def _settings(given: Inputs, members: Sequence[tuple[Sources, Source]], builds: _Builds) -> Iterator[Source]:
-    """Yields the resources with the configuration of some resources. A finished build does not name its configuration."""
+def _of_settings(given: Inputs, members: Sequence[tuple[Sources, Source]], builds: _Builds, step: UpgradeStep) -> Iterator[_Wanted]:
+    """Yields the edits of the configuration of some resources. A finished build does not name its configuration."""
     files = [file for file in (given.config, given.default_config) if file]
     named = [source for file in files for source in reading.read(file).sources]
     loaded = [source for part in {id(part): part for part, _ in members}.values() for source in part.configs]
     beside = [document for file in {source.file for _, source in members} for document in builds.beside(file)]
     for source in (*(source for source in loaded if Path(source.file).is_file()), *named, *beside):
         if isinstance(source.value, dict) and not identity.is_dynamo(source.value):
-            yield source
+            config, _ = function_config.read(source.value)
+            yield from (_located(source, edit, builds) for edit in resource_edits.edits(source.value, config, step).fields)
+            yield from (_Wanted(source, *edit) for edit in configuration_edits.edits(source, step))
 
 
 def _located(source: Source, edit: FieldEdit, builds: _Builds) -> _Wanted:
@@ -205,7 +230,20 @@ def _location(missing: _Wanted) -> dict[str, Any]:
     return missing.source.location(missing.edit.path)
 
 
-def _differences(given: Inputs, loaded: LoadedRoots, written: Sequence[_Wanted], texts: Mapping[str, FileText]) -> list[Result]:
+def _releases(steps: Sequence[StepPlan]) -> dict[int, str]:
+    """Returns the releases that graphs follow after all steps, by the ids of the graphs before them."""
+    releases: dict[int, str] = {}
+    for index, first in enumerate(steps[0].parts if steps else ()):
+        last = steps[-1].parts[index].new
+        for old, new in zip(first.old.resources, last.resources, strict=True):
+            if results.ref(new).kind in (identity.GRAPH, identity.COMPONENT):
+                releases[id(old)] = release_choice.release_name(new, last.config)
+    return releases
+
+
+def _differences(
+    given: Inputs, loaded: LoadedRoots, written: Sequence[_Wanted], texts: Mapping[str, FileText], releases: Mapping[int, str]
+) -> list[Result]:
     """Builds again with the new texts, and returns the errors about resources that then differ from the plan."""
     if not texts or not repository_states.folders(given):
         return []
@@ -217,46 +255,10 @@ def _differences(given: Inputs, loaded: LoadedRoots, written: Sequence[_Wanted],
     if len(again.parts) != len(loaded.parts):
         return [results.error("DYN664", "the new texts have other roots, so nothing is written; write the edits by hand")]
     pairs = zip(loaded.parts, again.parts, strict=True)
-    return [finding for before, after in pairs for finding in _of_part(before, after, planned)]
+    return [finding for before, after in pairs for finding in planned_builds.differences(before, after, planned, releases)]
 
 
 def _with_edit(resource: Resource, edit: FieldEdit) -> Resource:
     if edit.cause == "api_version":
         return versions.to(f"{edit.new}".rpartition("/")[2], resource)
     return paths.replaced(resource, edit.path, edit.new)  # type: ignore[no-any-return]
-
-
-def _of_part(before: Sources, after: Sources, planned: Mapping[int, Resource]) -> Iterator[Result]:
-    new = {identity.key(source.value): source.value for source in after.resources}
-    for source in before.resources:
-        if not identity.is_dynamo(source.value) or ownership.is_generated(source.value):
-            continue
-        wanted, built = planned.get(id(source.value), source.value), new.get(identity.key(source.value))
-        if built is None:
-            message = "the build fails or lacks the resource with the edits of the step, so nothing is written; write the edits by hand"
-            yield results.error("DYN664", message, source.address, **source.location())
-        elif path := _difference(_comparable(wanted), _comparable(built)):
-            shown = f"{results.field(path)} would be {paths.at(built, path)!r} and not {paths.at(wanted, path)!r}"
-            message = (
-                f"with the edits of the step, {shown}, so nothing is written; another graph shares the file, so write the edits by hand"
-            )
-            yield results.error("DYN664", message, source.address, path, **source.location(path))
-
-
-def _comparable(resource: Resource) -> Resource:
-    """Returns a resource without the annotations that a render writes."""
-    annotations = {key: text for key, text in labels.annotations(resource).items() if not key.startswith(labels.PREFIX)}
-    return {**resource, "metadata": {**resource["metadata"], "annotations": annotations}}
-
-
-def _difference(wanted: Any, built: Any) -> results.Path | None:
-    """Returns the path of the first field that differs; None for equal values."""
-    if wanted == built:
-        return None
-    if isinstance(wanted, dict) and isinstance(built, dict):
-        key = next(key for key in {**wanted, **built} if wanted.get(key) != built.get(key) or (key in wanted) != (key in built))
-        return (key, *(_difference(wanted[key], built[key]) or ())) if key in wanted and key in built else (key,)
-    if isinstance(wanted, list) and isinstance(built, list) and len(wanted) == len(built):
-        number = next(number for number, (one, other) in enumerate(zip(wanted, built, strict=True)) if one != other)
-        return (number, *(_difference(wanted[number], built[number]) or ()))
-    return ()

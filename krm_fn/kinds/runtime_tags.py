@@ -15,8 +15,8 @@ from krm_fn.records import NamedTuple
 if TYPE_CHECKING:
     from krm_fn.kube.version import Version
 
-_PUBLISHED = frozenset(("vllm-runtime", "sglang-runtime", "tensorrtllm-runtime"))
-"""The names of the images that have variants. A mirror keeps these names."""
+PUBLISHED = frozenset(("vllm-runtime", "sglang-runtime", "tensorrtllm-runtime", "dynamo-frontend", "dynamo-planner"))
+"""The names of the images with Dynamo that NVIDIA publishes for graphs. A mirror keeps these names."""
 _NEWEST = (2**31, 0)
 _WORDS = re.compile(r"cuda[0-9.]+|efa|amd64|arm64")
 _CORE = re.compile(r"(?P<prefix>v?)(?P<minor>[0-9]+\.[0-9]+)\.[0-9]+(?:-(?P<suffix>.*))?")
@@ -67,7 +67,7 @@ def in_release(name: str, tag: str, runtime: Version) -> NewTag:
     suffix = _PRE_RELEASE.sub("", suffix, count=1) if _PRE_RELEASE.match(suffix) else suffix
     if _EARLY_ACCESS.fullmatch(suffix):
         return NewTag(None)
-    if name.rpartition("/")[2] in _PUBLISHED:
+    if name.rpartition("/")[2] in PUBLISHED:
         major, _, minor = match["minor"].partition(".")
         suffix = _published(suffix, (int(major), int(minor)), runtime)
     is_certain = not suffix or all(_WORDS.fullmatch(word) for word in suffix.split("-"))

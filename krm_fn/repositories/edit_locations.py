@@ -7,7 +7,8 @@ JSON patch or the source of a replacement. Which of them decides is proved by a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from krm_fn.files.reading import Source
 from krm_fn.kube import paths
@@ -56,8 +57,13 @@ class BuildDocuments:
 
 def as_written(source: Source) -> Source:
     """Returns a built resource as it is in its file."""
-    documents, _ = reader.read(source.text)
-    return source._replace(value=paths.at(documents[0].value, source.at) if documents else None, patches=())
+    return source._replace(value=paths.at(_document(source.text), source.at), patches=())
+
+
+@lru_cache(maxsize=32)  # a List has many resources
+def _document(text: str) -> Any:
+    documents, _ = reader.read(text)
+    return documents[0].value if documents else None
 
 
 def find(source: Source, edit: FieldEdit, beside: Sequence[Source]) -> list[DocumentEdit]:

@@ -101,6 +101,20 @@ def test_each_root_of_a_repository_is_built(graph):
     assert keys == {(".", "prod", "0.9.0"), (".", "prod", "1.5.1")}
 
 
+def test_a_graph_of_two_roots_has_the_lines_of_each(graph):
+    """Two overlays for two clusters have a graph of the same name."""
+    for folder in ("east", "west"):
+        (graph.parent / folder).mkdir()
+        (graph.parent / folder / "graph.yaml").write_text(f"# {folder}\n" * (folder == "west") + OLD)
+        (graph.parent / folder / "kustomization.yaml").write_text("resources: [graph.yaml]\n")
+    graph.unlink()
+    done = console.run("upgrade", "--to", "1.5", "--format", "json", ".")
+    document = json.loads(done.out)
+    assert {finding["file"] for finding in document["steps"][0]["findings"]} == {"east/graph.yaml", "west/graph.yaml"}
+    edits = [graph["edits"][0] for graph in document["steps"][0]["graphs"]]
+    assert [(edit["file"], edit["line"]) for edit in edits] == [("east/graph.yaml", 11), ("west/graph.yaml", 12)]
+
+
 def test_an_export_is_a_list_on_stdin(graph):
     rendered = console.run("render", "-o", "json", "graph.yaml").out
     done = console.run("upgrade", "--to", "1.6", "-", stdin=rendered)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from typing import Any
 
@@ -12,6 +13,7 @@ from krm_fn.cli.command_options import Inputs
 from krm_fn.files import project_file
 from krm_fn.review.upgrade import fleet_parts, planner, upgrade_steps
 from krm_fn.review.upgrade.planner import UpgradeOptions
+from tests.testbed import programs
 
 RUNTIME = "nvcr.io/nvidia/ai-dynamo/vllm-runtime"
 GRAPH = f"""\
@@ -210,6 +212,15 @@ KUSTOMIZE: list[tuple[str, dict[str, str], dict[str, tuple[str, str]]]] = [
         },
         {"graph.yaml": (GRAPH, AFTER), "../render/render.yaml": ("v1.5", "v1.6")},
     ),
+    (
+        "a function inside of a Kustomization",
+        {
+            "kustomization.yaml": "namespace: prod\nresources: [graph.yaml]\ntransformers:\n- |-\n"
+            + "".join(f"  {line}\n" for line in f"{FUNCTION}spec:\n  behaviour: v1.5".splitlines()),
+            "graph.yaml": GRAPH,
+        },
+        {"graph.yaml": (GRAPH, AFTER), "kustomization.yaml": ("behaviour: v1.5", "behaviour: v1.6")},
+    ),
 ]
 
 
@@ -263,7 +274,7 @@ def test_a_base_of_a_graph_that_is_not_in_the_step(folder, kustomize_on_path):
     put(folder, {"new/kustomization.yaml": f"namespace: new\nresources: [../base]\n{patches}"})
     files = upgraded(".")
     assert {finding.code for finding in files.findings} == {"DYN664"}
-    assert "autoscaling" in files.findings[0].message or "origin" in files.findings[0].message
+    assert "in another way than planned" in files.findings[0].message
     assert files.texts == {}
 
 
@@ -326,3 +337,93 @@ def test_the_api_version_with_comments(folder):
     assert written("a.yaml", api_version="nvidia.com/v1beta1") == []
     assert (folder / "a.yaml").read_text() == CONVERTED
     assert upgraded("a.yaml", api_version="nvidia.com/v1beta1").texts == {}
+
+
+RELEASE = f"""\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {{name: chat}}
+spec:
+  values:
+    image: # of the workers
+      repository: {RUNTIME}
+      tag: 1.5.1 # tag
+    frontend: {{image: "mirror.example/dynamo-frontend:1.5.0"}}
+    other: {{repository: registry.example/web, tag: 1.5.1}}
+    old: {{repository: {RUNTIME}, tag: 1.3.0}}
+"""
+APPLICATION = f"""\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {{name: chat}}
+spec:
+  source:
+    path: charts/chat
+    kustomize: {{images: ["own/dynamo={RUNTIME}:1.5.1"]}}
+    helm:
+      values: |
+        image: {RUNTIME}:1.5.1
+"""
+
+
+def test_values_of_helm(folder):
+    """Tags of the images that NVIDIA publishes are edited if the step moves their version; other values stay."""
+    put(folder, {"a.yaml": GRAPH, "release.yaml": RELEASE})
+    assert written("a.yaml", "release.yaml") == []
+    expected = RELEASE.replace("tag: 1.5.1 # tag", "tag: 1.6.1 # tag").replace("dynamo-frontend:1.5.0", "dynamo-frontend:1.6.1")
+    assert (folder / "release.yaml").read_text() == expected
+
+
+def test_values_of_helm_in_a_text(folder):
+    """Values in a text are named with their line, and the images of kustomize are edited."""
+    put(folder, {"a.yaml": GRAPH, "application.yaml": APPLICATION})
+    files = upgraded("a.yaml", "application.yaml")
+    assert [(finding.code, finding.line) for finding in files.findings] == [("DYN663", 9)]
+    assert files.texts["application.yaml"].new == APPLICATION.replace(f"={RUNTIME}:1.5.1", f"={RUNTIME}:1.6.1")
+
+
+LAYOUTS = [
+    ("a graph that is its own generator", "layout-c-generator", ["graph.yaml"]),
+    ("a kpt package, which is rendered in place", "layout-d-kpt", ["package/graph.yaml", "rendered/graph.yaml"]),
+    ("functions of older versions of kustomize", "layout-f-legacy", ["base/graph.yaml", "generator/graph.yaml"]),
+]
+
+
+@pytest.mark.parametrize(("reason", "name", "expected"), LAYOUTS, ids=[row[0] for row in LAYOUTS])
+def test_layouts_that_render(folder, kustomize, kpt, monkeypatch, reason, name, expected):
+    """Only the graphs change, not what a render writes beside them, and a second run changes nothing."""
+    monkeypatch.setenv("PATH", programs.search_path(kustomize.parent, kpt.parent))
+    shutil.copytree(programs.ROOT / "examples" / name, folder / name)
+    old = texts(folder)
+    assert written(name) == []
+    new = texts(folder)
+    assert sorted(file for file in new if new[file] != old[file]) == [f"{name}/{file}" for file in expected]
+    for file in (f"{name}/{file}" for file in expected):
+        lines = [line for line in new[file].splitlines() if "origin-version" not in line and line != "  annotations:"]
+        before = [line for line in old[file].replace(":1.0.0", ":1.6.1").splitlines() if "origin-version" not in line]
+        assert lines == [line for line in before if line != "  annotations:"]
+    assert upgraded(name).texts == {}
+
+
+def test_a_release_that_stays_pinned(folder, kustomize_on_path):
+    """A generator pins the release of a rendered graph in a text that is not edited: the build would not follow the plan."""
+    function = f"{FUNCTION}spec: {{'behaviour': 'v1.5'}}"
+    text = "".join(f"  {line}\n" for line in function.splitlines())
+    put(folder, {"kustomization.yaml": f"namespace: prod\nresources: [graph.yaml]\ntransformers:\n- |-\n{text}", "graph.yaml": GRAPH})
+    files = upgraded(".")
+    assert [finding.code for finding in files.findings] == ["DYN663", "DYN664"]
+    assert "still follows v1.5" in files.findings[1].message
+    assert files.texts == {}
+
+
+def test_the_release_in_a_kptfile(folder, kustomize, kpt, monkeypatch):
+    """The settings of a function in a Kptfile move with the graph."""
+    monkeypatch.setenv("PATH", programs.search_path(kustomize.parent, kpt.parent))
+    head = "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: chat}\n"
+    function = (
+        "pipeline:\n  mutators:\n  - image: ghcr.io/dynamo-krm-fn/dynamo-krm-fn:0.1.0\n    configMap:\n      behaviour: v1.5 # pinned\n"
+    )
+    put(folder, {"Kptfile": head + function, "graph.yaml": GRAPH.replace("# the name", "# the name\n  namespace: prod")})
+    assert written(".") == []
+    assert (folder / "Kptfile").read_text() == head + function.replace("v1.5", "v1.6")
+    assert upgraded(".").texts == {}

@@ -47,8 +47,10 @@ def parts(name: str, resources: Sequence[Resource], config: Config, *, is_config
     finished build and in an export of a cluster. Graphs with other settings are then another part.
     """
     namespace = rendered_state.default_namespace(config)
-    written = tuple(resource for resource in resources if not _is_output(resource))
-    adapters = [(identity.key(resource, namespace).namespace, resource) for resource in resources if resource not in written]
+    outputs = [resource for resource in resources if _is_output(resource)]
+    output_ids = {id(resource) for resource in outputs}
+    written = [resource for resource in resources if id(resource) not in output_ids]
+    adapters = [(identity.key(resource, namespace).namespace, resource) for resource in outputs]
     replicas = object_rules.adapter_replicas(adapters)
     expanded = [resource for resource in written if rendered_state.is_expanded(resource)]
     others = tuple(resource for resource in written if not rendered_state.is_expanded(resource))

@@ -94,6 +94,10 @@ class StepPlan(NamedTuple):
         """The findings about all resources of the step."""
         return (*(finding for graph in self.graphs for finding in graph.findings), *self.findings)
 
+    def findings_in(self, part: str) -> tuple[Result, ...]:
+        """Returns the findings about the graphs of one root."""
+        return tuple(finding for graph in self.graphs if graph.part == part for finding in graph.findings)
+
 
 class UpgradePlan(NamedTuple):
     """An upgrade of a fleet. `target` is the version of Dynamo after the last step.

@@ -12,11 +12,13 @@ from typing import Any
 import pytest
 
 from krm_fn.config import Config
+from krm_fn.files import reading, sources
 from krm_fn.kube import identity, labels
 from krm_fn.review.diff import comparison, markdown_diff, rendered_state
 from krm_fn.review.upgrade import fleet_parts, planner, upgrade_markdown, upgrade_steps
 from krm_fn.review.upgrade.planner import UpgradeOptions
 from krm_fn.review.upgrade.upgrade_report import UpgradeReport
+from tests.fuzz import mutations
 from tests.support import beta, given
 
 DIGEST = "registry.example/dynamo@sha256:" + "0a" * 32
@@ -242,7 +244,7 @@ def test_the_settings_of_a_rendered_graph_are_those_of_its_render():
     assert (part.config.orchestrator, part.config.behaviour) == ("grove", "")
     assert [resource["kind"] for resource in part.resources] == ["DynamoGraphDeployment"]
     (step,) = planner.plan([part], (1, 6, 1)).steps
-    assert [rollout.service.name for graph in step.graphs for rollout in graph.rollouts] == ["Front", "Worker"]
+    assert [rollout.service and rollout.service.name for graph in step.graphs for rollout in graph.rollouts] == ["Front", "Worker"]
 
 
 def test_objects_of_an_operator_are_not_planned():
@@ -262,3 +264,14 @@ def test_the_gpus_of_replicas_are_those_of_the_adapter_in_the_cluster():
     adapters[0]["spec"]["replicas"] = 5
     parts = fleet_parts.parts("", expansion.resources, Config(), is_configured=False)
     assert planner.plan(parts, (1, 6, 1)).steps[0].graphs[0].gpus.before == 20
+
+
+@pytest.mark.parametrize("target", [(1, 6, 1), (0, 9, 1)])
+def test_resources_with_any_mistakes_have_a_plan(target):
+    """A plan never raises for what resources contain."""
+    sound = mutations.seeds()
+    for number in range(40):
+        loaded = sources.from_files([reading.parse(mutations.case(number, sound).text().encode(), "items.yaml")])
+        parts = fleet_parts.parts("", loaded.values, loaded.config, is_configured=bool(loaded.configs))
+        plan = planner.plan(parts, target, UpgradeOptions(new_origin=True))
+        assert all(graph.services or graph.state != "planned" or not graph.rollouts for step in plan.steps for graph in step.graphs)
