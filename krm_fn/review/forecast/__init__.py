@@ -168,10 +168,12 @@ def _restarting(changes: Sequence[ObjectChange], parts: Sequence[KindForecast]) 
 
 
 def _with_pods(change: ObjectChange, part: KindForecast) -> Iterator[Service]:
-    """Yields the services with pods before the change. The number of pods of a DaemonSet is unknown."""
+    """Yields the services that may have pods before the change."""
     for rollout in part.rollouts:
-        if rollout.old_units or change.key.kind == "DaemonSet":
-            yield from (rollout.service,) if rollout.service else part.services
+        if rollout.service is None and object_rules.may_have_pods(change.old):
+            yield from part.services
+        elif rollout.service and rollout.old_units:
+            yield rollout.service
 
 
 def _object_findings(change: ObjectChange, part: KindForecast, cluster_state: ClusterState) -> Iterator[Result]:
