@@ -159,18 +159,21 @@ def total_gpus(parallel: Sequence[Rollout]) -> Gpus:
 
 def _restarting(changes: Sequence[ObjectChange], parts: Sequence[KindForecast]) -> tuple[Service, ...]:
     """Returns the services with pods that are replaced: by their own object, or because another object replaces a removed one."""
-    created, deleted = (
-        {
-            service
-            for change, part in zip(changes, parts, strict=True)
-            if part.rollouts and part.effect == effect
-            for service in part.services
-        }
-        for effect in ("created", "deleted")
-    )
+    pairs = tuple(zip(changes, parts, strict=True))
+    created = {service for _, part in pairs if part.rollouts and part.effect == "created" for service in part.services}
+    deleted = {service for change, part in pairs if part.effect == "deleted" for service in _with_pods(change, part)}
     moved = created & deleted
     services = (service for part in parts for service in (*part.restarting, *(service for service in part.services if service in moved)))
     return tuple(dict.fromkeys(services))
+
+
+def _with_pods(change: ObjectChange, part: KindForecast) -> Iterator[Service]:
+    """Yields the services that may have pods before the change."""
+    for rollout in part.rollouts:
+        if rollout.service is None and object_rules.may_have_pods(change.old):
+            yield from part.services
+        elif rollout.service and rollout.old_units:
+            yield rollout.service
 
 
 def _object_findings(change: ObjectChange, part: KindForecast, cluster_state: ClusterState) -> Iterator[Result]:

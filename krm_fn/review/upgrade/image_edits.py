@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from krm_fn import results
-from krm_fn.kinds import runtime_tags
+from krm_fn.kinds import gates, runtime_tags
 from krm_fn.kube import identity, paths, version
 from krm_fn.kube.types import Resource
 from krm_fn.kube.values import mapping, text
@@ -32,7 +32,7 @@ def of_resource(resource: Resource, step: UpgradeStep) -> Iterator[FieldEdit]:
     """Yields the edits of a graph, a standalone component or a request. Fields may have wrong types."""
     overrides: dict[results.Path, FieldEdit] = {}
     for image in _images(resource):
-        if _is_changed(image, step):
+        if _is_changed(image, step) and not _keeps_profiler(resource, image, step):
             if isinstance(image.image, str) and (new := _edited(image.image, step)):
                 yield FieldEdit(image.path, image.image, new, "image")
             if image.override:
@@ -48,7 +48,13 @@ def findings(resource: Resource, step: UpgradeStep) -> Iterator[Result]:
         written = image.image
         if not isinstance(written, str) or not written or (image.override and not _is_changed(image, step)):
             continue
-        if version.of_image(written) is None:
+        if _keeps_profiler(resource, image, step):
+            message = (
+                f"a Job of krm-fn runs only the profiler of Dynamo before 1.0, so the step leaves {written}; remove the request if its "
+                "graph is committed, or profile again with an operator"
+            )
+            yield results.warning("DYN656", message, ref, image.path, current=written)
+        elif version.of_image(written) is None:
             yield results.warning("DYN660", _unversioned(image, step), ref, image.path, current=written)
         elif _is_changed(image, step):
             yield from _about_reference(written, image, ref, step)
@@ -67,6 +73,12 @@ def _images(resource: Resource) -> Iterator[RuntimeImage]:
         for image in runtime_version.images(mapping(paths.at(resource, _GRAPH_OF_REQUEST))):
             of_graph = (*_GRAPH_OF_REQUEST, *image.override_path) if image.override else ()
             yield image._replace(path=(*_GRAPH_OF_REQUEST, *image.path), override_path=of_graph)
+
+
+def _keeps_profiler(resource: Resource, image: RuntimeImage, step: UpgradeStep) -> bool:
+    """True for the profiler of a request whose image of the step has another profiler, which krm-fn does not run."""
+    is_profiler = image.path in {of_version[0] for of_version in _OF_REQUESTS.values()} and results.ref(resource).kind == identity.REQUEST
+    return is_profiler and image.version is not None and image.version < gates.NEW_PROFILER.minimum <= step.runtime
 
 
 def _is_changed(image: RuntimeImage, step: UpgradeStep) -> bool:

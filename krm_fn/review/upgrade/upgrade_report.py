@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from krm_fn import report, results
+from krm_fn.kube import identity
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.records import NamedTuple
 from krm_fn.results import Path, Result
@@ -18,6 +19,7 @@ CAUSE_NAMES: Mapping[Cause, str] = {"release": "release", "image": "image", "ori
 FLEET_HEAD = ("GRAPH", "STEP", "RESTARTS", "GPUS", "INTERRUPTED", "PEAK", "WAVE", "CAUSED BY")
 SERVICE_HEAD = ("SERVICE", "EFFECT", "GPUS", "INTERRUPTED", "PEAK", *(CAUSE_NAMES[cause].upper() for cause in CAUSES), "CAUSED BY")
 PLATFORM_HEAD = ("UPGRADE BEFORE", "STATE", "AT LEAST", "NOW")
+_KINDS = {identity.COMPONENT: "component", identity.REQUEST: "request"}
 _ALONE = {True: "restarts", False: "stays", None: "error"}
 _OPTIONS: Mapping[Cause, str] = {"origin": "--new-origin", "api_version": "--api-version v1beta1"}
 
@@ -46,18 +48,23 @@ class UpgradeReport(NamedTuple):
 
     def graphs(self, step: StepPlan) -> list[GraphUpgrade]:
         """Returns the graphs of a step that the report shows."""
-        return [graph for graph in step.graphs if self.graph in ("", graph.key.name, name(graph.key))]
+        return [graph for graph in step.graphs if self.graph in ("", *_names(graph.key))]
 
 
 def name(key: ObjectKey) -> str:
-    """Returns the namespace and the name of a graph."""
-    return f"{key.namespace}/{key.name}"
+    """Returns the namespace and the name of a graph, and for another kind a word for it: `prod/chat`, `prod/chat (request)`."""
+    kind = _KINDS.get(key.kind, "")
+    return f"{key.namespace}/{key.name}{f' ({kind})' if kind else ''}"
 
 
 def names(plan: UpgradePlan) -> set[str]:
     """Returns the names that `UpgradeReport.graph` can have, with and without their namespaces."""
     keys = [graph.key for step in plan.steps for graph in step.graphs] + [key for _, key in plan.unchanged]
-    return {text for key in keys for text in (key.name, name(key))}
+    return {text for key in keys for text in _names(key)}
+
+
+def _names(key: ObjectKey) -> tuple[str, str]:
+    return key.name, f"{key.namespace}/{key.name}"
 
 
 def title(content: UpgradeReport) -> str:
@@ -77,7 +84,8 @@ def sentences(content: UpgradeReport) -> Iterator[str]:
     yield title(content)
     for step in content.steps:
         yield f"{step_title(step)}: {_effects(content.graphs(step))}{'' if content.graph else _waves(step)}"
-    failed = {name(graph.key): None for step in content.plan.steps for graph in step.graphs if graph.state == "error before"}
+    first_states = {(graph.part, graph.key): graph.state for step in reversed(content.plan.steps) for graph in step.graphs}
+    failed = dict.fromkeys(name(key) for (_, key), state in first_states.items() if state == "error before")
     refused = {name(graph.key): None for step in content.steps for graph in content.graphs(step) if graph.state == "error after"}
     if failed and not content.graph:
         yield f"No plan, because of errors before the upgrade: {_listed([*failed])}."

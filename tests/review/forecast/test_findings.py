@@ -138,3 +138,21 @@ def test_a_service_without_pods_does_not_restart(old, replicas, image, services)
     assert restarting(old, new)
     assert restarting(without_pods(old, replicas), without_pods(new, replicas)) == services
     assert restarting(without_pods(old, replicas), new) == services
+
+
+@pytest.mark.parametrize("resource", [labelled(), leader_worker_set()], ids=["a Deployment", "a LeaderWorkerSet"])
+def test_a_service_without_pods_does_not_restart_if_its_workload_gets_another_name(resource):
+    renamed = {**resource, "metadata": {**resource["metadata"], "name": "another"}}
+    empty = without_pods(resource, ("spec", "replicas"))
+    services = [forecast([given.change(old, None), given.change(None, renamed)]).restarting for old in (resource, empty)]
+    assert [len(restarting_services) for restarting_services in services] == [1, 0]
+
+
+def test_a_service_that_an_autoscaler_may_have_scaled_up_restarts():
+    """The number of its scaling adapter is only the first one."""
+    old = {**labelled(), "spec": {name: value for name, value in labelled()["spec"].items() if name != "replicas"}}
+    new = written(json_copy(old), ("spec", "template", *POD_IMAGE), "worker:2")
+    adapter = {"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoGraphDeploymentScalingAdapter", "metadata": old["metadata"]}
+    scaled_to_zero = {**adapter, "spec": {"replicas": 0}}
+    changes = [given.change(old, new), given.change(scaled_to_zero, scaled_to_zero)]
+    assert len(forecast(changes).restarting) == 1

@@ -257,6 +257,23 @@ def test_objects_of_an_operator_are_not_planned():
     assert [resource["kind"] for resource in part.resources] == ["DynamoGraphDeployment"]
 
 
+def test_a_request_keeps_the_profiler_that_krm_fn_runs():
+    """Its Job runs the profiler of images before 1.0 only."""
+    old = "registry.example/dynamo:0.9.1"
+    spec = {
+        "model": "m",
+        "backend": "vllm",
+        "profilingConfig": {"profilerImage": old, "config": {}},
+        "deploymentOverrides": {"workersImage": old},
+    }
+    request = given.item("DynamoGraphDeploymentRequest", "ask", api=identity.V1ALPHA1, spec=spec)
+    plan = planned(pair("0.9.1"), request, target="1.5")
+    (upgrade,) = [graph for graph in plan.steps[0].graphs if graph.key.kind == "DynamoGraphDeploymentRequest"]
+    assert (upgrade.state, {"DYN656"} <= {*codes(upgrade.findings)}) == ("planned", True)
+    assert upgrade.edits is not None
+    assert [edit.path for edit in upgrade.edits.fields] == [("spec", "deploymentOverrides", "workersImage")]
+
+
 def test_the_gpus_of_replicas_are_those_of_the_adapter_in_the_cluster():
     graph = given.graph({"Worker": tagged("1.5.1", replicas=2, scalingAdapter={"enabled": True}, resources={"limits": {"gpu": "4"}})})
     expansion = given.expanded(graph, config=Config(behaviour="v1.5"))
