@@ -269,8 +269,13 @@ def _differences(
     again = repository_states.load(given, {file: text.new for file, text in texts.items()})
     if len(again.parts) != len(loaded.parts):
         return [results.error("DYN664", "the new texts have other roots, so nothing is written; write the edits by hand")]
+    moves_images = any(edit.path[:1] == ("images",) for entry in written for edit in entry.documents)
     pairs = zip(loaded.parts, again.parts, strict=True)
-    return [finding for before, after in pairs for finding in planned_builds.differences(before, after, planned, releases)]
+    return [
+        finding
+        for before, after in pairs
+        for finding in planned_builds.differences(before, after, planned, releases, moves_images=moves_images)
+    ]
 
 
 def _with_edit(resource: Resource, edit: FieldEdit) -> Resource:

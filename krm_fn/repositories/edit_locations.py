@@ -11,15 +11,17 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from krm_fn.files import selection
+from krm_fn.files import selection, text_edits
 from krm_fn.files.reading import Source
 from krm_fn.kube import paths
-from krm_fn.repositories import kustomizations
+from krm_fn.repositories import kustomizations, planned_builds
 from krm_fn.repositories.roots import Roots
 from krm_fn.repositories.tree import Tree, entries, text_of
 from krm_fn.results import Path
 from krm_fn.review.upgrade.field_edits import FieldEdit
 from krm_fn.yamlio import reader
+
+_KUSTOMIZATIONS = ("", "Kustomization", "Component")
 
 
 class DocumentEdit(NamedTuple):
@@ -49,7 +51,7 @@ class BuildDocuments:
                 self._add(source for name in tree.below(root.folder) for source in tree.read(name).sources)
 
     def _add(self, sources: Iterable[Source]) -> None:
-        group = {id(source): source for source in sources if isinstance(source.value, dict)}
+        group = {id(source): source for source in sources if isinstance(source.value, dict | list)}
         for file in {source.file for source in group.values()}:
             self._by_file.setdefault(file, {}).update(group)
 
@@ -104,7 +106,7 @@ def find(source: Source, edit: FieldEdit, beside: Sequence[Source]) -> list[Docu
     of_images = [found for document in documents for found in _of_images(document, edit.old, edit.new)]
     if fields or of_images:
         return [*fields, *of_images]
-    return [DocumentEdit(document, (), edit.new, edit.old) for document in documents if edit.old in document.text]
+    return [DocumentEdit(document, (), edit.new, edit.old) for document in _with_text(documents, edit.old, edit.new)]
 
 
 def _distinct(documents: Iterable[Source]) -> Iterator[Source]:
@@ -112,9 +114,16 @@ def _distinct(documents: Iterable[Source]) -> Iterator[Source]:
     known = set()
     for document in documents:
         key = document.file, document.start, document.at
-        if key not in known and isinstance(document.value, dict):
+        if key not in known and isinstance(document.value, dict | list):
             known.add(key)
             yield document
+
+
+def _with_text(documents: Sequence[Source], old: str, new: str) -> list[Source]:
+    """Returns the documents that can make a field of a text: Kustomizations and JSON patches, otherwise the sources of replacements."""
+    having = [document for document in documents if old in document.text and text_edits.with_text(document.text, old, new) != document.text]
+    patches = [document for document in having if isinstance(document.value, list) or document.address.kind in _KUSTOMIZATIONS]
+    return patches or [document for document in having if document.address.kind == planned_builds.REPLACING]
 
 
 def _is_same(document: Source, built: Source) -> bool:

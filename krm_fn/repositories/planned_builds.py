@@ -12,16 +12,23 @@ from krm_fn.kube.types import Resource
 from krm_fn.manifests import ownership
 from krm_fn.results import Result
 
+REPLACING = "ConfigMap"
+"""The kind of objects that hold values for replacements of kustomize."""
 
-def differences(before: Sources, after: Sources, planned: Mapping[int, Resource], releases: Mapping[int, str]) -> Iterator[Result]:
+
+def differences(
+    before: Sources, after: Sources, planned: Mapping[int, Resource], releases: Mapping[int, str], *, moves_images: bool
+) -> Iterator[Result]:
     """Yields the errors about the resources of a root that a new build makes in another way than planned.
 
     `planned` are the changed resources, and `releases` the releases that graphs follow, both by the ids of the values in `before`. A
-    rendered graph names the release that its render followed.
+    rendered graph names the release that its render followed. `moves_images`: entries of `images` change, which are for all objects with an
+    image, so that other objects may change, too.
     """
     new = {identity.key(source.value): source.value for source in after.resources}
     for source in before.resources:
-        if not identity.is_dynamo(source.value) or ownership.is_generated(source.value):
+        is_other = not identity.is_dynamo(source.value) and (moves_images or source.address.kind == REPLACING)
+        if is_other or ownership.is_generated(source.value):
             continue
         wanted, built = planned.get(id(source.value), source.value), new.get(identity.key(source.value))
         if built is None:

@@ -203,6 +203,19 @@ KUSTOMIZE: list[tuple[str, dict[str, str], dict[str, tuple[str, str]]]] = [
         {"kustomization.yaml": ("own/dynamo:1.5.0", "own/dynamo:1.6.1"), "graph.yaml": ("1.5.1 # the frontend", "1.6.1 # the frontend")},
     ),
     (
+        "a JSON patch in a file, beside objects with the same image",
+        {
+            "kustomization.yaml": "resources: [graph.yaml, job.yaml]\n"
+            "patches: [{target: {kind: DynamoGraphDeployment}, path: patch.yaml}]\n",
+            "patch.yaml": "# own/dynamo:1.5.0\n- op: replace\n  path: /spec/services/Worker/extraPodSpec/mainContainer/image\n"
+            "  value: own/dynamo:1.5.0 # tag\n",
+            "graph.yaml": GRAPH,
+            "job.yaml": "apiVersion: v1\nkind: Pod # own/dynamo:1.5.0\nmetadata: {name: load}\n"
+            "spec: {containers: [{name: a, image: 'own/dynamo:1.5.0'}]}\n",
+        },
+        {"patch.yaml": ("own/dynamo:1.5.0 # tag", "own/dynamo:1.6.1 # tag"), "graph.yaml": ("1.5.1 # the f", "1.6.1 # the f")},
+    ),
+    (
         "a component that a render follows",
         {
             "kustomization.yaml": "namespace: prod\nresources: [graph.yaml]\ncomponents: [../render]\n",
@@ -275,6 +288,19 @@ def test_a_base_of_a_graph_that_is_not_in_the_step(folder, kustomize_on_path):
     files = upgraded(".")
     assert {finding.code for finding in files.findings} == {"DYN664"}
     assert "in another way than planned" in files.findings[0].message
+    assert files.texts == {}
+
+
+def test_a_patch_of_another_object_with_the_same_image(folder, kustomize_on_path):
+    """A text that makes the image of a graph and that of a Pod cannot be edited for the graph alone: nothing is written."""
+    patch = "- op: replace\n  path: /{0}/image\n  value: own/dynamo:1.5.0\n"
+    graph = "spec/services/Worker/extraPodSpec/mainContainer"
+    put(folder, {"graph.yaml": GRAPH, "one.yaml": patch.format(graph), "two.yaml": patch.format("spec/containers/0")})
+    put(folder, {"pod.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: load}\nspec: {containers: [{name: a, image: x}]}\n"})
+    targets = "{target: {kind: DynamoGraphDeployment}, path: one.yaml}, {target: {kind: Pod}, path: two.yaml}"
+    put(folder, {"kustomization.yaml": f"resources: [graph.yaml, pod.yaml]\npatches: [{targets}]\n"})
+    files = upgraded(".")
+    assert [(finding.code, finding.path) for finding in files.findings] == [("DYN664", ("spec", "containers", 0, "image"))]
     assert files.texts == {}
 
 
