@@ -11,12 +11,12 @@ OTHERS := tests/gitops tests/containers tests/running tests/engine_flags tests/u
 VENV := .venv
 BIN := $(VENV)/bin
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' krm_fn/__init__.py)
-IMAGE ?= ghcr.io/dynamo-krm-fn/dynamo-krm-fn:$(VERSION)
+IMAGE ?= $(shell sed -n 's/^image: \([^ ]*\).*/\1/p' tools/release/names.yaml):$(VERSION)
 ENGINE ?= $(shell docker info >/dev/null 2>&1 && echo docker || echo podman)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo try test fuzz admission convert-check explain-coverage forecast soak test-gitops test-upgrades test-running test-engine test-engines test-containers image pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags
+.PHONY: help venv demo try test fuzz admission convert-check explain-coverage forecast soak test-gitops test-upgrades test-running test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -84,6 +84,19 @@ image: ## build the container image with docker or podman: IMAGE=name TARGET=syn
 	$(ENGINE) build --tag $(IMAGE) --build-arg VERSION=$(VERSION) --build-arg REVISION=$(shell git rev-parse HEAD 2>/dev/null || echo unknown) \
 		$(if $(TARGET),--target $(TARGET)) $(if $(BASE),--build-arg BASE=$(BASE)) $(BUILD_FLAGS) .
 
+bump: $(VENV)/dev ## write a new version into all files, and the date into the changelog: VERSION=0.2.0; then generate and golden
+	@PYTHONPATH=tools $(BIN)/python -m release.bump $(VERSION)
+	@$(MAKE) --no-print-directory generate golden
+
+release-notes: ## print the notes of a version from the changelog: VERSION=0.2.0
+	@PYTHONPATH=tools $(PYTHON) -m release.changelog $(VERSION)
+
+name: ## print a name of tools/release/names.yaml: KEY=image
+	@sed -n 's/^$(KEY): \([^ ]*\).*/\1/p' tools/release/names.yaml
+
+names: $(VENV)/runtime ## write the names of tools/release/names.yaml into all files: FROM=REV has the names that the files still have, by default HEAD
+	@PYTHONPATH=tools $(BIN)/python -m release.names $(if $(FROM),--from $(FROM))
+
 pins: $(VENV)/runtime ## write the digests of the base images into the Dockerfile; needs access to the registries
 	@$(BIN)/python tools/image/pins.py
 
@@ -149,7 +162,7 @@ native: $(VENV)/dev tools ## for a new version of Kubernetes: read its schemas f
 
 golden: $(VENV)/dev tools ## record the output of every example again, for review as a diff
 	$(BIN)/python -m tests.support.golden
-	$(BIN)/python -m tests.platform.rollouts
+	PYTHONPATH=tools $(BIN)/python -m tests.platform.rollouts
 	$(BIN)/python -m tests.support.pictures
 
 bench: $(VENV)/dev tools ## measure time and memory, medians of one run

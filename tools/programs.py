@@ -78,6 +78,7 @@ ALL = (
     Program("kubectl", ("version", "--client"), "kubernetes", _KUBERNETES, "/cmd/kubectl"),
     Program("field-order", (), "field-order", "k8s.io/api", "."),
     Program("nats-server", ("--version",), "nats-server", "github.com/nats-io/nats-server/v2", ""),
+    Program("actionlint", ("-version",), "actionlint", "github.com/rhysd/actionlint", "/cmd/actionlint"),
     Program("openssl", ("version",), oldest="v3.0.0", debian="openssl"),
     Program("dot", ("-V",), oldest="v2.40.0", debian="graphviz"),
     Program("promtool", ("--version",), oldest="v2.40.0", debian="prometheus"),

@@ -19,9 +19,10 @@ from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
+from krm_fn import project
 from krm_fn.yamlio import reader
 
-_FOLDER = "https://github.com/dynamo-krm-fn/dynamo-krm-fn/blob/main/docs/errors"
+_FOLDER = f"https://{project.REPOSITORY}/blob/main/docs/errors"
 
 
 class Page(NamedTuple):

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import krm_fn
-from krm_fn import generate
+from krm_fn import generate, project
 from krm_fn.generate import crds
 from krm_fn.kube.types import Resource
 
-HOME = "https://github.com/dynamo-krm-fn/dynamo-krm-fn"
-IMAGE = "ghcr.io/dynamo-krm-fn/dynamo-krm-fn"
+HOME = f"https://{project.REPOSITORY}"
 DESCRIPTION = "NVIDIA Dynamo graphs become the native Kubernetes objects they stand for."
 TAGS = ["mutator", "generator"]
 USAGE = "docs/configuration.md"
@@ -33,7 +32,7 @@ def definition(examples: Iterable[str]) -> Resource:
             "group": group,
             "names": {"kind": kind},
             "description": DESCRIPTION,
-            "publisher": "dynamo-krm-fn",
+            "publisher": project.REPOSITORY.split("/")[1],
             "home": HOME,
             "tags": TAGS,
             "versions": [
@@ -42,7 +41,11 @@ def definition(examples: Iterable[str]) -> Resource:
                     "schema": {"openAPIV3Schema": crds.root(settings, known)},
                     "idempotent": True,
                     "runtime": {
-                        "container": {"image": f"{IMAGE}:{krm_fn.__version__}", "requireNetwork": False, "requireStorageMount": False}
+                        "container": {
+                            "image": f"{project.IMAGE}:{krm_fn.__version__}",
+                            "requireNetwork": False,
+                            "requireStorageMount": False,
+                        }
                     },
                     "usage": _address("blob", USAGE),
                     "examples": [_address("blob", f"{example}/README.md") for example in examples],
@@ -56,7 +59,7 @@ def definition(examples: Iterable[str]) -> Resource:
 def metadata(examples: Iterable[str]) -> Resource:
     """The content of `metadata.yaml`."""
     return {
-        "image": IMAGE,
+        "image": project.IMAGE,
         "description": DESCRIPTION,
         "tags": TAGS,
         "sourceURL": _address("tree", "krm_fn"),

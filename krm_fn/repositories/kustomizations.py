@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from krm_fn import results
+from krm_fn import project, results
 from krm_fn.files import selection
 from krm_fn.files.reading import Source
 from krm_fn.kube import labels
@@ -30,7 +30,7 @@ _FIELDS = frozenset(
 )
 _REMOTE = re.compile(r"^[a-z][a-z0-9+.-]*://|^git@|^github\.com/|[?&](ref|version|timeout|submodules)=|^[^/.][^/]*\.[a-z]+/.*//")
 _DYNAMO = re.compile(r"\bkind[\"']?\s*:\s*[\"']?Dynamo|\bdynamo\.krm-fn\.io/")
-_PROGRAM, _IMAGES = "krm-fn", ("krm-fn", "dynamo-krm-fn")
+_PROGRAM, _IMAGES = "krm-fn", ("krm-fn", project.IMAGE.rpartition("/")[2])
 """The name of our program, and the last part of the name of our image."""
 _ORIGINS = "originAnnotations"
 _COMMAND = "compare the output of your own command with `diff --build`, or pipe it into `check -`"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import krm_fn
+from krm_fn import project
 from tests.testbed import programs
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     import containers
 
-NAME = f"ghcr.io/dynamo-krm-fn/dynamo-krm-fn:{krm_fn.__version__}"
+NAME = f"{project.IMAGE}:{krm_fn.__version__}"
 
 
 class Image(NamedTuple):

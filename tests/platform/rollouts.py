@@ -2,7 +2,7 @@
 
 The changelog must announce every such restart. `make golden` shows the change itself.
 
-    python -m tests.platform.rollouts    # write the record
+    PYTHONPATH=tools python -m tests.platform.rollouts    # write the record
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import hashlib
 import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from release import changelog
 
 from tests.platform import installation
 from tests.support import golden, truth
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
 
 RECORD = programs.ROOT / "tests" / "support" / "templates.json"
 CHANGES = programs.ROOT / "CHANGELOG.md"
-_RELEASES = re.compile(r"^## (\d+\.\d+\.\d+)(, unreleased)?$", re.MULTILINE)
 
 
 class Entry(NamedTuple):
@@ -63,11 +64,8 @@ def outdated(before: Record, after: Record) -> list[str]:
 
 
 def announced(changes: str) -> str:
-    """The section of the changelog about the unreleased version, or an empty text."""
-    sections = [*_RELEASES.finditer(changes)]
-    if not sections or not sections[0][2]:
-        return ""
-    return changes[sections[0].end() : sections[1].start() if len(sections) > 1 else None]
+    """The notes of the changelog about versions that are not released."""
+    return "\n".join(section.notes for section in changelog.sections(changes) if not section.date)
 
 
 def surprises(before: Record, after: Record, changes: str) -> dict[str, list[str]]:
@@ -78,8 +76,8 @@ def surprises(before: Record, after: Record, changes: str) -> dict[str, list[str
 
 def renewed(before: Record, after: Record, changes: str) -> Record:
     """The entries to record: examples with another input, or all of them at a release and before the first one."""
-    releases = [unreleased for _, unreleased in _RELEASES.findall(changes)]
-    if not all(releases) and releases[0]:
+    dates = [section.date for section in changelog.sections(changes)]
+    if any(dates) and not dates[0]:
         return {name: before[name] if name in before and name not in outdated(before, after) else entry for name, entry in after.items()}
     return after
 

@@ -14,6 +14,7 @@ import urllib.request
 import pytest
 import yaml
 
+import krm_fn
 from krm_fn import config
 from tests.platform import admission, installation, pages
 from tests.support import golden, markdown
@@ -333,5 +334,5 @@ def test_the_page_of_the_syncer_installs_it(apart, tmp_path):
         for script in scripts:
             pages.run(script.replace("kubectl create namespace team-a\n", ""), folder, apart)
     asked = ("get", "pods", "-n", "dynamo-system", "-l", "app.kubernetes.io/name=krm-fn-sync", "-o", "jsonpath={..image}")
-    server.eventually(lambda: "registry.example.com/krm-fn:0.1.0-sync" in apart.kubectl(*asked).split())
+    server.eventually(lambda: f"registry.example.com/krm-fn:{krm_fn.__version__}-sync" in apart.kubectl(*asked).split())
     assert apart.kubectl("get", "deployment", "-n", "team-a", "krm-fn-sync", "-o", "name")

@@ -12,15 +12,15 @@ from tests.support import golden
 BEFORE = {"examples/chat": Entry("a", {"expected Deployment/one": "1", "expected Deployment/two": "2"})}
 CHANGELOG = """# Changes
 
-## {version}
+## [{version}] - {date}
 
 * {said}
 
-## 0.1.0
+## [0.1.0] - 2026-11-21
 
 * `examples/chat` was there.
 """
-UNRELEASED = "0.2.0, unreleased"
+UNRELEASED = "unreleased"
 
 
 def entry(source="a", **digests):
@@ -43,13 +43,13 @@ CASES = [
 
 @pytest.mark.parametrize(("reason", "after", "said", "found"), CASES, ids=[row[0] for row in CASES])
 def test_surprises(reason, after, said, found):
-    assert rollouts.surprises(BEFORE, after, CHANGELOG.format(version=UNRELEASED, said=said)) == found
+    assert rollouts.surprises(BEFORE, after, CHANGELOG.format(version="0.2.0", date=UNRELEASED, said=said)) == found
 
 
 def test_what_an_earlier_release_said_does_not_count():
     after = entry(one="1", two="3")
-    assert rollouts.surprises(BEFORE, after, CHANGELOG.format(version=UNRELEASED, said="nothing")) != {}
-    assert rollouts.announced(CHANGELOG.format(version="0.2.0", said="`examples/chat`")) == ""
+    assert rollouts.surprises(BEFORE, after, CHANGELOG.format(version="0.2.0", date=UNRELEASED, said="nothing")) != {}
+    assert rollouts.announced(CHANGELOG.format(version="0.2.0", date="2026-12-01", said="`examples/chat`")) == ""
 
 
 RECORDINGS = [
@@ -57,19 +57,19 @@ RECORDINGS = [
     ("which an example is that was edited", UNRELEASED, entry("b", one="1", two="3"), entry("b", one="1", two="3")),
     ("or one that is new", UNRELEASED, {**BEFORE, "examples/new": Entry("c", {})}, {**BEFORE, "examples/new": Entry("c", {})}),
     ("or one that is gone", UNRELEASED, {}, {}),
-    ("everything for a release", "0.2.0", entry(one="1", two="3"), entry(one="1", two="3")),
+    ("everything for a release", "2026-12-01", entry(one="1", two="3"), entry(one="1", two="3")),
 ]
 
 
-@pytest.mark.parametrize(("reason", "version", "after", "kept"), RECORDINGS, ids=[row[0] for row in RECORDINGS])
-def test_recording(reason, version, after, kept):
+@pytest.mark.parametrize(("reason", "date", "after", "kept"), RECORDINGS, ids=[row[0] for row in RECORDINGS])
+def test_recording(reason, date, after, kept):
     """Recording does not hide a changed template of an unchanged example."""
-    assert rollouts.renewed(BEFORE, after, CHANGELOG.format(version=version, said="")) == kept
+    assert rollouts.renewed(BEFORE, after, CHANGELOG.format(version="0.2.0", date=date, said="")) == kept
 
 
 def test_before_the_first_release_everything_is_recorded():
     after = entry(one="1", two="3")
-    assert rollouts.renewed(BEFORE, after, f"# Changes\n\n## {UNRELEASED}\n\n* First.\n") == after
+    assert rollouts.renewed(BEFORE, after, f"# Changes\n\n## [0.1.0] - {UNRELEASED}\n\n* First.\n") == after
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def now(kustomize):
 
 
 def test_the_record_is_of_the_examples_as_they_are(now):
-    """`python -m tests.platform.rollouts` brings it up to date."""
+    """`make golden` brings it up to date."""
     assert rollouts.outdated(rollouts.recorded(), now) == []
     assert {f"examples/{folder.name}" for folder in golden.folders()} <= now.keys()
     assert [name for name, entry in now.items() if not entry.templates and golden.of(golden.EXAMPLES / name.partition("/")[2])] == []

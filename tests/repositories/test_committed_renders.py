@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import krm_fn
 from tests.cli import console
 from tests.repositories.clones import BUILD, FUNCTION, GRAPH, README, RENDER, codes
 from tests.repositories.clones import Clone as Clones
@@ -81,7 +82,7 @@ def test_an_edited_render_names_the_field_and_the_line(rendered):
 
 
 def test_another_version_of_krm_fn_alone_is_no_difference(rendered):
-    rendered.edit("objects.yaml", "rendered-by: krm-fn 0.1.0", "rendered-by: krm-fn 0.0.9")
+    rendered.edit("objects.yaml", f"rendered-by: krm-fn {krm_fn.__version__}", "rendered-by: krm-fn 0.0.9")
     assert console.run("check").code == 0
 
 

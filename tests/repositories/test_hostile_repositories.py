@@ -7,6 +7,7 @@ import threading
 
 import pytest
 
+from krm_fn import project
 from tests.cli import console
 from tests.repositories.clones import FUNCTION, GRAPH, README, codes
 
@@ -43,7 +44,12 @@ PROGRAMS = [
     ("a container", {"transformers": "[evil.yaml]"}, "container: {image: evil.example/x}", "DYN595"),
     ("starlark", {"transformers": "[evil.yaml]"}, "starlark: {path: x.star}", "DYN595"),
     ("a program with our name", {"transformers": "[render.yaml, evil.yaml]"}, "exec: {path: ./bin/krm-fn}", ""),
-    ("an image with our name", {"transformers": "[evil.yaml]"}, "container: {image: evil.example/dynamo-krm-fn}", ""),
+    (
+        "an image with our name",
+        {"transformers": "[evil.yaml]"},
+        f"container: {{image: evil.example/{project.IMAGE.rpartition('/')[2]}}}",
+        "",
+    ),
     ("a chart", {"helmCharts": "[{name: x, repo: 'https://evil.example'}]"}, "exec: {path: krm-fn}", "DYN595"),
 ]
 
