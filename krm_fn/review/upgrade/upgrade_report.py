@@ -71,7 +71,7 @@ def title(content: UpgradeReport) -> str:
     """Returns the first sentence."""
     plan = content.plan
     target = upgrade_steps.version_text(plan.target)
-    subject = f" of {content.graph}" if content.graph else ""
+    subject = f" of {report.visible(content.graph)}" if content.graph else ""
     if not plan.steps:
         return f"Nothing to upgrade: no graph moves to {target}."
     is_back = plan.steps[0].step.is_downgrade
