@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import re
 import shutil
 import subprocess
 import sys
@@ -65,6 +66,41 @@ def test_other_spellings(reason, text, count):
     assert [(one.file, one.line) for one in located] == [("page.md", 2)] * count
 
 
+def _fetched(text: str) -> list[str]:
+    """The commands that fetch something published under our names."""
+    package, image, chart = map(re.escape, (NAMES.package, NAMES.image, NAMES.chart))
+    installs = rf"(?:pip|pipx|uvx?|brew|krew) [^\n`]*?(?<![\w./-])(?:{package}|{re.escape(NAMES.plugin)})(?![\w./-])"
+    return re.findall(rf"{installs}|(?:docker|podman) pull {image}|helm \w+ [^\n`]*oci://{chart}", text)
+
+
+def _published(text: str) -> list[str]:
+    """The commands of a page that does not say that nothing is published."""
+    return [] if re.search(r"\b(?:not|nothing is|no \w+ is) published\b", text, re.IGNORECASE) else _fetched(text)
+
+
+def test_no_page_says_that_something_is_published():
+    pages = [programs.ROOT / "README.md", programs.ROOT / "CONTRIBUTING.md", *(programs.ROOT / "docs").glob("*.md")]
+    assert {page.name: commands for page in pages if (commands := _published(page.read_text()))} == {}
+
+
+PUBLISHED = [
+    (f"pip install '{NAMES.package}'", 1),
+    (f"pipx install {NAMES.package}[sync]", 1),
+    (f"uvx {NAMES.package} check", 1),
+    (f"kubectl krew install {NAMES.plugin}", 1),
+    (f"docker pull {NAMES.image}:1", 1),
+    (f"helm install sync oci://{NAMES.chart}", 1),
+    (f"Nothing is published yet. Later: pip install {NAMES.package}", 0),
+    (f"pip install git+https://{NAMES.repository}@v1", 0),
+    ("pip install .", 0),
+]
+
+
+@pytest.mark.parametrize(("text", "count"), PUBLISHED)
+def test_commands_that_fetch(text, count):
+    assert len(_published(text)) == count
+
+
 WRONG = [
     ({"image": "https://ghcr.io/a/b"}, "image: write 'https://ghcr.io/a/b' without a scheme"),
     ({"plugin": "a b"}, "plugin: 'a b' contains a blank"),
@@ -121,6 +157,7 @@ def test_a_fork_changes_one_file(fork):
         path for path, content in renamed.items() for name in (NAMES.repository, NAMES.image, f"{NAMES.action}@") if name in content
     ] == []
     assert 'PACKAGE = "acme-render"' in renamed["krm_fn/project.py"]
+    assert "--repo acme/render" in renamed["SECURITY.md"]
     assert names.rename(FORK, NAMES, fork)
     own = {"tools/release/names.py", "tests/releases/test_names.py"}  # they contain names of the fork, too
     assert {path: text for path, text in names.files(fork) if path not in own} == {path: before[path] for path in before.keys() - own}

@@ -123,7 +123,7 @@ def problems(names: ProjectNames) -> list[str]:
 
 
 def _spellings(names: ProjectNames) -> list[str]:
-    return [*names, f"{names.action}@", f"&& cd {names.repository.rpartition('/')[2]}"]
+    return [*names, f"{names.action}@", f"--repo {names.action}", f"&& cd {names.repository.rpartition('/')[2]}"]
 
 
 def main() -> int:
