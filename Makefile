@@ -7,7 +7,7 @@ MINUTES ?= 60
 GRAPHS ?= 10000
 BASE ?= main
 # The tests that have make targets of their own.
-OTHERS := tests/gitops tests/containers tests/running tests/engine_flags tests/upgrades
+OTHERS := tests/gitops tests/containers tests/running tests/engine_flags tests/upgrades tests/site
 VENV := .venv
 BIN := $(VENV)/bin
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' krm_fn/__init__.py)
@@ -16,7 +16,7 @@ ENGINE ?= $(shell docker info >/dev/null 2>&1 && echo docker || echo podman)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo try test fuzz admission convert-check explain-coverage forecast soak test-gitops test-upgrades test-running test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags
+.PHONY: help venv demo try test fuzz admission convert-check explain-coverage forecast soak test-gitops test-upgrades test-running test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags site site-serve test-site tools-site
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -79,6 +79,18 @@ test-engines: $(VENV)/dev tools-engines ## run the command lines of rendered pod
 
 test-containers: $(VENV)/dev tools ## build the image and run the tests with a real container engine
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/containers
+
+site: $(VENV)/site ## build the site from the pages of docs: build/site; npm brings its scripts, once; SITE_EXTRAS="NAME=FOLDER" adds folders
+	@PYTHONPATH=tools $(BIN)/python -m website.build_site $(SITE_EXTRAS:%=--extra %)
+
+site-serve: $(VENV)/site ## build the site, serve it on this machine, and build it again after each change of a page, until Ctrl-C
+	@PYTHONPATH=tools $(BIN)/python -m website.serve_site $(SITE_EXTRAS:%=--extra %)
+
+test-site: $(VENV)/dev $(VENV)/site tools-site ## build the site, and read all its pages in a headless Chromium
+	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/site
+
+tools-site: $(VENV)/site ## find Chromium and npm; apt installs them for root
+	@$(BIN)/python tools/install.py --target tools-site
 
 image: ## build the container image with docker or podman: IMAGE=name TARGET=sync BASE=image BUILD_FLAGS=...
 	$(ENGINE) build --tag $(IMAGE) --build-arg VERSION=$(VERSION) --build-arg REVISION=$(shell git rev-parse HEAD 2>/dev/null || echo unknown) \
@@ -188,6 +200,11 @@ $(VENV)/runtime: setup.cfg pyproject.toml | $(BIN)/python
 $(VENV)/dev: setup.cfg pyproject.toml | $(BIN)/python
 	@echo "installing the development packages into $(VENV)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,sync]'
+	@touch $@ $(VENV)/runtime
+
+$(VENV)/site: setup.cfg pyproject.toml | $(BIN)/python
+	@echo "installing the packages of the site into $(VENV)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[site]'
 	@touch $@ $(VENV)/runtime
 
 $(BIN)/python:

@@ -97,6 +97,8 @@ ALL = (
     Program("mpirun", ("--version",), target="tools-multinode", oldest="v4.0.0", debian="openmpi-bin"),
     Program("clientgo", (), "../benchmarks/clientgo", "k8s.io/client-go", ".", target="bench-sync"),
     Program("prometheus", ("--version",), target="tools-planner", oldest="v2.40.0", debian="prometheus"),
+    Program("chromium", ("--version",), target="tools-site", oldest="v120.0.0", debian="chromium"),
+    Program("npm", ("--version",), target="tools-site", oldest="v9.0.0", debian="npm"),
     Program("redis-server", ("--version",), target="tools-gitops", oldest="v6.0.0", debian="redis-server"),
 )
 

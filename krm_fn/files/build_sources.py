@@ -39,8 +39,10 @@ class BuildSources(NamedTuple):
         A document that has another value, because the build changed it, counts only if no other document has the value.
         """
         value, annotated, alike = paths.at(built.value, path), self._annotated(built), _alike(self.documents, built)
-        equal = [(source, path) for source in (*annotated, *alike) if path and value is not None and paths.at(source.value, path) == value]
-        others = sorted(((source, _present(source, path)) for source in annotated or alike), key=lambda other: -len(other[1]))
+        written = [(source, paths.by_names(path, built.value, source.value)) for source in (*annotated, *alike)]
+        equal = [(source, inner) for source, inner in written if path and value is not None and paths.at(source.value, inner) == value]
+        present = [(source, _present(source, inner)) for source, inner in written[: len(annotated) or None]]
+        others = sorted(present, key=lambda other: -len(other[1]))
         for fields in (equal, [*_of_image(self.kustomizations, value)], others):
             if fields:
                 return fields[0] if self.is_certain or annotated or len(fields) == 1 else None

@@ -35,7 +35,7 @@ class Source(NamedTuple):
     """A value and its location: a path in a document of a file.
 
     `line` is the first line of the document, `text` the text of the document, and `start` the offset of that text in the file. `patches`
-    are documents that a build merged into the value.
+    are documents that a build merged into the value, and `unbuilt` is the value in the text before the build; None without a build.
     """
 
     value: Any
@@ -46,6 +46,7 @@ class Source(NamedTuple):
     at: results.Path = ()
     start: int = 0
     patches: tuple[Source, ...] = ()
+    unbuilt: Any = None
 
     def location(self, path: results.Path = ()) -> dict[str, Any]:
         """File, document, line and column of a field, as fields of a Result."""
@@ -60,7 +61,7 @@ class Source(NamedTuple):
 
 def field_locations(fields: Iterable[tuple[Source, results.Path]]) -> list[dict[str, Any]]:
     """Returns the locations of several fields, in the order of the arguments. Each text is read once."""
-    whole_paths = [(source, (*source.at, *path)) for source, path in ((_author(source, path), path) for source, path in fields)]
+    whole_paths = [(source, (*source.at, *path)) for source, path in (_written(source, path) for source, path in fields)]
     paths_by_text: dict[int, tuple[str, list[results.Path]]] = {}
     for source, path in whole_paths:
         paths_by_text.setdefault(id(source.text), (source.text, []))[1].append(path)
@@ -68,12 +69,14 @@ def field_locations(fields: Iterable[tuple[Source, results.Path]]) -> list[dict[
     return [_location(source, *positions_by_text[id(source.text)][path]) for source, path in whole_paths]
 
 
-def _author(source: Source, path: results.Path) -> Source:
-    """Returns the document that has a field: a patch with the same value there, or the source itself."""
-    if not (source.patches and path):
-        return source
-    value = paths.at(source.value, path)
-    return next((patch for patch in source.patches if value is not None and paths.at(patch.value, path) == value), source)
+def _written(source: Source, path: results.Path) -> tuple[Source, results.Path]:
+    """Returns the document that has a field, and the path there: a patch with the same value, or the source itself."""
+    value = paths.at(source.value, path) if source.patches and path else None
+    for patch in source.patches if value is not None else ():
+        patched = paths.by_names(path, source.value, patch.value)
+        if paths.at(patch.value, patched) == value:
+            return patch, patched
+    return source, path if source.unbuilt is None else paths.by_names(path, source.value, source.unbuilt)
 
 
 def _location(source: Source, line: int, column: int) -> dict[str, Any]:
@@ -181,7 +184,7 @@ def located(findings: Sequence[tuple[Source, Result]]) -> list[Result]:
 
 def _within(source: Source, result: Result, location: dict[str, Any]) -> dict[str, Any]:
     """Returns the location of a part of a text, behind the location of its field."""
-    author = _author(source, result.path)
+    author, _ = _written(source, result.path)
     line, column = positions.within(author.text, (location["line"] - author.line + 1, location["column"]), result.within)
     return {**location, "line": author.line + line - 1, "column": column}
 
@@ -216,7 +219,7 @@ def _original(source: Source, root: Path | None, read_once: Callable[[str], File
     if not path or (root is None and source.file != STDIN_NAME):
         return source
     document = document_of(read_once(str(root / path)).sources, number, source) if root and _is_inside(root / path, root) else None
-    return document or {"file": path, "document": number}
+    return document._replace(value=source.value, unbuilt=document.value) if document else {"file": path, "document": number}
 
 
 def _is_inside(path: Path, root: Path) -> bool:

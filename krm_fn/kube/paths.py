@@ -101,3 +101,20 @@ def replaced(value: Any, path: Path, new: Any) -> Any:
         return fields
     inner = replaced(fields.get(step), rest, new)
     return {**fields, step: inner} if rest or new is not None else {key: entry for key, entry in fields.items() if key != step}
+
+
+def by_names(path: Path, value: Any, other: Any) -> Path:
+    """Returns the path that a field of `value` has in `other`, which can have its lists in another order: entries match by their `name`.
+
+    kustomize moves patched entries of a list to the front. An entry without a name, or with a name that `other` lacks, keeps its index.
+
+    >>> by_names(("a", 0, "b"), {"a": [{"name": "y", "b": 1}]}, {"a": [{"name": "x"}, {"name": "y", "b": 1}]})
+    ('a', 1, 'b')
+    """
+    steps: list[str | int] = []
+    for number, step in enumerate(path):
+        entries = at(other, tuple(steps))
+        name = at(value, (*path[: number + 1], "name")) if isinstance(step, int) and isinstance(entries, list) else None
+        names = [at(entry, ("name",)) for entry in entries] if isinstance(name, str) else []
+        steps.append(names.index(name) if name in names else step)
+    return tuple(steps)

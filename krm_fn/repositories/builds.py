@@ -82,7 +82,7 @@ def _located(tree: Tree, root: Root, closure: Closure, source: Source, *, keep_o
     document = reading.document_of(candidates, number, source)
     if document is None:
         return closure.folders[root.folder]._replace(value=value)
-    return document._replace(value=value, patches=tuple(_patches(tree, closure, document)))
+    return document._replace(value=value, patches=tuple(_patches(tree, closure, document)), unbuilt=document.value)
 
 
 def _patches(tree: Tree, closure: Closure, document: Source) -> Iterator[Source]:

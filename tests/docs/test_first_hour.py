@@ -10,6 +10,7 @@ from tests.platform import installation, pages
 from tests.testbed import kubelet, programs, server, syncer
 
 PAGE = (programs.ROOT / "README.md").read_text()
+TROUBLESHOOTING = (programs.ROOT / "docs" / "troubleshooting.md").read_text()
 _PARTS = ("Render\n", "Render with kustomize", "Apply", "Look at the status")
 _HOME, _ACCOUNT = "dynamo-system", "krm-fn-sync"
 
@@ -46,6 +47,10 @@ def test_every_block_of_the_readme_leads_to_a_graph_that_serves(tmp_path, fresh_
     config = syncer.kubeconfig(fresh_cluster, tmp_path / "syncer", syncer.token(fresh_cluster, _HOME, _ACCOUNT))
     with syncer.running(config, tmp_path, "--leader-election", f"--lease-namespace={_HOME}"):  # in place of the pods
         listed = pages.run(look, folder, fresh_cluster).splitlines()
+        (reasons,) = pages.steps(TROUBLESHOOTING)["A graph is not ready"]
+        answered = pages.run(reasons.replace("inference", "prod"), folder, fresh_cluster)
     assert listed[-2].startswith("NAME ")
     assert listed[-1].startswith("chat ")
     assert "True" in listed[-1]
+    assert "prod/chat" in answered
+    assert answered.endswith("All resources are ready")

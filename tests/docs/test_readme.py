@@ -18,6 +18,8 @@ ROOT = programs.ROOT
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *golden.EXAMPLES.glob("*/README.md")])
 CONSOLES = [page for page in PAGES if markdown.consoles(page.read_text())]
 TOOLS = ("kustomize", "kpt", "kubectl")
+AUTHOR = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in (("NAME", "A"), ("EMAIL", "a@example.com"))}
+"""The settings of git that a reader has already."""
 
 
 def name(page):
@@ -41,7 +43,7 @@ def test_commands_print_what_the_page_says(page, clone):
     """All commands of a page run in one folder. After a command that fails, the page shows `echo $?`."""
     text = page.read_text()
     started = [tool for tool in TOOLS if re.search(rf"^\$ (\w+=\S+ )*{tool} ", text, re.MULTILINE)]
-    environment = {**golden.environment(*started), "COLUMNS": "80", "LC_ALL": "C.UTF-8"}
+    environment = {**golden.environment(*started), **AUTHOR, "COLUMNS": "80", "LC_ALL": "C.UTF-8"}
     for file, content in markdown.files(text).items():
         (clone / file).parent.mkdir(parents=True, exist_ok=True)
         (clone / file).write_text(content)
@@ -76,6 +78,27 @@ def test_the_front_page_leads_everywhere():
     layouts = [folder for folder in golden.folders() if folder.name.startswith("layout-")]
     pages = [*ROOT.glob("docs/*.md"), *(folder / "README.md" for folder in layouts)]
     assert [name(page) for page in pages if f"({name(page)})" not in text] == []
+
+
+def test_the_front_page_has_the_sections_of_the_site():
+    """The README lists the pages of each section of the navigation under the same heading, in the same order."""
+    parts = re.split(
+        r"^### ", (ROOT / "README.md").read_text().partition("## Documentation\n")[2].partition("\n## ")[0], flags=re.MULTILINE
+    )[1:]
+    listed = {
+        title: re.findall(r"^\| \[.*?\]\((\S+\.md)\)", part, re.MULTILINE) for title, _, part in (part.partition("\n") for part in parts)
+    }
+    navigation = yaml.safe_load((ROOT / "tools" / "website" / "navigation.yaml").read_text())["navigation"]
+    assert listed == {title: [*navigated(value)] for entry in navigation[1:] for title, value in entry.items()}
+
+
+def navigated(value):
+    """The pages of an entry of the navigation. The README has the first page of a subsection for all of them."""
+    if isinstance(value, str):
+        yield from [value] * ("*" not in value)
+        return
+    for entry in value:
+        yield from navigated(entry if isinstance(entry, str) else next(iter(entry.values())))
 
 
 def test_every_verb_is_on_the_front_page_and_has_its_help_shown():

@@ -100,7 +100,7 @@ def clone(tmp_path):
 def test_a_version_is_written(clone):
     """No file but those about the past names an image, the Action or the hook in the version of before."""
     changed = bump.bump(clone, NEXT, "2026-12-01")
-    assert {"krm_fn/__init__.py", "CHANGELOG.md", "platform/syncer/core/deployment.yaml", ".pre-commit-hooks.yaml", "docs/review.md"} <= {
+    assert {"krm_fn/__init__.py", "CHANGELOG.md", "platform/syncer/core/deployment.yaml", ".pre-commit-hooks.yaml", "docs/ci.md"} <= {
         *changed
     }
     assert not any(path.startswith("docs/upgrade-") for path in changed)

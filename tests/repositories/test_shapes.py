@@ -6,10 +6,12 @@ import json
 from pathlib import Path
 
 import jsonschema
+import pytest
 
 from krm_fn import review
 from tests.cli import console
 from tests.repositories.clones import BUILD, FUNCTION, GRAPH, RENDER, codes
+from tests.testbed import programs
 
 APPLICATION = """\
 apiVersion: argoproj.io/v1alpha1
@@ -261,3 +263,51 @@ def test_two_folders_are_compared_without_git(clone):
     }
     done = console.run("diff", "--old", "old/base/graph.yaml", "apps/chat/base")
     assert "1 of 2 services restarts: Worker." in done.out
+
+
+BETA = """\
+apiVersion: nvidia.com/v1beta1
+kind: DynamoGraphDeployment
+metadata: {name: chat}
+spec:
+  backendFramework: vllm
+  components:
+  - name: Frontend
+    type: frontend
+    podTemplate: {spec: {containers: [{name: main, image: "registry.example/vllm:1.6.1"}]}}
+  - name: Worker
+    type: worker
+    podTemplate:
+      spec:
+        containers: [{name: main, image: "registry.example/vllm:1.6.1", command: [python3, -m, dynamo.vllm], args: [--model, x]}]
+"""
+TWO_WORKERS = BETA.partition("spec:")[0] + "spec: {components: [{name: Worker, replicas: 2}]}\n"
+
+
+@pytest.fixture
+def patched(clone):
+    """An overlay whose patch names the second component. kustomize then moves this component to the front."""
+    merge = Path(programs.ROOT / "platform" / "kustomize" / "openapi.json").read_text()
+    layer = "namespace: prod\nresources: [../base]\npatches: [{path: two.yaml}]\nopenapi: {path: merge.json}\n"
+    clone.put({"graph.yaml": BETA, "kustomization.yaml": "resources: [graph.yaml]\n"}, "base")
+    return clone.put({"kustomization.yaml": layer, "two.yaml": TWO_WORKERS, "merge.json": merge}, "prod").commit()
+
+
+def test_a_finding_in_a_moved_component_has_the_line_of_that_component(patched):
+    """The line is that of the base, also if kustomize changed the order of the components."""
+    patched.edit("base/graph.yaml", "--model", "--modle")
+    assert "base/graph.yaml:14:117: error DYN600" in console.run("check").out
+    kustomization = "prod/kustomization.yaml"
+    patched.edit(kustomization, "namespace", "buildMetadata: [originAnnotations]\nnamespace").save("out.yaml", "kustomize", "build", "prod")
+    assert "base/graph.yaml:14:117: error DYN600" in console.run("check", "out.yaml", "--root", "prod").out
+
+
+def test_a_change_in_a_moved_component_has_the_line_of_that_component(patched):
+    """`diff` names the line of the base, and that of the patch, with and without the command of a build."""
+    patched.edit("base/graph.yaml", "[--model, x]", "[--model, y]").edit("prod/two.yaml", "replicas: 2", "replicas: 3")
+    for options in ([], ["--build", "kustomize build prod"]):
+        report = json.loads(console.run("diff", "--old", "main", "--format", "json", *options, "." if options else "prod").out)
+        objects = report["roots"][0]["objects"] if "roots" in report else report["objects"]
+        fields = [field for entry in objects if entry["object"]["kind"] == "Deployment" for field in entry["fields"]]
+        lines = {str(field["path"][-1]): {(line["file"], line["line"]) for line in field["madeBy"]} for field in fields}
+        assert (lines["1"], lines["replicas"]) == ({("base/graph.yaml", 14)}, {("prod/two.yaml", 4)})

@@ -1,4 +1,4 @@
-"""The jobs of docs/review.md that write comments: their rights, and the job of GitLab as a runner runs it."""
+"""The jobs of docs/ci.md that write comments: their rights, and the job of GitLab as a runner runs it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.testbed import programs
 
 ROOT = programs.ROOT
 GIT = ("git", "-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main", "-c", "commit.gpgsign=false")
-JOBS = [yaml.safe_load(block[1]) for block in markdown.fenced((ROOT / "docs" / "review.md").read_text(), "yaml")]
+JOBS = [yaml.safe_load(block[1]) for block in markdown.fenced((ROOT / "docs" / "ci.md").read_text(), "yaml")]
 
 
 def job(key):
@@ -31,12 +31,18 @@ def git(folder, *arguments):
 
 
 def test_the_job_of_github_has_the_least_rights():
-    shown = job("jobs")
+    shown = job("permissions")
     assert shown["permissions"] == {"contents": "read", "pull-requests": "write"}
     (*_, step) = shown["jobs"]["review"]["steps"]
     known = yaml.safe_load((ROOT / "action.yml").read_text())["inputs"]
     assert {*step["with"]} <= {*known}
     assert step["with"]["comment"] is True
+
+
+def test_the_check_of_github_has_inputs_of_the_action():
+    known = yaml.safe_load((ROOT / "action.yml").read_text())["inputs"]
+    (checked,) = [shown["jobs"]["check"] for shown in JOBS if "check" in shown.get("jobs", ())]
+    assert {*checked["steps"][-1]["with"]} <= {*known}
 
 
 @pytest.fixture
