@@ -7,7 +7,7 @@ MINUTES ?= 60
 GRAPHS ?= 10000
 BASE ?= main
 # The tests that have make targets of their own.
-OTHERS := tests/gitops tests/containers tests/running tests/engine_flags tests/site
+OTHERS := tests/gitops tests/containers tests/running tests/engine_flags tests/upgrades tests/site
 VENV := .venv
 BIN := $(VENV)/bin
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' krm_fn/__init__.py)
@@ -16,7 +16,7 @@ ENGINE ?= $(shell docker info >/dev/null 2>&1 && echo docker || echo podman)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo try test fuzz admission convert-check explain-coverage forecast soak test-gitops test-running test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags site site-serve test-site tools-site
+.PHONY: help venv demo try test fuzz admission convert-check explain-coverage forecast soak test-gitops test-upgrades test-running test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags site site-serve test-site tools-site
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -63,6 +63,9 @@ soak: $(VENV)/dev tools ## run krm-fn sync under random faults, MINUTES=60 by de
 
 test-gitops: $(VENV)/dev tools tools-gitops ## run the tests with the real Flux and Argo CD on a real API server
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/gitops
+
+test-upgrades: $(VENV)/dev tools tools-multinode ## upgrade 20 fleets on a real API server, and compare the pods that restart with the plans
+	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/upgrades
 
 test-running: $(VENV)/dev tools tools-gitops tools-dynamo tools-planner tools-multinode ## run rendered graphs with the real Dynamo runtime, their pods as processes in network namespaces; needs root
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/running/test_load.py --ignore tests/running/engine tests/running

@@ -21,6 +21,7 @@ from krm_fn.records import NamedTuple
 
 _NEGATIVE = re.compile(r"-[0-9]+|-[0-9]*\.[0-9]+", re.ASCII)
 _PROGRAM = re.compile(r"dynamo\.[a-z_]+", re.ASCII)
+_FRONTEND = "dynamo.frontend"
 
 
 class Flag(NamedTuple):
@@ -132,6 +133,12 @@ def program_of(module: str) -> str | None:
     except OSError:
         return None
     return name if is_known else None
+
+
+@cache
+def published() -> tuple[Version, ...]:
+    """Returns the versions of Dynamo of which a table has the flags, the older ones first. Every version has a frontend."""
+    return tuple(sorted({number(release) for release in _content(_FRONTEND)["releases"]}))
 
 
 def of_version(program: str, version: Version) -> FlagTable | None:

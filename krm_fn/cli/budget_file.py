@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import click
 
 from krm_fn import report, results
-from krm_fn.cli import command_output, status_tables
+from krm_fn.cli import command_output
 from krm_fn.cli.command_options import Inputs
 from krm_fn.files import reading
 from krm_fn.files.reading import Source
@@ -42,7 +42,7 @@ class BudgetReport(NamedTuple):
     def text(self) -> str:
         """Returns the table for a terminal."""
         head, *rows = self.table
-        return status_tables.columns(head, rows)
+        return report.columns(head, rows)
 
     def markdown(self) -> str:
         """Returns the table for a comment."""

@@ -90,7 +90,7 @@ def images(  # noqa: PLR0913 - one for each option
     if style == "kustomize" and not lock_file and not resolve:
         raise click.UsageError("the format kustomize needs digests, from --lock or --resolve")
     image_format = FORMATS[style]
-    inputs = LoadedRoots([given.load()], [], []) if root else repository_states.load(given)
+    inputs = LoadedRoots([given.load()], [], [], [""]) if root else repository_states.load(given)
     uses_by_part = [image_uses.uses(part.values, part.config) for part in inputs.parts]
     uses = [use for part_uses in uses_by_part for use in part_uses]
     about = _errors(inputs, root)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import click
 
 from krm_fn import expand, report, results
-from krm_fn.cli import author_locations, command_options, command_output, finding_formats, status_tables
+from krm_fn.cli import author_locations, command_options, command_output, finding_formats
 from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.files import reading, sources
 from krm_fn.review import required_objects, requirement_states
@@ -104,7 +104,7 @@ def _table(listed: _Needs) -> str:
         state = f"{required.state}: {', '.join(required.missing_keys)}" if required.missing_keys else required.state
         rows.append((required.key.kind, name, ",".join(required.keys), state, _named_by(required, listed)))
     rows += [("CustomResourceDefinition", f"{kind} in {api_version}", "", state, "") for api_version, kind, state in listed.definitions]
-    return status_tables.columns(_HEAD, rows)
+    return report.columns(_HEAD, rows)
 
 
 def _named_by(required: RequiredObject, listed: _Needs) -> str:

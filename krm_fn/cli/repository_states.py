@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,12 +45,13 @@ class RepositoryStates(NamedTuple):
 class LoadedRoots(NamedTuple):
     """The resources of each root, and those of all other paths together. `lines` say how each root was read.
 
-    `results` are findings about repositories as a whole.
+    `results` are findings about repositories as a whole. `names` are the folders of the parts; empty for the other paths.
     """
 
     parts: list[Sources]
     results: list[Result]
     lines: list[str]
+    names: list[str]
 
 
 def _special_files(path: str, exclude: tuple[str, ...]) -> list[Result]:
@@ -84,17 +85,22 @@ def folders(given: Inputs, old: str | None = None) -> list[str]:
     return [path for path in given.paths if is_repository(path, old, given.exclude, named_roots=named)]
 
 
-def load(given: Inputs) -> LoadedRoots:
-    """Loads what the paths of a command apply, for commands without an old state."""
+def load(given: Inputs, changes: Mapping[str, str] | None = None) -> LoadedRoots:
+    """Loads what the paths of a command apply, for commands without an old state.
+
+    `changes` are new texts of files by their paths. Folders that are read as repositories are read as if the files had these texts.
+    """
     repositories = folders(given)
     others = given._replace(paths=tuple(path for path in given.paths if path not in repositories))
     parts, findings, lines = [others.load()] if others.paths else [], list[Result](), list[str]()
+    names = [""] * len(parts)
     for folder in repositories:
-        state = read(folder, given, None).new
+        state = read(folder, given, None, changes).new
         parts += [root.sources for root in state.roots]
         findings += state.results
         lines += [root.line for root in state.roots]
-    return LoadedRoots(parts, findings, lines)
+        names += [root.name for root in state.roots]
+    return LoadedRoots(parts, findings, lines, names)
 
 
 def _is_marked(path: Path) -> bool:
@@ -116,8 +122,11 @@ def _was_repository(path: str, old: str) -> bool:
         return False  # the command reports it
 
 
-def read(path: str, given: Inputs, old: str | None) -> RepositoryStates:
-    """Reads a folder, and its old state if it is named. Raises click.BadParameter if the old state cannot be read."""
+def read(path: str, given: Inputs, old: str | None, changes: Mapping[str, str] | None = None) -> RepositoryStates:
+    """Reads a folder, and its old state if it is named. `changes` are new texts of its files.
+
+    Raises click.BadParameter if the old state cannot be read.
+    """
     try:
         with progress_line.shown("reading") as progress, checkouts.opened(old, Path(path)) as copies:
             programs = private_programs.create(copies.temporary / "programs", _SECONDS)
@@ -136,6 +145,7 @@ def read(path: str, given: Inputs, old: str | None) -> RepositoryStates:
                     old_state = state(folder, _old_names(old))
             with copies.working_tree() as folder:
                 at = folder.relative_to(copies.temporary / checkouts.NAME).as_posix()
+                _write(changes or {}, copies)
                 new_state = state(folder, lambda name: os.path.normpath(Path(path) / posixpath.relpath(name, at)))
                 findings = [*new_state.results, *_special_files(path, given.exclude)]
                 return RepositoryStates(new_state._replace(results=findings), old_state)
@@ -157,6 +167,16 @@ def _in_copy(file: str | None, copies: Checkouts, copy: Path) -> str | None:
     path = Path(file).resolve()
     inside = copy / path.relative_to(top) if path.is_relative_to(top) else copy
     return str(inside) if inside.is_file() and inside.resolve().is_relative_to(copy) else file
+
+
+def _write(changes: Mapping[str, str], copies: Checkouts) -> None:
+    """Writes new texts into the files of a copy. Links are followed inside of the copy only."""
+    copy = copies.temporary / checkouts.NAME
+    for file, text in changes.items():
+        path = Path(file).resolve()
+        inside = copy / path.relative_to(_top(copies)) if path.is_relative_to(_top(copies)) else copy
+        if inside.is_file() and inside.resolve().is_relative_to(copy):
+            inside.write_text(text, encoding="utf-8", newline="")
 
 
 def _inside(folder: Path, copies: Checkouts) -> str:

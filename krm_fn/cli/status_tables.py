@@ -75,7 +75,7 @@ def text(statuses: ComputedStatus) -> str:
     requests = [_request_row(cached, fields) for cached, fields in statuses.requests()]
     models = [_model_row(cached, fields) for cached, fields in statuses.models()]
     tables: list[tuple[Sequence[str], Sequence[Sequence[str]]]] = [(_HEAD, workloads), (_REQUEST_HEAD, requests), (_MODEL_HEAD, models)]
-    return "\n".join(columns(head, rows) for head, rows in [table for table in tables if table[1]] or tables[:1])
+    return "\n".join(report.columns(head, rows) for head, rows in [table for table in tables if table[1]] or tables[:1])
 
 
 def _workload_rows(resource: CachedObject, workloads: Iterable[WorkloadReadiness], now: str) -> list[_WorkloadRow]:
@@ -151,13 +151,6 @@ def _two_units(whole: int, unit: str, below: str) -> str:
     count, rest = divmod(whole, _AGE_UNITS[unit])
     smaller = rest // _AGE_UNITS[below] if below else 0
     return f"{count}{unit}{smaller}{below}" if smaller else f"{count}{unit}"
-
-
-def columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Prints a table in columns, each as wide as its widest cell."""
-    cells = [tuple(report.printable(cell) or "-" for cell in row) for row in (head, *rows)]
-    widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
-    return "".join("  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() + "\n" for row in cells)
 
 
 def _problem(status: dict[str, Any]) -> str:

@@ -39,6 +39,64 @@ FLOORS = {
 """Each release needs at least these versions of Kubernetes, Grove, the KAI scheduler and LeaderWorkerSet."""
 NAMES = {"kubernetes": "Kubernetes", "grove": "Grove", "kai_scheduler": "the KAI scheduler", "leader_worker_set": "LeaderWorkerSet"}
 """The parts of the platform for messages and pages."""
+SOURCES = {
+    (0, 9): "Helm chart dynamo-platform 0.9: the versions of its subcharts",
+    (1, 5): "Helm chart dynamo-platform 1.5: its README (Requirements; Upgrading, v1.5.0)",
+    (1, 6): "Helm chart dynamo-platform 1.6.0: its README (Requirements; Upgrading, v1.6.0)",
+}
+"""The source of each row of `FLOORS`."""
+
+
+class UnstatedPart(NamedTuple):
+    """A part of the platform for which no release states a lowest version. `chart` is the version of the chart that releases bundle."""
+
+    name: str
+    chart: str
+
+
+UNSTATED = {"nats": UnstatedPart("NATS", "1.3.2"), "etcd": UnstatedPart("etcd", "12.0.18")}
+"""The Helm charts dynamo-platform 0.6.1, 1.3.0 and 1.6.0 bundle these charts of NATS and etcd, in the same versions."""
+
+
+class PlatformChange(NamedTuple):
+    """A change of a part of the platform with a release. `upgrade` and `downgrade` say what to do before a step across this release.
+
+    `downgrade` is empty if there is nothing to do.
+    """
+
+    release: tuple[int, int]
+    part: str
+    upgrade: str
+    downgrade: str = ""
+
+
+PLATFORM_CHANGES = (
+    PlatformChange(
+        (1, 0),
+        "leader_worker_set",
+        "newer releases make no PodGroups; for gang scheduling, set gangSchedulingManagement.schedulerProvider to volcano in the "
+        "configuration of LeaderWorkerSet",
+    ),
+    PlatformChange(
+        (1, 4),
+        "grove",
+        "apply Grove's definitions with its new version: Dynamo now uses ClusterTopologyBinding in place of ClusterTopology",
+        "releases before 1.4 use Grove's ClusterTopology, and Grove from v0.1.0-alpha.12-rc1 on has ClusterTopologyBinding in its place",
+    ),
+    PlatformChange(
+        (1, 4),
+        "nats",
+        "the Helm chart dynamo-platform no longer installs NATS by default: if graphs use its NATS, set global.nats.install to true, "
+        "or install NATS yourself",
+    ),
+    PlatformChange(
+        (1, 5),
+        "kai_scheduler",
+        "if Grove's backend for the KAI scheduler is on, set the scheduler's argument default-staleness-grace-period to -1s",
+    ),
+)
+"""Sources: the sections Upgrading of the README of the Helm chart dynamo-platform, v1.4.0 and v1.5.0, and the page about multinode
+orchestration of each release for PodGroups."""
 
 
 def parsed(text: str) -> tuple[Any, ...] | None:
@@ -73,6 +131,17 @@ def window(release: tuple[int, int]) -> tuple[str, str]:
     position = RUNTIMES.index(release)
     newest = RUNTIMES[position + NEWER] if position + NEWER < len(RUNTIMES) else (release[0], release[1] + NEWER)
     return f"{RUNTIMES[position - OLDER][0]}.{RUNTIMES[position - OLDER][1]}", f"{newest[0]}.{newest[1]}"
+
+
+def platform_changes(before: tuple[int, int], after: tuple[int, int], part: str) -> list[str]:
+    """Returns what to do with a part of the platform before a step from one release to another one, in either direction.
+
+    >>> platform_changes((1, 6), (0, 9), "nats"), len(platform_changes((0, 9), (1, 5), "grove"))
+    ([], 1)
+    """
+    rows = [row for row in PLATFORM_CHANGES if row.part == part and min(before, after) < row.release <= max(before, after)]
+    texts = [row.upgrade if before < after else row.downgrade for row in rows]
+    return [text for text in texts if text]
 
 
 def _position(version: tuple[int, ...]) -> int:

@@ -85,6 +85,24 @@ def at(value: Any, path: Path) -> Any:
     return value
 
 
+def replaced(value: Any, path: Path, new: Any) -> Any:
+    """Returns a copy of a value with another value at a path. Missing objects on the way are added. None removes the field.
+
+    >>> replaced({"a": [{"b": 1}]}, ("a", 0, "b"), 2), replaced({"a": 1, "b": 2}, ("b",), None), replaced({}, ("a", "b"), 1)
+    ({'a': [{'b': 2}]}, {'a': 1}, {'a': {'b': 1}})
+    """
+    if not path:
+        return new
+    step, rest = path[0], path[1:]
+    if isinstance(value, list) and isinstance(step, int):
+        return [*value[:step], replaced(value[step], rest, new), *value[step + 1 :]]
+    fields = value if isinstance(value, dict) else {}
+    if new is None and step not in fields:
+        return fields
+    inner = replaced(fields.get(step), rest, new)
+    return {**fields, step: inner} if rest or new is not None else {key: entry for key, entry in fields.items() if key != step}
+
+
 def by_names(path: Path, value: Any, other: Any) -> Path:
     """Returns the path that a field of `value` has in `other`, which can have its lists in another order: entries match by their `name`.
 

@@ -30,7 +30,7 @@ def of_component(component: dict[str, Any], *, sidecar_mode: bool) -> Version | 
     """
     main = next((container for container in _containers(component) if container.get("name") == MAIN), {})
     runtime = beside_engine(component) if sidecar_mode else None
-    return _version(component, (main if runtime is None else runtime).get("image"))
+    return RuntimeImage((main if runtime is None else runtime).get("image"), (), *_override(component, ())).version
 
 
 def beside_engine(component: dict[str, Any]) -> dict[str, Any] | None:
@@ -56,9 +56,40 @@ def of_resource(resource: Resource) -> RuntimeVersion | None:
 
 def each(resource: Resource) -> Iterator[RuntimeVersion]:
     """Yields the known runtime versions of the components of a graph, or of a standalone component. Fields may have wrong types."""
-    for found, path in _versions(_field(resource, "spec")):
-        if found:
-            yield RuntimeVersion(found, ("spec", *path))
+    for image in images(resource):
+        if version := image.version:
+            yield RuntimeVersion(version, image.version_path)
+
+
+class RuntimeImage(NamedTuple):
+    """The image with Dynamo in a component, its value and its path.
+
+    `override` is the `runtimeVersionOverride` of the component, which replaces the version of the tag, and `override_path` its path. They
+    are empty without one, and for a frontend sidecar.
+    """
+
+    image: Any
+    path: Path
+    override: Any = None
+    override_path: Path = ()
+
+    @property
+    def version(self) -> Version | None:
+        """The version of Dynamo; None if it is unknown."""
+        if self.override:
+            return version.core(self.override) if isinstance(self.override, str) else None
+        return version.of_image(self.image) if isinstance(self.image, str) else None
+
+    @property
+    def version_path(self) -> Path:
+        """The path of the field that says the version."""
+        return self.override_path if self.override else self.path
+
+
+def images(resource: Resource) -> Iterator[RuntimeImage]:
+    """Yields the images with Dynamo of a graph or of a standalone component, also those without a version. Fields may have wrong types."""
+    for image in _images(_field(resource, "spec")):
+        yield image._replace(path=("spec", *image.path), override_path=("spec", *image.override_path) if image.override else ())
 
 
 def component_type(resource: Resource, runtime: RuntimeVersion) -> str:
@@ -71,12 +102,11 @@ def component_type(resource: Resource, runtime: RuntimeVersion) -> str:
 
 def names_images(resource: Resource) -> bool:
     """Returns true if a component of a resource has an image, or a version in place of that of its image."""
-    spec = _field(resource, "spec")
-    return any(paths.at(spec, path) for _, path in _versions(spec))
+    return any(image.image or image.override for image in images(resource))
 
 
-def _versions(spec: dict[str, Any]) -> Iterator[tuple[Version | None, Path]]:
-    """The runtime versions of the components in a spec, with the paths of their fields."""
+def _images(spec: dict[str, Any]) -> Iterator[RuntimeImage]:
+    """The images with Dynamo of the components in a spec."""
     services, components = spec.get("services"), spec.get("components")
     if isinstance(services, dict):
         for name, service in services.items():
@@ -89,30 +119,35 @@ def _versions(spec: dict[str, Any]) -> Iterator[tuple[Version | None, Path]]:
         yield from _of_component(spec, ())
 
 
-def _of_service(service: Any, path: Path) -> Iterator[tuple[Version | None, Path]]:
-    """The versions of a v1alpha1 service and of its frontend sidecar."""
+def _of_service(service: Any, path: Path) -> Iterator[RuntimeImage]:
+    """The images of a v1alpha1 service and of its frontend sidecar."""
     if isinstance(service, dict):
         pod = _field(service, "extraPodSpec")
         image, at = _image_beside(pod) or (_field(pod, "mainContainer").get("image"), ("mainContainer", "image"))
-        yield _version(service, image), (*path, *_named(service, ("extraPodSpec", *at)))
-        yield _of_image(_field(service, "frontendSidecar").get("image")), (*path, "frontendSidecar", "image")
+        yield RuntimeImage(image, (*path, "extraPodSpec", *at), *_override(service, path))
+        yield RuntimeImage(_field(service, "frontendSidecar").get("image"), (*path, "frontendSidecar", "image"))
 
 
-def _of_component(component: Any, path: Path) -> Iterator[tuple[Version | None, Path]]:
-    """The versions of a v1beta1 component, of its roles and of its frontend sidecar."""
+def _of_component(component: Any, path: Path) -> Iterator[RuntimeImage]:
+    """The images of a v1beta1 component, of its roles and of its frontend sidecar."""
     if isinstance(component, dict):
+        override = _override(component, path)
         for position, role in enumerate(_listed(component.get("roles"))):
-            of_role = {**component, "podTemplate": role.get("podTemplate"), "roles": None}
-            for role_version, below in _of_component(of_role, ()):
-                yield role_version, (*path, *(("roles", position) if below[:1] == ("podTemplate",) else ()), *below)
-        beside = _image_beside(_field(_field(component, "podTemplate"), "spec"))
-        for index, container in enumerate(_containers(component)):
-            at: Path = ("podTemplate", "spec", "containers", index, "image")
-            if container.get("name") == MAIN:
-                image, named = (beside[0], ("podTemplate", "spec", *beside[1])) if beside else (container.get("image"), at)
-                yield _version(component, image), (*path, *_named(component, named))
-            elif container.get("name") == component.get("frontendSidecar"):
-                yield _of_image(container.get("image")), (*path, *at)
+            yield from _of_template(component, role.get("podTemplate"), (*path, "roles", position), override)
+        yield from _of_template(component, component.get("podTemplate"), path, override)
+
+
+def _of_template(component: dict[str, Any], template: Any, path: Path, override: tuple[Any, Path]) -> Iterator[RuntimeImage]:
+    """The images of a pod template of a component or of a role. `path` is the path of the component or of the role."""
+    spec = _field(template, "spec") if isinstance(template, dict) else {}
+    beside, below = _image_beside(spec), (*path, "podTemplate", "spec")
+    for index, container in enumerate(_listed(spec.get("containers"))):
+        at: Path = ("containers", index, "image")
+        if container.get("name") == MAIN:
+            image, at = beside or (container.get("image"), at)
+            yield RuntimeImage(image, (*below, *at), *override)
+        elif container.get("name") == component.get("frontendSidecar"):
+            yield RuntimeImage(container.get("image"), (*below, *at))
 
 
 def _image_beside(pod: dict[str, Any]) -> tuple[Any, Path] | None:
@@ -123,20 +158,9 @@ def _image_beside(pod: dict[str, Any]) -> tuple[Any, Path] | None:
     return None
 
 
-def _named(component: dict[str, Any], image: Path) -> Path:
-    """The path of the field that says the version: `image`, or the override."""
-    return ("runtimeVersionOverride",) if component.get("runtimeVersionOverride") else image
-
-
-def _version(component: dict[str, Any], image: Any) -> Version | None:
+def _override(component: dict[str, Any], path: Path) -> tuple[Any, Path]:
     override = component.get("runtimeVersionOverride")
-    if override:
-        return version.core(override) if isinstance(override, str) else None
-    return _of_image(image)
-
-
-def _of_image(image: Any) -> Version | None:
-    return version.of_image(image) if isinstance(image, str) else None
+    return (override, (*path, "runtimeVersionOverride")) if override else (None, ())
 
 
 def _containers(component: dict[str, Any]) -> list[dict[str, Any]]:

@@ -29,36 +29,52 @@ def check(resources: Iterable[Resource], config: Config) -> Iterator[Result]:
     """Yields the findings about each graph and each component among the resources. Fields may have wrong types."""
     for resource in resources:
         if resource.get("kind") in _RENDERED and not ownership.is_generated(resource):
-            runtimes = [*runtime_version.each(resource)]
             if release_choice.is_pinned(config):
+                runtimes = [*runtime_version.each(resource)]
                 yield from _check_release(resource, release_choice.release(resource, config).number, runtimes)
-            yield from _check_graph(resource, runtimes)
+            yield from _check_graph(resource)
+
+
+def unsupported(release: ReleaseNumber, runtimes: Iterable[RuntimeVersion]) -> Iterator[RuntimeVersion]:
+    """Yields the runtimes that a release does not support: more than two minor versions older, or more than one newer."""
+    for runtime in runtimes:
+        if not -floors.OLDER <= floors.distance(release, runtime.version) <= floors.NEWER:
+            yield runtime
+
+
+def far_workers(frontends: Iterable[RuntimeVersion], workers: Sequence[RuntimeVersion]) -> Iterator[tuple[RuntimeVersion, RuntimeVersion]]:
+    """Yields each frontend with a worker whose runtime is more than two minor versions apart, the first one of them."""
+    for frontend in frontends:
+        far = [worker for worker in workers if abs(floors.distance(frontend.version, worker.version)) > floors.OLDER]
+        yield from ((frontend, worker) for worker in far[:1])
+
+
+def of_frontends_and_workers(resource: Resource) -> tuple[list[RuntimeVersion], list[RuntimeVersion]]:
+    """Returns the known runtimes of the frontends and of the workers of a graph. Fields may have wrong types."""
+    by_type = [(types.get(runtime_version.component_type(resource, runtime)), runtime) for runtime in runtime_version.each(resource)]
+    frontends = [runtime for component_type, runtime in by_type if component_type.is_frontend]
+    return frontends, [runtime for component_type, runtime in by_type if component_type.runs_engine]
 
 
 def _check_release(resource: Resource, release: ReleaseNumber, runtimes: Sequence[RuntimeVersion]) -> Iterator[Result]:
     """Warns of runtimes outside the window of a release that the configuration names, one finding for each version."""
     oldest, newest = floors.window(release)
-    for runtime in {entry.version: entry for entry in reversed(runtimes)}.values():
-        if not -floors.OLDER <= floors.distance(release, runtime.version) <= floors.NEWER:
-            message = (
-                f"the configuration names release v{_text(release)}, which supports runtimes from {oldest} to {newest}, and this is "
-                f"{_text(runtime.version)}; use an image of these versions, or remove behaviour, so that the images choose the release"
-            )
-            yield results.warning("DYN486", message, results.ref(resource), runtime.path)
+    for runtime in unsupported(release, {entry.version: entry for entry in reversed(runtimes)}.values()):
+        message = (
+            f"the configuration names release v{_text(release)}, which supports runtimes from {oldest} to {newest}, and this is "
+            f"{_text(runtime.version)}; use an image of these versions, or remove behaviour, so that the images choose the release"
+        )
+        yield results.warning("DYN486", message, results.ref(resource), runtime.path)
 
 
-def _check_graph(resource: Resource, runtimes: Sequence[RuntimeVersion]) -> Iterator[Result]:
+def _check_graph(resource: Resource) -> Iterator[Result]:
     """Warns of a frontend and workers of one graph that are more than two minor versions apart."""
-    by_type = [(types.get(runtime_version.component_type(resource, runtime)), runtime) for runtime in runtimes]
-    workers = [runtime for component_type, runtime in by_type if component_type.runs_engine]
-    for frontend in (runtime for component_type, runtime in by_type if component_type.is_frontend):
-        far = [worker for worker in workers if abs(floors.distance(frontend.version, worker.version)) > floors.OLDER]
-        if far:
-            message = (
-                f"the frontend has runtime {_text(frontend.version)}, and a worker has {_text(far[0].version)}: they work together up to "
-                f"{floors.OLDER} minor versions apart; use images of closer versions"
-            )
-            yield results.warning("DYN487", message, results.ref(resource), frontend.path)
+    for frontend, worker in far_workers(*of_frontends_and_workers(resource)):
+        message = (
+            f"the frontend has runtime {_text(frontend.version)}, and a worker has {_text(worker.version)}: they work together up to "
+            f"{floors.OLDER} minor versions apart; use images of closer versions"
+        )
+        yield results.warning("DYN487", message, results.ref(resource), frontend.path)
 
 
 def _text(version: tuple[int, ...]) -> str:

@@ -22,18 +22,18 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&!$])")
 
 def write(content: Report) -> str:
     """Returns the comparison, cut to the limit by whole objects, which are then named."""
-    sentences = [f"{'**' if word else ''}{_plain(sentence)}{'**' if word else ''}" for sentence, word in diff_report.verdict(content)]
+    sentences = [f"{'**' if word else ''}{plain(sentence)}{'**' if word else ''}" for sentence, word in diff_report.verdict(content)]
     parts = ["### What the change does\n\n" + "  \n".join(sentences) + "\n"]
     if content.diff.differing:
-        parts.append(_fitting(_table(diff_report.rows(content)), _TABLE, "| … | and {} more services | | |\n"))
-        parts.append(_fitting((finding(result) for result in content.findings), _FINDINGS, "- and {} more findings\n"))
+        parts.append(fitting(_table(diff_report.rows(content)), _TABLE, "| … | and {} more services | | |\n"))
+        parts.append(fitting((finding(result) for result in content.findings), _FINDINGS, "- and {} more findings\n"))
         parts.append(_objects(content, LIMIT - sum(len(part) + 1 for part in parts)))
     else:
-        parts.append(_fitting((finding(result) for result in content.findings), _FINDINGS, "- and {} more findings\n"))
+        parts.append(fitting((finding(result) for result in content.findings), _FINDINGS, "- and {} more findings\n"))
     return "\n".join(part for part in parts if part)
 
 
-def _fitting(lines: Iterable[str], limit: int, more: str) -> str:
+def fitting(lines: Iterable[str], limit: int, more: str) -> str:
     """Returns the first lines, up to a number of characters, and the number of the others."""
     text, others = "", 0
     for line in lines:
@@ -75,7 +75,7 @@ def _objects(content: Report, limit: int) -> str:
     if not names:
         return text
     head = f"A comment has at most {LIMIT:,} characters. The details of these objects are left out:\n\n"
-    list_of_names = _fitting((f"- {code(name)}\n" for name in names), _NAMES - len(head) - 1, "- and {} more\n")
+    list_of_names = fitting((f"- {code(name)}\n" for name in names), _NAMES - len(head) - 1, "- and {} more\n")
     return f"{text}\n{head}{list_of_names}"
 
 
@@ -116,6 +116,6 @@ def cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Returns a text in which Markdown, HTML and mentions have no effect."""
     return _SPECIAL.sub(r"\\\1", report.visible(text)).replace("@", "@\N{WORD JOINER}")

@@ -78,25 +78,43 @@ class Forecast(NamedTuple):
     findings: tuple[Result, ...] = ()
 
 
-def forecast(changes: Sequence[ObjectChange], nodes: Sequence[Resource] | None = None, pods: Sequence[Resource] = ()) -> Forecast:
+def forecast(
+    changes: Sequence[ObjectChange],
+    nodes: Sequence[Resource] | None = None,
+    pods: Sequence[Resource] = (),
+    cluster_state: ClusterState | None = None,
+) -> Forecast:
     """Forecasts changes that are applied together.
 
     `changes` has all objects of both states, also those that are the same: they hold GPUs. `nodes` and `pods` are those of the cluster;
-    None means that nothing is known about the nodes. The function never raises for what the resources contain.
+    None means that nothing is known about the nodes. `cluster_state` is what the forecast reads of other objects; by default it is read
+    from the changes. The function never raises for what the resources contain.
     """
-    cluster_state = object_rules.read_cluster_state(changes)
+    cluster_state = cluster_state or object_rules.read_cluster_state(changes)
     parts = [kind_forecast(change, cluster_state) for change in changes]
-    all_rollouts = [rollout for part in parts for rollout in part.rollouts]
+    together = [rollout for part in parts for rollout in part.rollouts]
     free = stuck = None
     if nodes is not None:
-        free_nodes, placed = rollouts.place(all_rollouts, nodes, pods)
+        free_nodes, placed = rollouts.place(together, nodes, pods)
         free = free_nodes.free()
         stuck = iter(rollouts.simulate(placed, free_nodes).stuck)
     outcomes = tuple(_outcome(change, part, cluster_state, stuck, free) for change, part in zip(changes, parts, strict=True))
-    gpus = total_gpus(all_rollouts)
+    gpus = total_gpus(together)
     services = tuple(dict.fromkeys(service for change, part in zip(changes, parts, strict=True) if change.new for service in part.services))
     findings = (*_findings_of_all(changes, parts), *_node_findings(nodes, gpus.peak))
-    return Forecast(outcomes, gpus, services, _restarting(changes, parts), rollouts.needed(all_rollouts), free, findings)
+    return Forecast(outcomes, gpus, services, _restarting(changes, parts), rollouts.needed(together), free, findings)
+
+
+def restarting(changes: Sequence[ObjectChange]) -> tuple[Service, ...]:
+    """Returns the services with pods that some changes replace, without GPUs: the field `restarting` of their forecast."""
+    differing = [change for change in changes if change.fields or change.old is None or change.new is None]
+    cluster_state = object_rules.read_cluster_state(differing)
+    return _restarting(differing, [kind_forecast(change, cluster_state) for change in differing])
+
+
+def all_rollouts(changes: Sequence[ObjectChange], cluster_state: ClusterState) -> tuple[Rollout, ...]:
+    """Returns the rollouts of some changes, in the order of the changes."""
+    return tuple(rollout for change in changes for rollout in kind_forecast(change, cluster_state).rollouts)
 
 
 def kind_forecast(change: ObjectChange, cluster_state: ClusterState) -> KindForecast:
@@ -141,18 +159,21 @@ def total_gpus(parallel: Sequence[Rollout]) -> Gpus:
 
 def _restarting(changes: Sequence[ObjectChange], parts: Sequence[KindForecast]) -> tuple[Service, ...]:
     """Returns the services with pods that are replaced: by their own object, or because another object replaces a removed one."""
-    created, deleted = (
-        {
-            service
-            for change, part in zip(changes, parts, strict=True)
-            if part.rollouts and part.effect == effect
-            for service in part.services
-        }
-        for effect in ("created", "deleted")
-    )
+    pairs = tuple(zip(changes, parts, strict=True))
+    created = {service for _, part in pairs if part.rollouts and part.effect == "created" for service in part.services}
+    deleted = {service for change, part in pairs if part.effect == "deleted" for service in _with_pods(change, part)}
     moved = created & deleted
     services = (service for part in parts for service in (*part.restarting, *(service for service in part.services if service in moved)))
     return tuple(dict.fromkeys(services))
+
+
+def _with_pods(change: ObjectChange, part: KindForecast) -> Iterator[Service]:
+    """Yields the services that may have pods before the change."""
+    for rollout in part.rollouts:
+        if rollout.service is None and object_rules.may_have_pods(change.old):
+            yield from part.services
+        elif rollout.service and rollout.old_units:
+            yield rollout.service
 
 
 def _object_findings(change: ObjectChange, part: KindForecast, cluster_state: ClusterState) -> Iterator[Result]:

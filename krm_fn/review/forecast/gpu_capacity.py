@@ -94,12 +94,21 @@ class _Node:
 
     def __init__(self, name: str, free: dict[str, int], labels: Mapping[str, Any], taints: Sequence[str]) -> None:
         self.name, self.free = name, free
+        self.free_gpus = sum(free.values())
         self._labels, self._taints = labels, taints
 
-    def fits(self, demand: Demand) -> bool:
-        """True if a pod with this demand may run on the node."""
-        if any(self.free.get(name, 0) < count for name, count in demand.amounts):
-            return False
+    def change(self, amounts: Amounts, sign: int) -> None:
+        """Adds GPUs to those that are free; takes them if `sign` is -1."""
+        for resource, count in amounts:
+            self.free[resource] = self.free.get(resource, 0) + sign * count
+            self.free_gpus += sign * count
+
+    def copied(self) -> _Node:
+        """Returns a node with the same free GPUs, which change separately."""
+        return _Node(self.name, dict(self.free), self._labels, self._taints)
+
+    def admits(self, demand: Demand) -> bool:
+        """True if a pod with this demand may run on the node, as soon as enough GPUs are free."""
         if any(self._labels.get(key) != value for key, value in demand.selector):
             return False
         return "" in demand.tolerated or all(taint in demand.tolerated for taint in self._taints)
@@ -111,6 +120,7 @@ class Nodes:
     def __init__(self, nodes: Iterable[_Node]) -> None:
         """Returns the names of the nodes are unique."""
         self._nodes = {node.name: node for node in nodes}
+        self._admitting: dict[Demand, list[_Node]] = {}
         self._full: set[tuple[Demand, ...]] = set()
 
     def take(self, demands: tuple[Demand, ...], *, unbounded: bool = False) -> Placement | None:
@@ -123,9 +133,7 @@ class Nodes:
             if not demand.amounts:
                 names.append("")
                 continue
-            target = min(
-                (node for node in self._nodes.values() if node.fits(demand)), key=lambda node: sum(node.free.values()), default=None
-            )
+            target = self._tightest(demand)
             if target is None and unbounded:
                 target = next(iter(self._nodes.values()), None)
             if target is None:
@@ -135,6 +143,23 @@ class Nodes:
             self._change(target.name, demand, -1)
             names.append(target.name)
         return tuple(names)
+
+    def copied(self) -> Nodes:
+        """Returns nodes with the same free GPUs, which change separately."""
+        return Nodes(node.copied() for node in self._nodes.values())
+
+    def _tightest(self, demand: Demand) -> _Node | None:
+        """Returns the node with the fewest free GPUs that has enough for a pod; None if no node has."""
+        if demand not in self._admitting:
+            self._admitting[demand] = [node for node in self._nodes.values() if node.admits(demand)]
+        (name, count), *others = demand.amounts
+        tightest = None
+        for node in self._admitting[demand]:
+            if node.free.get(name, 0) < count or (tightest is not None and node.free_gpus >= tightest.free_gpus):
+                continue
+            if all(node.free.get(other, 0) >= number for other, number in others):
+                tightest = node
+        return tightest
 
     def is_full(self, demands: tuple[Demand, ...]) -> bool:
         """True if a unit did not fit, and no GPU was freed since then."""
@@ -156,9 +181,7 @@ class Nodes:
 
     def _change(self, name: str, demand: Demand, sign: int) -> None:
         if name in self._nodes:
-            free = self._nodes[name].free
-            for resource, count in demand.amounts:
-                free[resource] = free.get(resource, 0) + sign * count
+            self._nodes[name].change(demand.amounts, sign)
 
 
 def pool(amounts: Mapping[str, int]) -> Nodes:
@@ -172,9 +195,13 @@ class _AnyNode(_Node):
     def __init__(self, free: dict[str, int]) -> None:
         super().__init__("any", free, {}, ())
 
-    def fits(self, demand: Demand) -> bool:
-        """True if enough GPUs are free."""
-        return all(self.free.get(name, 0) >= count for name, count in demand.amounts)
+    def copied(self) -> _AnyNode:
+        """Returns a node with the same free GPUs, which change separately."""
+        return _AnyNode(dict(self.free))
+
+    def admits(self, demand: Demand) -> bool:
+        """True for every pod."""
+        return True
 
 
 def nodes_without_pods(resources: Iterable[Resource], pods: Iterable[Resource]) -> Nodes:

@@ -183,6 +183,11 @@ def replicas(resource: Resource | None, adapters: Mapping[Service, int], service
     return replica_count(spec(resource).get("replicas"), adapters.get(service, 1) if service else 1)
 
 
+def may_have_pods(resource: Resource | None) -> bool:
+    """True unless an object has zero replicas in its own field. Without this field, something else scales it, so its pods are unknown."""
+    return resource is not None and spec(resource).get("replicas") != 0
+
+
 def replica_count(value: Any, default: int) -> int:
     """Returns a number of replicas, or the default if the field is missing. Larger numbers than any cluster runs count as `MOST`."""
     return max(0, min(value, MOST)) if isinstance(value, int) else default

@@ -59,8 +59,9 @@ def forecast(change: ObjectChange, _: ClusterState) -> KindForecast:
     if waits or not changed:
         return KindForecast("updated", services, (), causes, tuple(_rollouts(change, frozenset())), count_warnings)
     replaced = frozenset(changed)
-    restarting_cliques = {index for unit in _units(states[1]) if replaced.intersection(unit.cliques) for index in unit.cliques}
-    restarting = tuple(dict.fromkeys(_services(states[1], namespace, restarting_cliques)))
+    empty = {unit.name for unit in _units(states[0]) if not unit.copies}
+    units = [unit for unit in _units(states[1]) if replaced.intersection(unit.cliques) and unit.name not in empty]
+    restarting = tuple(dict.fromkeys(_services(states[1], namespace, {index for unit in units for index in unit.cliques})))
     return KindForecast("restarts", services, restarting, causes, tuple(_rollouts(change, replaced)), count_warnings)
 
 

@@ -134,10 +134,14 @@ def _placement(demands: tuple[Demand, ...], pods: list[Resource]) -> Placement |
 
 
 class SimulationResult(NamedTuple):
-    """The largest number of GPUs at one time, and for each rollout True if it never ends."""
+    """The largest number of GPUs at one time, and for each rollout True if it never ends.
+
+    `waited` is true if a unit did not fit on the nodes when its rollout began it.
+    """
 
     peak: int
     stuck: tuple[bool, ...]
+    waited: bool = False
 
 
 def simulate(rollouts: Sequence[Rollout], nodes: Nodes) -> SimulationResult:
@@ -148,17 +152,20 @@ def simulate(rollouts: Sequence[Rollout], nodes: Nodes) -> SimulationResult:
     """
     simulated = [_SimulatedRollout(rollout, nodes) for rollout in rollouts if gpus(rollout.old_demands) or gpus(rollout.new_demands)]
     most = held = sum(rollout.gpus() for rollout in simulated)
+    waited = False
     for pruning in (False, True):
         active = [rollout for rollout in simulated if pruning or not rollout.is_pruned]
         while active:
             before = sum(rollout.gpus() for rollout in active)
             if not sum(rollout.act() + rollout.place() for rollout in active if not rollout.is_blocked()):
+                waited = waited or not all(rollout.is_complete() for rollout in active)
                 break
             held += sum(rollout.gpus() for rollout in active) - before
             most = max(most, held)
+            waited = waited or any(rollout.has_waiting() for rollout in active)
             active = [rollout for rollout in active if not rollout.is_complete()]
     waits = {id(rollout.rollout): not rollout.is_complete() for rollout in simulated}
-    return SimulationResult(most, tuple(waits.get(id(rollout), False) for rollout in rollouts))
+    return SimulationResult(most, tuple(waits.get(id(rollout), False) for rollout in rollouts), waited)
 
 
 def peak(rollouts: Sequence[Rollout]) -> int:
@@ -211,6 +218,10 @@ class _SimulatedRollout:
         if not self.rollout.replaces:
             return len(self._old) == self._wanted and not self._old_waiting
         return len(self._new) == self._wanted and not self._old and not self._old_waiting
+
+    def has_waiting(self) -> bool:
+        """True if a unit has no node yet."""
+        return self._old_waiting + self._new_waiting > 0
 
     def is_blocked(self) -> bool:
         """True if the rollout only waits for GPUs, and none were freed since units of the same demands did not fit."""

@@ -76,7 +76,8 @@ class UniformWorkload:
         rollout = self._rollout(change, cluster_state, service, replaces=replaces)
         parts = tuple(_parts(rollout, self.unchanged_units(states[1]))) if replaces else (rollout,)
         findings = tuple(self.findings(change, causes))
-        return KindForecast("restarts" if replaces else "updated", services, services if replaces else (), causes, parts, findings)
+        restarting = services if replaces and object_rules.may_have_pods(change.old) else ()
+        return KindForecast("restarts" if replaces else "updated", services, restarting, causes, parts, findings)
 
     def _rollout(self, change: ObjectChange, cluster_state: ClusterState, service: Service | None, *, replaces: bool) -> Rollout:
         old_replicas = self.units(object_rules.replicas(change.old, cluster_state.old_replicas, service))

@@ -106,3 +106,53 @@ def test_a_stuck_rollout_says_what_helps_and_what_it_costs():
     assert "a new pod needs 1 GPU, and 0 GPUs of the nodes are free" in finding.message
     assert 'max-surge: "0"' in finding.message
     assert "one replica stops at a time, enough with 0 GPUs free" in finding.message
+
+
+POD_IMAGE = ("spec", "containers", 0, "image")
+CLIQUES, SCALING_GROUP = ("spec", "template", "cliques"), ("spec", "template", "podCliqueScalingGroups", 0)
+CLIQUE_IMAGE = (*CLIQUES, 1, "spec", "podSpec", "containers", 0, "image")
+
+
+def without_pods(resource, replicas):
+    """The object with a part that has no replicas."""
+    return written(json_copy(resource), replicas, 0)
+
+
+def restarting(old, new):
+    return [service.name for service in forecast([given.change(old, new)]).restarting]
+
+
+WITHOUT_PODS = [
+    # reason, object, path of its replicas, path of an image, services that restart
+    ("a Deployment", labelled(), ("spec", "replicas"), ("spec", "template", *POD_IMAGE), []),
+    ("a LeaderWorkerSet", leader_worker_set(), ("spec", "replicas"), ("spec", "leaderWorkerTemplate", "workerTemplate", *POD_IMAGE), []),
+    ("a scaling group", clique_set(), (*SCALING_GROUP, "replicas"), CLIQUE_IMAGE, []),
+    ("another clique of the set", clique_set(), (*CLIQUES, 0, "spec", "replicas"), CLIQUE_IMAGE, ["Decode"]),
+]
+
+
+@pytest.mark.parametrize(("old", "replicas", "image", "services"), [row[1:] for row in WITHOUT_PODS], ids=[row[0] for row in WITHOUT_PODS])
+def test_a_service_without_pods_does_not_restart(old, replicas, image, services):
+    """A new template of a workload that is scaled to zero replaces no pod, also if the workload is scaled up at the same time."""
+    new = written(json_copy(old), image, "worker:2")
+    assert restarting(old, new)
+    assert restarting(without_pods(old, replicas), without_pods(new, replicas)) == services
+    assert restarting(without_pods(old, replicas), new) == services
+
+
+@pytest.mark.parametrize("resource", [labelled(), leader_worker_set()], ids=["a Deployment", "a LeaderWorkerSet"])
+def test_a_service_without_pods_does_not_restart_if_its_workload_gets_another_name(resource):
+    renamed = {**resource, "metadata": {**resource["metadata"], "name": "another"}}
+    empty = without_pods(resource, ("spec", "replicas"))
+    services = [forecast([given.change(old, None), given.change(None, renamed)]).restarting for old in (resource, empty)]
+    assert [len(restarting_services) for restarting_services in services] == [1, 0]
+
+
+def test_a_service_that_an_autoscaler_may_have_scaled_up_restarts():
+    """The number of its scaling adapter is only the first one."""
+    old = {**labelled(), "spec": {name: value for name, value in labelled()["spec"].items() if name != "replicas"}}
+    new = written(json_copy(old), ("spec", "template", *POD_IMAGE), "worker:2")
+    adapter = {"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoGraphDeploymentScalingAdapter", "metadata": old["metadata"]}
+    scaled_to_zero = {**adapter, "spec": {"replicas": 0}}
+    changes = [given.change(old, new), given.change(scaled_to_zero, scaled_to_zero)]
+    assert len(forecast(changes).restarting) == 1

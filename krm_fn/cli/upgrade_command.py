@@ -1,0 +1,237 @@
+"""`krm-fn upgrade`: plans the move of a fleet to another release of Dynamo. The plan is in `krm_fn.review.upgrade`."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import click
+
+from krm_fn import report, results
+from krm_fn.arguments import flag_tables
+from krm_fn.cli import command_options, command_output, compared_states, progress_line, repository_states, upgrade_files
+from krm_fn.cli.command_options import Inputs, Policy
+from krm_fn.cli.repository_states import LoadedRoots
+from krm_fn.cli.upgrade_files import UpgradeFiles
+from krm_fn.files import reading
+from krm_fn.files.reading import Source
+from krm_fn.kube import identity
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.version import Version
+from krm_fn.results import Result
+from krm_fn.review.diff.diff_report import SourceLine
+from krm_fn.review.upgrade import fleet_parts, planner, upgrade_json, upgrade_markdown, upgrade_report, upgrade_steps, upgrade_text
+from krm_fn.review.upgrade.fleet_parts import FleetPart
+from krm_fn.review.upgrade.planner import UpgradeOptions
+from krm_fn.review.upgrade.upgrade_plan import StepPlan, UpgradePlan
+from krm_fn.review.upgrade.upgrade_report import EditedField, UpgradeReport
+
+FORMATS = {"json": upgrade_json.write, "markdown": upgrade_markdown.write, "text": upgrade_text.write}
+"""The functions that write a report, by the name of the format."""
+
+
+_NO_RESOURCE = "DYN001"
+_NO_FILES = UpgradeFiles({}, [])
+
+
+class _Target(click.ParamType[Version]):
+    """A release of Dynamo, such as 1.6 or v1.6.1."""
+
+    name = "release"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Version:
+        version = upgrade_steps.target(f"{value}")
+        if version is None:
+            known = ", ".join(map(upgrade_steps.version_text, flag_tables.published()))
+            self.fail(f"{value!r} is not a release of Dynamo that krm-fn knows. It knows {known}.", param, ctx)
+        return version
+
+
+@click.command()
+@command_options.repository_inputs
+@click.option(
+    "--to",
+    "target",
+    metavar="RELEASE",
+    type=_Target(),
+    required=True,
+    help="The release of Dynamo, such as 1.6, or a patch, such as 1.6.1.",
+)
+@click.option("--step", "number", metavar="N", type=click.IntRange(1), help="Show only this step.")
+@click.option(
+    "--graph", "graph", metavar="NAME", default="", help="Show only this graph, with each cause and each edit. Can have a namespace."
+)
+@click.option(
+    "--gpus", metavar="N", type=click.IntRange(0), help="Order the graphs in waves that together need at most this number of GPUs."
+)
+@click.option(
+    "--nodes",
+    metavar="FILE",
+    type=command_options.EXPORT,
+    help="Order the graphs in waves that fit these nodes, exported with kubectl get nodes,pods -o json.",
+)
+@click.option(
+    "--api-version",
+    type=click.Choice(("v1alpha1", "v1beta1")),
+    help="Also move the graphs to this API version, in the last step. By default, it stays.",
+)
+@click.option(
+    "--new-origin",
+    is_flag=True,
+    help="Also move the origin version, which decides how engines start on several nodes. By default, it stays.",
+)
+@click.option("--write", "is_written", is_flag=True, help="Make the edits in the files, up to the step of --step.")
+@click.option("--patch", "is_patch", is_flag=True, help="Print the edits of --write as a patch for git apply, and write nothing.")
+@click.option(
+    "-o", "--output", "--format", "style", type=click.Choice(tuple(FORMATS)), default="text", help="The format. The default is text."
+)
+@command_options.policy
+@click.pass_context
+def upgrade(  # noqa: PLR0913 - one for each option
+    ctx: click.Context,
+    *,
+    given: Inputs,
+    policy: Policy,
+    target: Version,
+    number: int | None,
+    graph: str,
+    gpus: int | None,
+    nodes: str | None,
+    api_version: str | None,
+    new_origin: bool,
+    is_written: bool,
+    is_patch: bool,
+    style: str,
+) -> None:
+    """Plan the upgrade of graphs to a release of Dynamo.
+
+    PATH is a file, a folder or stdin (-), also an export of a cluster. The default is the current folder. In a folder with Kustomizations
+    or kpt packages, krm-fn builds each root, as krm-fn check does.
+
+    The plan has one or more steps. A step moves images, and with them the operator release that graphs follow. For each step, the plan
+    lists what the platform needs before, the services that restart, the smallest sets of causes of each restart, the GPUs that are
+    interrupted and needed at the peak, and what the new release refuses or ignores. Each step begins with the state after the step before.
+    A RELEASE that is older than all graphs gives the plan of a downgrade.
+
+    With --gpus or --nodes, the graphs of a step are ordered in waves, which are applied one after the other.
+
+    --write makes the edits of the plan: images, runtimeVersionOverride, removed fields, the origin version, and the release in the
+    configuration. Formatting and comments stay. Folders with Kustomizations are built again, and nothing is written if the build differs
+    from the plan. With --step 1, each step can be a pull request of its own: after it, the next step is the first one of a new plan.
+
+    Exit codes: 0 no errors; 1 errors, such as a graph that the new release refuses; 2 wrong usage.
+
+    \b
+      krm-fn upgrade --to 1.6
+      krm-fn upgrade --to 1.6 --graph prod/chat graphs/
+      kubectl get dynamographdeployments --all-namespaces -o json | krm-fn upgrade --to 1.6 --gpus 64 -
+      krm-fn upgrade --to 1.6 --step 1 --format markdown > comment.md
+      krm-fn upgrade --to 1.6 --step 1 --write
+    """  # noqa: D301 - click reads the backspace
+    if gpus is not None and nodes is not None:
+        raise click.UsageError("name either --gpus or --nodes")
+    nodes = nodes or (given.project.nodes if gpus is None else None)
+    if [*given.paths, nodes].count(reading.STDIN) > 1:
+        raise click.UsageError("only one of PATH and --nodes can be stdin")
+    if (is_written or is_patch) and reading.STDIN in given.paths:
+        raise click.UsageError("--write and --patch need files, not stdin")
+    cluster = compared_states.read_nodes(nodes)
+    with progress_line.shown("upgrade"):
+        loaded = repository_states.load(given)
+        fleet = _Fleet(loaded, [*_parts(loaded)])
+        version = f"{identity.DYNAMO_GROUP}/{api_version}" if api_version else ""
+        options = UpgradeOptions(version, new_origin, gpus, cluster.nodes, tuple(cluster.pods))
+        plan = planner.plan(fleet.parts, target, options)
+        count = min(number or len(plan.steps), len(plan.steps))
+        edited = upgrade_files.edited(given, loaded, plan, count) if is_written or is_patch else _NO_FILES
+    findings = _findings(plan, fleet, [*cluster.results, *edited.findings], policy)
+    shown = {step: policy.shown(about) for step, about in findings.items()}
+    steps = plan.steps[:count] if edited is not _NO_FILES else _steps(plan, number)
+    content = UpgradeReport(plan, _lines(plan, fleet), shown, steps, _graph(plan, graph), command_output.colours())
+    for line in () if policy.quiet or style != "text" else loaded.lines:
+        click.echo(line, err=True)
+    if is_written:
+        upgrade_files.save(edited)
+        command_output.write("".join(f"wrote {report.visible(file)}\n" for file in edited.texts), err=True)
+    command_output.write(edited.patch if is_patch else FORMATS[style](content))
+    command_output.write("".join(f"{report.entry(finding)}\n" for finding in shown[0]) if is_patch else "", err=True)
+    ctx.exit(int(bool(policy.failing([finding for about in findings.values() for finding in about]))))
+
+
+class _Fleet(NamedTuple):
+    """The resources of all roots, and the parts in which they are planned."""
+
+    loaded: LoadedRoots
+    parts: list[FleetPart]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the roots, each once."""
+        return [*dict.fromkeys(self.loaded.names)]
+
+    def sources(self, name: str) -> list[Source]:
+        """Returns the sources of the resources of a root, and after them those of all others."""
+        named = sorted(zip(self.loaded.names, self.loaded.parts, strict=True), key=lambda entry: entry[0] != name)
+        return [source for _, part in named for source in part.resources]
+
+    def located(self, findings: Iterable[Result], name: str) -> list[Result]:
+        """Returns findings, each once, with their locations. A resource that several roots have is that of the named root."""
+        return reading.locate(dict.fromkeys(findings), self.sources(name))
+
+
+def _parts(loaded: LoadedRoots) -> Iterable[FleetPart]:
+    for name, sources in zip(loaded.names, loaded.parts, strict=True):
+        yield from fleet_parts.parts(name, sources.values, sources.config, is_configured=bool(sources.configs))
+
+
+def _findings(plan: UpgradePlan, fleet: _Fleet, others: list[Result], policy: Policy) -> dict[int, list[Result]]:
+    """Returns all findings with their locations, by the number of their step; 0 for those about the input and `others`."""
+    about_files = [finding for part in fleet.loaded.parts for finding in part.results]
+    about_files += [*fleet.loaded.results, *others]
+    if not fleet.parts and all(finding.code == _NO_RESOURCE for finding in about_files if finding.severity == "error"):
+        message = (
+            "the input has no graph, component or request of Dynamo; name their files, or export them with "
+            "kubectl get dynamographdeployments --all-namespaces -o yaml, and check the namespace and your permissions"
+        )
+        about_files.append(results.error("DYN655", message))
+    by_step = {0: fleet.located([*about_files, *plan.findings], "")}
+    for step in plan.steps:
+        of_graphs = [finding for name in fleet.names for finding in fleet.located(step.findings_in(name), name)]
+        by_step[step.step.number] = [*of_graphs, *fleet.located(step.findings, "")]
+    resources = [source.value for source in fleet.sources("")]
+    return {number: policy.without_ignored(findings, resources) for number, findings in by_step.items()}
+
+
+def _steps(plan: UpgradePlan, number: int | None) -> tuple[StepPlan, ...]:
+    if number is not None and number > len(plan.steps):
+        raise click.BadParameter(f"the plan has {len(plan.steps)} steps.", param_hint="--step")
+    return plan.steps if number is None else plan.steps[number - 1 : number]
+
+
+def _graph(plan: UpgradePlan, name: str) -> str:
+    names = sorted(upgrade_report.names(plan))
+    if name and name not in names:
+        near = difflib.get_close_matches(name, names, n=1)
+        known = f"Did you mean {near[0]!r}?" if near else f"The graphs are {report.visible(', '.join(names[:10]))}."
+        raise click.BadParameter(f"no graph has the name {name!r}. {known}", param_hint="--graph")
+    return name
+
+
+def _lines(plan: UpgradePlan, fleet: _Fleet) -> dict[EditedField, SourceLine]:
+    """Returns the lines of the fields that the plan edits. A field that it adds has the line of the object around it."""
+    sources: dict[tuple[str, ObjectKey], Source] = {}
+    for part in fleet.parts:
+        for source in fleet.sources(part.name):
+            sources.setdefault((part.name, part.key(source.value)), source)
+    fields: dict[EditedField, tuple[Source, results.Path]] = {}
+    for graph in (graph for step in plan.steps for graph in step.graphs):
+        if author := sources.get((graph.part, graph.key)):
+            edits = upgrade_report.all_edits(graph)
+            fields |= {EditedField(graph.part, graph.key, edit.path): (author, edit.path) for edit in edits}
+    locations = reading.field_locations(fields.values())
+    lines = zip(fields, locations, strict=True)
+    return {field: SourceLine(location["file"], location["line"]) for field, location in lines if location.get("line")}
+
+
+COMMAND = upgrade

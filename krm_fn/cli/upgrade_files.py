@@ -1,0 +1,284 @@
+"""Writes the edits of an upgrade into files: finds the fields in the files, edits the texts, and proves the result with a new build."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from krm_fn import function_config, results
+from krm_fn.cli import repository_states
+from krm_fn.cli.command_options import Inputs
+from krm_fn.cli.repository_states import LoadedRoots
+from krm_fn.convert import versions
+from krm_fn.files import project_file, reading, writing
+from krm_fn.files.reading import Source
+from krm_fn.files.sources import Sources
+from krm_fn.kube import identity, labels, paths
+from krm_fn.kube.types import Resource
+from krm_fn.repositories import configuration_edits, edit_locations, edited_files, helm_values, planned_builds, roots
+from krm_fn.repositories.edit_locations import BuildDocuments, DocumentEdit
+from krm_fn.repositories.edited_files import FileText
+from krm_fn.repositories.tree import Tree
+from krm_fn.resolve import release_choice
+from krm_fn.results import Result
+from krm_fn.review.upgrade import resource_edits
+from krm_fn.review.upgrade.field_edits import FieldEdit, ResourceEdits
+from krm_fn.review.upgrade.upgrade_plan import StepPlan, UpgradePlan
+from krm_fn.review.upgrade.upgrade_steps import UpgradeStep
+
+_ORIGIN: results.Path = ("metadata", "annotations", labels.ORIGIN_VERSION)
+
+
+class UpgradeFiles(NamedTuple):
+    """The files that change, by their paths, and the findings about fields that a person must write. With DYN664, no file changes."""
+
+    texts: dict[str, FileText]
+    findings: list[Result]
+
+    @property
+    def patch(self) -> str:
+        """The changes as a unified diff, for `git apply`. Paths begin at the current folder."""
+        return edited_files.patch(self.texts)
+
+
+class _Wanted(NamedTuple):
+    """An edit of a resource, and the edits of documents that make it. `source` is the resource as it is built."""
+
+    source: Source
+    edit: FieldEdit
+    documents: tuple[DocumentEdit, ...]
+
+
+def edited(given: Inputs, loaded: LoadedRoots, plan: UpgradePlan, number: int) -> UpgradeFiles:
+    """Returns the files as they are after the steps of a plan up to `number`, which counts from 1. Writes nothing.
+
+    `loaded` are the resources from which the plan was made. Folders that are read as repositories are built again with the new texts: if a
+    resource then differs from the plan, no file changes.
+    """
+    steps = plan.steps[:number]
+    builds = _Builds(given)
+    on_disk = loaded._replace(parts=[part._replace(resources=[*map(builds.on_disk, part.resources)]) for part in loaded.parts])
+    wanted = [*_edits(given, on_disk, steps, builds), *_of_helm(on_disk, steps)]
+    texts, done, unwritten = _texts(wanted, given)
+    findings = [_by_hand(missing, given) for missing in unwritten]
+    differences = [*_shared(given, texts), *_differences(given, loaded, done, texts, _releases(steps))]
+    return UpgradeFiles({} if differences else texts, [*findings, *differences])
+
+
+def save(files: UpgradeFiles) -> None:
+    """Writes the files, each at once. Raises click.ClickException if one cannot be written."""
+    for file, text in files.texts.items():
+        try:
+            writing.save(file, text.new)
+        except OSError as problem:
+            raise click.ClickException(f"cannot write {file}: {problem.strerror}") from problem
+
+
+class _Builds:
+    """The files on disk, and the documents of the builds in all folders that are read as repositories."""
+
+    def __init__(self, given: Inputs) -> None:
+        self._folders = [_documents(folder, given) for folder in repository_states.folders(given)]
+        self._read = cache(reading.read)
+
+    def on_disk(self, source: Source) -> Source:
+        """Returns a resource at its text in its file. kpt renders a package in place, so the copy that was read has another text."""
+        file = self._read(source.file) if Path(source.file).is_file() else None
+        if file is None or file.text.startswith(source.text, source.start):
+            return source
+        document = reading.document_of(file.sources, source.document, source)
+        return document._replace(value=source.value, patches=source.patches) if document else source
+
+    def beside(self, file: str) -> list[Source]:
+        """Returns the documents of all builds that read a file."""
+        return [source for documents in self._folders for source in documents.beside(file)]
+
+
+def _documents(folder: str, given: Inputs) -> BuildDocuments:
+    top = project_file.top(Path(folder))
+    at = os.path.relpath(Path(folder).resolve(), top)
+    tree = Tree(top, at, lambda name: os.path.normpath(Path(folder) / os.path.relpath(name, at)))
+    return BuildDocuments(tree, roots.find(tree, given.exclude))
+
+
+def _edits(given: Inputs, loaded: LoadedRoots, steps: Sequence[StepPlan], builds: _Builds) -> Iterator[_Wanted]:
+    """Yields the edits of all steps together."""
+    sources = {id(source.value): (part, source) for part in loaded.parts for source in part.resources}
+    moves = any(step.step.old_release != step.step.release for step in steps)
+    for index, first in enumerate(steps[0].parts if steps else ()):
+        members: list[tuple[Sources, Source]] = []
+        for number, resource in enumerate(first.old.resources):
+            edits = [step.parts[index].edits[number] for step in steps if number in step.parts[index].edits]
+            if edits and id(resource) in sources:
+                members.append(sources[id(resource)])
+                new = steps[-1].parts[index].new.resources[number]
+                origin = paths.at(new, _ORIGIN) if moves else None
+                yield from (_located(members[-1][1], edit, builds) for edit in _merged(members[-1][1], edits, origin))
+        of_part = [step.step for step in steps if step.parts[index].edits]
+        yield from _of_settings(given, members, builds, of_part[-1]) if members else ()
+
+
+def _of_helm(loaded: LoadedRoots, steps: Sequence[StepPlan]) -> Iterator[_Wanted]:
+    """Yields the edits of values of Helm. A value in a text has no position of its own."""
+    listed = [step.step for step in steps]
+    for source in (source for part in loaded.parts for source in part.resources if not identity.is_dynamo(source.value)):
+        for edit in helm_values.edits(edit_locations.as_written(source), listed) if helm_values.is_known(source) else ():
+            old = paths.at(source.value, edit.path[len(source.at) :])
+            yield _Wanted(source, FieldEdit(edit.path[len(source.at) :], old, edit.new, "image"), (edit,))
+        for path, new in helm_values.texts(source, listed):
+            yield _Wanted(source, FieldEdit(path, None, new, "image"), ())
+
+
+def _merged(source: Source, edits: Sequence[ResourceEdits], origin: Any) -> Iterator[FieldEdit]:
+    """Yields the edits of a resource in several steps, one for each field.
+
+    A build can write the origin version on a graph. If the file does not have it, a new release would write another one, so it is added.
+    `origin` is that version after the steps.
+    """
+    merged: dict[results.Path, FieldEdit] = {}
+    for edit in (edit for step in edits for edit in step.fields):
+        old = merged[edit.path].old if edit.path in merged else edit.old
+        merged[edit.path] = edit._replace(old=old)
+    written = edit_locations.as_written(source).value
+    if _ORIGIN not in merged and origin and paths.at(written, _ORIGIN) is None and _is_built(source):
+        merged[_ORIGIN] = FieldEdit(_ORIGIN, None, origin, "release")
+    yield from merged.values()
+    if edits[-1].api_version != source.address.api_version:
+        yield FieldEdit(("apiVersion",), source.address.api_version, edits[-1].api_version, "api_version")
+
+
+def _is_built(source: Source) -> bool:
+    """True for a resource with annotations that its file does not have."""
+    return labels.annotations(source.value) != labels.annotations(edit_locations.as_written(source).value or {})
+
+
+def _of_settings(given: Inputs, members: Sequence[tuple[Sources, Source]], builds: _Builds, step: UpgradeStep) -> Iterator[_Wanted]:
+    """Yields the edits of the configuration of some resources. A finished build does not name its configuration."""
+    files = [file for file in (given.config, given.default_config) if file]
+    named = [source for file in files for source in reading.read(file).sources]
+    loaded = [source for part in {id(part): part for part, _ in members}.values() for source in part.configs]
+    beside = [document for file in {source.file for _, source in members} for document in builds.beside(file)]
+    for source in (*(source for source in loaded if Path(source.file).is_file()), *named, *beside):
+        if isinstance(source.value, dict) and not identity.is_dynamo(source.value):
+            config, _ = function_config.read(source.value)
+            yield from (_located(source, edit, builds) for edit in resource_edits.edits(source.value, config, step).fields)
+            yield from (_Wanted(source, *edit) for edit in configuration_edits.edits(source, step))
+
+
+def _located(source: Source, edit: FieldEdit, builds: _Builds) -> _Wanted:
+    return _Wanted(source, edit, (*edit_locations.find(source, edit, builds.beside(source.file)),))
+
+
+class _Texts(NamedTuple):
+    """The new texts of files, with the edits that are written and those that cannot be."""
+
+    texts: dict[str, FileText]
+    written: list[_Wanted]
+    unwritten: list[_Wanted]
+
+
+def _texts(wanted: Sequence[_Wanted], given: Inputs) -> _Texts:
+    """Returns the new texts of the files. An edit is written in all of its documents or in none."""
+    written, unwritten = list[_Wanted](), list[_Wanted]()
+    for entry in wanted:
+        is_known = bool(entry.documents) and all(_is_given(edit.source.file, given) for edit in entry.documents)
+        (written if is_known else unwritten).append(entry)
+    while True:
+        texts, failed = edited_files.written(edit for entry in written for edit in entry.documents)
+        if not failed:
+            return _Texts(texts, written, unwritten)
+        unwritten += [entry for entry in written if not failed.isdisjoint(map(edited_files.key, entry.documents))]
+        written = [entry for entry in written if failed.isdisjoint(map(edited_files.key, entry.documents))]
+
+
+def _is_given(file: str, given: Inputs) -> bool:
+    """True for a file that the paths of the command name, or that is in one of their folders with its links followed."""
+    path = Path(file)
+    if not path.is_file():
+        return False
+    named = [Path(name) for name in (*given.paths, *filter(None, (given.config,)))]
+    return any(path.resolve().is_relative_to(name.resolve()) for name in named)
+
+
+def _by_hand(missing: _Wanted, given: Inputs) -> Result:
+    """Returns the finding about an edit that a person must write."""
+    location = _location(missing)
+    field = results.field(missing.edit.path)
+    new = f"write {missing.edit.new}" if missing.edit.new is not None else "remove the field"
+    outside = [edit.source.file for edit in missing.documents if not _is_given(edit.source.file, given)]
+    if outside:
+        reason = f"{field} comes from {outside[0]}, which PATH does not contain; {new} there, or name the file too"
+    elif missing.documents:
+        reason = f"{field} cannot be written by its position, because other fields share the text, or its style is not known; {new} by hand"
+    else:
+        reason = f"no file has {field} as it is built; {new} where the build makes it"
+    current = missing.edit.old if isinstance(missing.edit.old, str) else None
+    return results.error(
+        "DYN663", reason, missing.source.address, missing.edit.path, current=current, proposed=missing.edit.new, **location
+    )
+
+
+def _location(missing: _Wanted) -> dict[str, Any]:
+    if missing.documents:
+        first = missing.documents[0]
+        return first.source.location(first.path[len(first.source.at) :])
+    return missing.source.location(missing.edit.path)
+
+
+def _shared(given: Inputs, files: Iterable[str]) -> Iterator[Result]:
+    """Yields an error about each Kustomization outside of the paths that is built from a changed file: its graphs would move, too."""
+    by_top: dict[Path, dict[str, str]] = {}
+    for file in files:
+        top = project_file.top(Path(file).parent)
+        by_top.setdefault(top, {})[os.path.relpath(Path(file).resolve(), top)] = file
+    folders = [Path(path).resolve() for path in given.paths]
+    for top, names in by_top.items():
+        for folder, name in edit_locations.builders(Tree(top), names).items():
+            if not any((top / folder).is_relative_to(path) for path in folders):
+                outside = os.path.relpath(top / folder)
+                message = f"{outside} is built from this file too, and PATH does not contain it, so nothing is written; name {outside} too"
+                yield results.error("DYN664", message, file=names[name])
+
+
+def _releases(steps: Sequence[StepPlan]) -> dict[int, str]:
+    """Returns the releases that graphs follow after all steps, by the ids of the graphs before them."""
+    releases: dict[int, str] = {}
+    for index, first in enumerate(steps[0].parts if steps else ()):
+        last = steps[-1].parts[index].new
+        for old, new in zip(first.old.resources, last.resources, strict=True):
+            if results.ref(new).kind in (identity.GRAPH, identity.COMPONENT):
+                releases[id(old)] = release_choice.release_name(new, last.config)
+    return releases
+
+
+def _differences(
+    given: Inputs, loaded: LoadedRoots, written: Sequence[_Wanted], texts: Mapping[str, FileText], releases: Mapping[int, str]
+) -> list[Result]:
+    """Builds again with the new texts, and returns the errors about resources that then differ from the plan."""
+    if not texts or not repository_states.folders(given):
+        return []
+    planned: dict[int, Resource] = {}
+    for entry in written:
+        value = planned.get(id(entry.source.value), entry.source.value)
+        planned[id(entry.source.value)] = _with_edit(value, entry.edit)
+    again = repository_states.load(given, {file: text.new for file, text in texts.items()})
+    if len(again.parts) != len(loaded.parts):
+        return [results.error("DYN664", "the new texts have other roots, so nothing is written; write the edits by hand")]
+    moves_images = any(edit.path[:1] == ("images",) for entry in written for edit in entry.documents)
+    pairs = zip(loaded.parts, again.parts, strict=True)
+    return [
+        finding
+        for before, after in pairs
+        for finding in planned_builds.differences(before, after, planned, releases, moves_images=moves_images)
+    ]
+
+
+def _with_edit(resource: Resource, edit: FieldEdit) -> Resource:
+    if edit.cause == "api_version":
+        return versions.to(f"{edit.new}".rpartition("/")[2], resource)
+    return paths.replaced(resource, edit.path, edit.new)  # type: ignore[no-any-return]

@@ -1,0 +1,118 @@
+"""Plans the upgrade of a fleet. The plan depends on the arguments only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from krm_fn import report, results
+from krm_fn.config import PlatformSettings
+from krm_fn.kinds import releases
+from krm_fn.kube import identity
+from krm_fn.kube.types import Resource
+from krm_fn.kube.version import Version
+from krm_fn.records import NamedTuple
+from krm_fn.resolve.release_choice import RELEASES
+from krm_fn.results import Result
+from krm_fn.review.diff import rendered_state
+from krm_fn.review.diff.rendered_state import RenderedState
+from krm_fn.review.upgrade import fleet_parts, required_versions, restart_causes, step_effects, upgrade_routes, waves
+from krm_fn.review.upgrade.fleet_parts import FleetPart
+from krm_fn.review.upgrade.step_effects import StepPart
+from krm_fn.review.upgrade.upgrade_plan import StepPlan, UpgradePlan
+from krm_fn.review.upgrade.upgrade_routes import FleetRoutes
+from krm_fn.review.upgrade.upgrade_steps import UpgradeStep
+from krm_fn.review.upgrade.waves import Waves
+
+
+class UpgradeOptions(NamedTuple):
+    """The options of a plan. `api_version` is that of graphs after the last step, such as `nvidia.com/v1beta1`; empty: it stays.
+
+    `new_origin`: graphs get the origin version of the new release. `gpus` is the largest number of GPUs of a wave. `nodes` and `pods` are
+    those of the cluster in which a wave must fit. Both are None if there is no limit.
+    """
+
+    api_version: str = ""
+    new_origin: bool = False
+    gpus: int | None = None
+    nodes: Sequence[Resource] | None = None
+    pods: Sequence[Resource] = ()
+
+
+_NO_OPTIONS = UpgradeOptions()
+
+
+def plan(parts: Sequence[FleetPart], target: Version, options: UpgradeOptions = _NO_OPTIONS) -> UpgradePlan:
+    """Plans the upgrade of a fleet to a version of Dynamo. Each step begins with the state that the step before leaves.
+
+    An error in one graph does not hide the plan of the others. The function never raises for what the resources contain.
+    """
+    routes = upgrade_routes.find(parts, target)
+    states = [rendered_state.render(part.resources, part.config) for part in parts]
+    steps, findings = list[StepPlan](), list(routes.findings)
+    findings += [finding for index, part in enumerate(parts) for finding in _failed(index, part, states[index], routes)]
+    for number, step in enumerate(routes.steps, 1):
+        is_last = number == len(routes.steps)
+        chosen = step._replace(api_version=options.api_version if is_last else "", new_origin=options.new_origin)
+        step_plan, states = _step(parts, states, routes, chosen)
+        steps.append(_in_waves(_with_platform(step_plan, states, options), options))
+        parts = [part.new for part in step_plan.parts]
+    return UpgradePlan(target, tuple(steps), routes.unchanged, tuple(findings))
+
+
+def _step(
+    parts: Sequence[FleetPart], states: Sequence[RenderedState], routes: FleetRoutes, step: UpgradeStep
+) -> tuple[StepPlan, list[RenderedState]]:
+    """Plans one step. Returns it with the states after it."""
+    after, step_parts = list[RenderedState](), list[StepPart]()
+    for index, part in enumerate(parts):
+        moved = restart_causes.moved(part, step, routes.numbers(index, part, step))
+        new = rendered_state.render(moved.new.resources, moved.new.config) if moved.edits else states[index]
+        versions = {number: routes.versions((index, number), step) for number in moved.edits}
+        known = {number: pair for number, pair in versions.items() if pair}
+        step_parts.append(StepPart(moved, states[index], new, known))
+        after.append(new)
+    planned = [step_effects.graphs(part, step) for part in step_parts]
+    graphs = tuple(graph for upgrades, _ in planned for graph in upgrades)
+    findings = tuple(finding for _, others in planned for finding in others)
+    return StepPlan(step, graphs, tuple(part.moved for part in step_parts), findings), after
+
+
+def _with_platform(plan: StepPlan, states: Sequence[RenderedState], options: UpgradeOptions) -> StepPlan:
+    """Returns a step with the parts of the platform that its graphs need."""
+    before, after = (releases.get(RELEASES[name].file).number for name in (plan.step.old_release, plan.step.release))
+    exported = [resource for part in plan.parts for resource in part.old.resources if not identity.is_dynamo(resource)]
+    exported += [*(options.nodes or ()), *options.pods]
+    objects: dict[PlatformSettings, list[Resource]] = {}
+    for part, state in zip(plan.parts, states, strict=True):
+        if part.edits:
+            objects.setdefault(part.new.config.platform, []).extend((*state.objects, *state.sources))
+    rows = [required_versions.required_versions(before, after, platform, made, exported) for platform, made in objects.items()]
+    required = tuple(dict.fromkeys(row for platform_rows in rows for row in platform_rows))
+    changed = next((graph.edits.resource for graph in plan.graphs if graph.edits), {})
+    return plan._replace(required=required, findings=(*plan.findings, *required_versions.findings(required, changed)))
+
+
+def _in_waves(plan: StepPlan, options: UpgradeOptions) -> StepPlan:
+    """Returns a step with the changed graphs, each with its wave. All graphs hold GPUs, also those that stay."""
+    rollouts = [waves.of_graph(fleet_parts.wave_key(graph.key), graph.rollouts) for graph in plan.graphs if graph.rollouts]
+    order = Waves((), ())
+    if options.nodes is not None:
+        order = waves.on_nodes(rollouts, options.nodes, options.pods)
+    elif options.gpus is not None:
+        order = waves.within(rollouts, options.gpus)
+    numbers = {key: number for number, wave in reversed([*enumerate(order.waves, 1)]) for key in wave}
+    graphs = [graph._replace(wave=numbers.get(fleet_parts.wave_key(graph.key), 0)) for graph in plan.graphs if graph.is_changed]
+    resources = {fleet_parts.wave_key(graph.key): graph.edits.resource for graph in graphs if graph.edits}
+    return plan._replace(graphs=tuple(graphs), waves=order, findings=(*plan.findings, *waves.findings(order, resources)))
+
+
+def _failed(index: int, part: FleetPart, state: RenderedState, routes: FleetRoutes) -> Iterator[Result]:
+    """Yields a finding about each graph that the upgrade moves, and that has errors before it."""
+    for number, resource in enumerate(part.resources):
+        if (index, number) in routes.routes and part.key(resource) in state.failed:
+            ref = results.ref(resource)
+            errors = [result for result in state.findings if result.severity == "error" and result.ref == ref]
+            first = f", the first is {errors[0].code}" if errors else ""
+            message = f"the graph has {report.count(errors) or 'errors'} before the upgrade{first}, so it has no plan"
+            path = errors[0].path if errors else ()
+            yield results.error("DYN651", f"{message}; fix what krm-fn check reports about it, and plan again", ref, path)

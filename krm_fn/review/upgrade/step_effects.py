@@ -1,0 +1,210 @@
+"""The effects of one step on the graphs of one part of a fleet: restarts with their causes, GPUs, and the findings of the new state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from krm_fn import results
+from krm_fn.kinds import floors
+from krm_fn.kube import identity
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
+from krm_fn.records import NamedTuple
+from krm_fn.resolve import release_choice
+from krm_fn.results import Result
+from krm_fn.review import forecast
+from krm_fn.review.diff import comparison, diff_report, rendered_state
+from krm_fn.review.diff.comparison import Diff
+from krm_fn.review.diff.diff_report import Report
+from krm_fn.review.diff.rendered_state import RenderedState
+from krm_fn.review.forecast import Forecast, Gpus, object_rules
+from krm_fn.review.forecast.object_rules import ClusterState, Effect
+from krm_fn.review.forecast.rollouts import Rollout, Service
+from krm_fn.review.upgrade import fleet_parts, resource_edits, restart_causes, upgrade_steps, waves
+from krm_fn.review.upgrade.restart_causes import GraphCauses, GraphState, MovedPart
+from krm_fn.review.upgrade.upgrade_plan import GraphUpgrade, ServiceUpgrade
+from krm_fn.review.upgrade.upgrade_steps import UpgradeStep, Versions
+from krm_fn.rules import runtime_windows, updates
+from krm_fn.schema.object_changes import ObjectChange
+
+_NO_CAUSES = GraphCauses((), {}, {})
+_STRONGEST: tuple[Effect, ...] = ("refused", "restarts", "unknown", "deleted", "created", "updated", "same")
+
+
+class StepPart(NamedTuple):
+    """A part of a fleet in one step, and its renders before and after the step.
+
+    `versions` are the versions of the moved graphs before and after the step, by their numbers.
+    """
+
+    moved: MovedPart
+    old: RenderedState
+    new: RenderedState
+    versions: Mapping[int, tuple[Versions, Versions]]
+
+
+class _Effects(NamedTuple):
+    """The changes of the objects of one graph, with their forecast and their rollouts."""
+
+    changes: tuple[ObjectChange, ...]
+    forecast: Forecast
+    rollouts: tuple[Rollout, ...]
+
+
+def graphs(part: StepPart, step: UpgradeStep) -> tuple[list[GraphUpgrade], list[Result]]:
+    """Returns the effects on all graphs, also on those that stay, and the findings about other resources."""
+    changes = comparison.compare_objects(part.old, part.new)
+    cluster_state = _cluster_state(part, changes)
+    by_owner = _by_owner(changes)
+    keys = {number: part.moved.old.key(resource) for number, resource in enumerate(part.old.inputs) if rendered_state.is_expanded(resource)}
+    effects = {
+        number: _effects(by_owner[key], cluster_state)
+        for number, key in keys.items()
+        if key in by_owner and key not in part.old.failed | part.new.failed
+    }
+    causes = _causes(part, effects)
+    findings = _findings(part, step)
+    upgrades = []
+    for number, key in keys.items():
+        graph_findings = findings.pop(key, [])
+        upgrade = _graph(part, number, effects.get(number), causes.get(number, _NO_CAUSES))
+        upgrades.append(upgrade._replace(findings=(*graph_findings, *upgrade.findings)))
+    return upgrades, [finding for others in findings.values() for finding in others]
+
+
+def _effects(changes: Sequence[ObjectChange], cluster_state: ClusterState) -> _Effects:
+    of_graph = forecast.forecast(changes, cluster_state=cluster_state)
+    return _Effects(tuple(changes), of_graph, forecast.all_rollouts(changes, cluster_state))
+
+
+def _cluster_state(part: StepPart, changes: Sequence[ObjectChange]) -> ClusterState:
+    """Returns the state of the cluster: as the changes say, with the replicas that adapters have in it."""
+    state = object_rules.read_cluster_state(changes)
+    live = part.moved.old.replicas
+    old, new = ({**replicas, **{service: live[service] for service in replicas if service in live}} for replicas in state[:2])
+    return state._replace(old_replicas=old, new_replicas=new)
+
+
+def _by_owner(changes: Iterable[ObjectChange]) -> dict[ObjectKey, list[ObjectChange]]:
+    by_owner: dict[ObjectKey, list[ObjectChange]] = {}
+    for change in changes:
+        for owner in rendered_state.owner_keys(change.new or change.old or {}, change.key.namespace):
+            by_owner.setdefault(owner, []).append(change)
+    return by_owner
+
+
+def _causes(part: StepPart, effects: Mapping[int, _Effects]) -> dict[int, GraphCauses]:
+    """Returns the causes of the graphs that a step moves or restarts."""
+    states: dict[int, GraphState] = {}
+    for number, (changes, of_graph, _) in effects.items():
+        if number in part.versions or of_graph.restarting:
+            objects = {change.key: change.old for change in changes if change.old is not None}
+            states[number] = GraphState(objects, frozenset(of_graph.services), frozenset(of_graph.restarting))
+    return restart_causes.find(part.moved, states)
+
+
+def _graph(part: StepPart, number: int, effects: _Effects | None, causes: GraphCauses) -> GraphUpgrade:
+    """Returns the effect on one graph. `effects` is None for a graph that fails in one of the states, or has no objects."""
+    key = part.moved.old.key(part.old.inputs[number])
+    old, new = part.versions.get(number, (None, None))
+    upgrade = GraphUpgrade(part.moved.old.name, key, "planned", "same", old, new, edits=part.moved.edits.get(number))
+    if key in part.old.failed or key in part.new.failed:
+        return upgrade._replace(state="error before" if key in part.old.failed else "error after", effect="unknown")
+    if effects is None:
+        return upgrade
+    rows = diff_report.rows(Report(Diff(effects.changes, effects.forecast, {}), "", {}))
+    shares = _shares(effects.forecast)
+    restarting = effects.forecast.restarting
+    services = [_service(row, shares.get(row.service, Gpus()), causes, row.service in restarting) for row in rows]
+    outcomes, of_rollouts = effects.forecast.outcomes, waves.of_graph(fleet_parts.wave_key(key), effects.rollouts).gpus
+    about = [result for outcome in outcomes for result in outcome.findings] + [*effects.forecast.findings]
+    return upgrade._replace(
+        effect=min((outcome.effect for outcome in outcomes), key=_STRONGEST.index),
+        causes=causes.present,
+        services=tuple(services),
+        gpus=of_rollouts._replace(interrupted=sum(gpus.interrupted for gpus in shares.values())),
+        rollouts=effects.rollouts,
+        findings=tuple(result for result in about if result.severity != "info"),
+    )
+
+
+def _service(row: diff_report.Row, gpus: Gpus, causes: GraphCauses, restarts: bool) -> ServiceUpgrade:
+    """Returns the effect on one service with its causes."""
+    service = row.service
+    alone = {cause: causes.restarts((cause,), service) for cause in causes.present}
+    optional = {cause: None if services is None else service in services for cause, services in causes.optional.items()}
+    smallest = causes.smallest(service) if restarts else ()
+    return ServiceUpgrade(service, row.effect, gpus, restarts, smallest, alone, optional)
+
+
+def _shares(forecast_result: Forecast) -> dict[Service, Gpus]:
+    """Returns the GPUs of each service, of all its objects together.
+
+    If a service restarts because another object replaces a removed one, the pods of the removed object are interrupted too.
+    """
+    shares: dict[Service, Gpus] = {}
+    for outcome in forecast_result.outcomes:
+        for service, gpus in outcome.shares:
+            is_replaced = outcome.effect == "deleted" and service in forecast_result.restarting
+            own = gpus._replace(interrupted=gpus.before) if is_replaced else gpus
+            shares[service] = Gpus(*map(sum, zip(shares.get(service, Gpus()), own, strict=True)))
+    return shares
+
+
+def _findings(part: StepPart, step: UpgradeStep) -> dict[ObjectKey, list[Result]]:
+    """Returns the errors and warnings that the old state does not have, by the resource that they are about.
+
+    They have the resource and the paths of the old state, if the API version stays.
+    """
+    old = {identity for result in _of_state(part.moved.old.resources, part.old) for identity in _identities(result)}
+    of_new = [result for result in _of_state(part.moved.new.resources, part.new) if old.isdisjoint(_identities(result))]
+    namespace = rendered_state.default_namespace(part.new.config)
+    about_change = updates.check(part.old.inputs, part.new.inputs, namespace, part.new.config)
+    of_edits = (result for number in part.moved.edits for result in resource_edits.findings(part.old.inputs[number], step))
+    renders = [number for number in part.versions if part.moved.old.key(part.old.inputs[number]) not in part.old.failed]
+    of_step = (result for number in renders for result in _of_graph(part, number))
+    refs = {part.moved.old.key(resource): results.ref(resource) for resource in part.old.inputs}
+    findings: dict[ObjectKey, list[Result]] = {}
+    for result in (*of_new, *about_change, *of_edits, *of_step):
+        if result.severity != "info":
+            ref = result.ref or results.ref({})
+            key = identity.ObjectKey(ref.api_version.rpartition("/")[0], ref.kind, ref.namespace or namespace, ref.name)
+            findings.setdefault(key, []).append(result._replace(ref=refs.get(key, result.ref)))
+    return {key: list(dict.fromkeys(about)) for key, about in findings.items()}
+
+
+def _of_state(resources: Sequence[Resource], state: RenderedState) -> Iterator[Result]:
+    yield from state.findings
+    yield from runtime_windows.check(resources, state.config)
+
+
+def _identities(result: Result) -> tuple[tuple[object, ...], ...]:
+    """Returns what identifies a finding in both states: its field or its message.
+
+    The message can name the version of an image, and the field is another one in another API version.
+    """
+    ref = result.ref or results.ref({})
+    about = (result.severity, result.code, ref.kind, ref.namespace, ref.name)
+    return (*about, result.path, result.within), (*about, result.message)
+
+
+def _of_graph(part: StepPart, number: int) -> Iterator[Result]:
+    """Yields the findings about the step of one graph: pods that are too far apart, and a release that the graph does not follow."""
+    old, new = part.versions[number]
+    resource, moved = part.old.inputs[number], part.new.inputs[number]
+    ref = results.ref(resource)
+    apart = upgrade_steps.distance(old.runtime, new.runtime)
+    if apart > floors.OLDER:
+        message = (
+            f"runtimes {upgrade_steps.version_text(old.runtime)} and {upgrade_steps.version_text(new.runtime)} are {apart} minor versions "
+            f"apart, and a frontend and workers work together up to {floors.OLDER}, so requests can fail while old and new pods run side "
+            "by side; apply the step when the graph may be interrupted, or move its traffic to a second graph first"
+        )
+        yield results.warning("DYN650", message, ref, ("spec",))
+    followed = release_choice.release_name(moved, part.new.config)
+    if followed != new.release:
+        message = (
+            f"after the step, the graph follows release {followed} and not {new.release}, because of its API version, its annotations or "
+            f"its images; set behaviour: {new.release} in the configuration, or change them too"
+        )
+        yield results.error("DYN654", message, ref, ("spec",))

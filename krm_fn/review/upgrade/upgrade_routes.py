@@ -1,0 +1,107 @@
+"""The routes of the graphs of a fleet to the target of an upgrade, and the graphs that have none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from krm_fn import results
+from krm_fn.kube import identity
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
+from krm_fn.kube.version import Version
+from krm_fn.records import NamedTuple
+from krm_fn.results import Result
+from krm_fn.review.upgrade import fleet_parts, upgrade_steps
+from krm_fn.review.upgrade.fleet_parts import FleetPart
+from krm_fn.review.upgrade.upgrade_steps import UpgradeStep, Versions
+
+GraphNumber = tuple[int, int]
+"""The number of a part of the fleet, and the number of a graph among its resources."""
+
+
+class Route(NamedTuple):
+    """The versions of a graph before the upgrade, and after each of its steps."""
+
+    start: Versions
+    points: tuple[Versions, ...]
+
+
+class FleetRoutes(NamedTuple):
+    """The steps of a fleet, and the routes of its graphs.
+
+    `unchanged` are the graphs that are at the target, and `findings` those about graphs without a route.
+    """
+
+    steps: tuple[UpgradeStep, ...]
+    routes: Mapping[GraphNumber, Route]
+    unchanged: tuple[tuple[str, ObjectKey], ...]
+    findings: tuple[Result, ...]
+
+    def numbers(self, index: int, part: FleetPart, step: UpgradeStep) -> list[int]:
+        """Returns the numbers of the resources of a part that a step edits.
+
+        They are the graphs whose route has the step. With them go all other Dynamo resources of the part, such as requests and adapters.
+        """
+        point = Versions(step.release, step.runtime)
+        moved = {number for (part_index, number), route in self.routes.items() if part_index == index and point in route.points}
+        graphs = {number for number, _ in fleet_parts.graphs(part)}
+        others = [number for number, resource in enumerate(part.resources) if number not in graphs and identity.is_dynamo(resource)]
+        return sorted((*moved, *others)) if moved else []
+
+    def versions(self, number: GraphNumber, step: UpgradeStep) -> tuple[Versions, Versions] | None:
+        """Returns the versions of a graph before and after a step; None for a step that is not on its route."""
+        route, point = self.routes.get(number), Versions(step.release, step.runtime)
+        if route is None or point not in route.points:
+            return None
+        position = route.points.index(point)
+        return (route.start, *route.points)[position], point
+
+
+def find(parts: Sequence[FleetPart], target: Version) -> FleetRoutes:
+    """Finds the route of each graph to a version of Dynamo.
+
+    If a graph is older than the target, all routes lead to newer versions, and graphs that are newer than the target stay. Otherwise the
+    newer graphs go back.
+    """
+    graphs = {(index, number): resource for index, part in enumerate(parts) for number, resource in fleet_parts.graphs(part)}
+    ends = {number: _ends(resource, parts[number[0]]) for number, resource in graphs.items()}
+    known = {number: versions for number, versions in ends.items() if versions}
+    older = {
+        number: Route(lowest, upgrade_steps.path(lowest, target)) for number, (lowest, _) in known.items() if _is_older(lowest, target)
+    }
+    newer = {number: Route(highest, upgrade_steps.path(highest, target)) for number, (_, highest) in known.items() if number not in older}
+    newer = {number: route for number, route in newer.items() if route.points}
+    routes = {number: route for number, route in (older or newer).items() if route.points}
+    findings = [_without_version(graphs[number]) for number in graphs if number not in known]
+    findings += [_stays(graphs[number], route, target) for number, route in newer.items() if older]
+    left_out = {*routes, *newer, *(number for number in graphs if number not in known)}
+    unchanged = tuple(
+        (parts[number[0]].name, parts[number[0]].key(resource)) for number, resource in graphs.items() if number not in left_out
+    )
+    steps = upgrade_steps.steps((route.start, route.points) for route in routes.values())
+    return FleetRoutes(steps, routes, unchanged, tuple(findings))
+
+
+def _ends(resource: Resource, part: FleetPart) -> tuple[Versions, Versions] | None:
+    """Returns the versions of a graph with its lowest and with its highest runtime; None if no version is known."""
+    lowest, highest = (fleet_parts.versions(resource, part.config, highest=highest) for highest in (False, True))
+    return (lowest, highest) if lowest and highest else None
+
+
+def _is_older(start: Versions, target: Version) -> bool:
+    points = upgrade_steps.path(start, target)
+    return bool(points) and upgrade_steps.is_before(start, points[-1])
+
+
+def _without_version(resource: Resource) -> Result:
+    message = (
+        "no image has a version of Dynamo in its tag, and the configuration names no release, so the graph has no plan; set "
+        "runtimeVersionOverride, use tags with a version, or set behaviour in the configuration"
+    )
+    return results.error("DYN652", message, results.ref(resource), ("spec",))
+
+
+def _stays(resource: Resource, route: Route, target: Version) -> Result:
+    present, wanted = upgrade_steps.version_text(route.start.runtime), upgrade_steps.version_text(target)
+    message = f"the graph has {present}, which is newer than {wanted}, so it stays; to go back, plan it without the older graphs"
+    return results.warning("DYN653", message, results.ref(resource), ("spec",))
