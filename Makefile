@@ -16,7 +16,7 @@ ENGINE ?= $(shell docker info >/dev/null 2>&1 && echo docker || echo podman)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo try test fuzz admission convert-check explain-coverage forecast soak test-gitops test-upgrades test-running test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags site site-serve test-site tools-site release release-check tools-release
+.PHONY: help venv demo try test fuzz admission convert-check explain-coverage forecast soak test-gitops test-upgrades test-running test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags site site-serve test-site tools-site release release-check tools-release test-emulated
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -78,7 +78,11 @@ test-engines: $(VENV)/dev tools-engines ## run the command lines of rendered pod
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/engine_flags
 
 test-containers: $(VENV)/dev tools ## build the image and run the tests with a real container engine
-	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/containers
+	KRM_FN_TOOLS=required $(BIN)/python -m pytest --ignore tests/containers/emulated tests/containers
+
+test-emulated: $(VENV)/dev tools ## build the images for arm64 with QEMU, and run them; needs root
+	@$(BIN)/python tools/containers.py --emulation
+	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/containers/emulated
 
 site: $(VENV)/site ## build the site from the pages of docs: build/site; npm brings its scripts, once; SITE_EXTRAS="NAME=FOLDER" adds folders
 	@PYTHONPATH=tools $(BIN)/python -m website.build_site $(SITE_EXTRAS:%=--extra %)
