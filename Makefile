@@ -7,7 +7,7 @@ MINUTES ?= 60
 GRAPHS ?= 10000
 BASE ?= main
 # The tests that have make targets of their own.
-OTHERS := tests/gitops tests/containers tests/running tests/engine_flags tests/upgrades tests/site
+OTHERS := tests/gitops tests/containers tests/running tests/engine_flags tests/upgrades tests/site tests/releases/installed
 VENV := .venv
 BIN := $(VENV)/bin
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' krm_fn/__init__.py)
@@ -16,7 +16,7 @@ ENGINE ?= $(shell docker info >/dev/null 2>&1 && echo docker || echo podman)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo try test fuzz admission convert-check explain-coverage forecast soak test-gitops test-upgrades test-running test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags site site-serve test-site tools-site
+.PHONY: help venv demo try test fuzz admission convert-check explain-coverage forecast soak test-gitops test-upgrades test-running test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags site site-serve test-site tools-site release release-check tools-release test-emulated
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -78,7 +78,11 @@ test-engines: $(VENV)/dev tools-engines ## run the command lines of rendered pod
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/engine_flags
 
 test-containers: $(VENV)/dev tools ## build the image and run the tests with a real container engine
-	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/containers
+	KRM_FN_TOOLS=required $(BIN)/python -m pytest --ignore tests/containers/emulated tests/containers
+
+test-emulated: $(VENV)/dev tools ## build the images for arm64 with QEMU, and run them; needs root
+	@$(BIN)/python tools/containers.py --emulation
+	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/containers/emulated
 
 site: $(VENV)/site ## build the site from the pages of docs: build/site; npm brings its scripts, once; SITE_EXTRAS="NAME=FOLDER" adds folders
 	@PYTHONPATH=tools $(BIN)/python -m website.build_site $(SITE_EXTRAS:%=--extra %)
@@ -91,6 +95,12 @@ test-site: $(VENV)/dev $(VENV)/site tools-site ## build the site, and read all i
 
 tools-site: $(VENV)/site ## find Chromium and npm; apt installs them for root
 	@$(BIN)/python tools/install.py --target tools-site
+release: $(VENV)/dev ## build the files of a release into build/release: wheel, zipapp, manifests, chart and others; docs/releasing.md
+	@rm -rf build/release
+	@PYTHONPATH=tools $(BIN)/python -m release --version "$(VERSION)"
+
+release-check: $(VENV)/release tools tools-gitops tools-release ## build a release twice, and install and use each of its files in an empty environment: VERSION=version
+	KRM_FN_TOOLS=required KRM_FN_RELEASE="$(VERSION)" $(BIN)/python -m pytest tests/releases
 
 image: ## build the container image with docker or podman: IMAGE=name TARGET=sync BASE=image BUILD_FLAGS=...
 	$(ENGINE) build --tag $(IMAGE) --build-arg VERSION=$(VERSION) --build-arg REVISION=$(shell git rev-parse HEAD 2>/dev/null || echo unknown) \
@@ -135,6 +145,9 @@ tools: $(VENV)/runtime ## find kustomize, etcd, NATS and Kubernetes in pinned ve
 
 tools-gitops: $(VENV)/runtime ## build Flux's kustomize-controller and Argo CD, pinned, into the user's cache; apt installs redis for root
 	@$(BIN)/python tools/install.py --target tools-gitops
+
+tools-release: $(VENV)/runtime ## build Helm, krew, a registry and Flux's source-controller, pinned, into the user's cache; apt installs ruby for root
+	@$(BIN)/python tools/install.py --target tools-release
 
 tools-dynamo: $(VENV)/runtime ## install NVIDIA's Dynamo runtime in three releases from PyPI into the user's cache, 1.7 GB; Linux only
 	@$(BIN)/python tools/runtimes.py
@@ -206,6 +219,11 @@ $(VENV)/site: setup.cfg pyproject.toml | $(BIN)/python
 	@echo "installing the packages of the site into $(VENV)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[site]'
 	@touch $@ $(VENV)/runtime
+# twine, pipx and uv, for release-check only.
+$(VENV)/release: setup.cfg pyproject.toml | $(VENV)/dev
+	@echo "installing the packages of a release check into $(VENV)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,sync,release]'
+	@touch $(VENV)/runtime $(VENV)/dev $@
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is required: make PYTHON=python3.11 ..." if sys.version_info < (3, 11) else 0)'

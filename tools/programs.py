@@ -69,6 +69,8 @@ _KUBERNETES = "k8s.io/kubernetes"
 _FLUX = "github.com/fluxcd/kustomize-controller"
 _ARGOCD = "github.com/argoproj/argo-cd/v3"
 _LWS = "sigs.k8s.io/lws"
+_SOURCES = "github.com/fluxcd/source-controller"
+_KREW = "sigs.k8s.io/krew"
 
 ALL = (
     Program("kustomize", ("version",), "kustomize", "sigs.k8s.io/kustomize/kustomize/v5", ""),
@@ -99,6 +101,12 @@ ALL = (
     Program("prometheus", ("--version",), target="tools-planner", oldest="v2.40.0", debian="prometheus"),
     Program("chromium", ("--version",), target="tools-site", oldest="v120.0.0", debian="chromium"),
     Program("npm", ("--version",), target="tools-site", oldest="v9.0.0", debian="npm"),
+    Program("helm", (), "helm", "helm.sh/helm/v4", "/cmd/helm", target="tools-release"),
+    Program("crane", (), "crane", "github.com/google/go-containerregistry", "/cmd/crane", target="tools-release"),
+    Program("krew", (), "krew", _KREW, "/cmd/krew", target="tools-release"),
+    Program("validate-krew-manifest", (), "krew", _KREW, "/cmd/validate-krew-manifest", target="tools-release"),
+    Program("source-controller", (), "source-controller", _SOURCES, target="tools-release", definitions=((_SOURCES, "config/crd/bases"),)),
+    Program("ruby", ("--version",), target="tools-release", oldest="v2.7.0", debian="ruby"),
     Program("redis-server", ("--version",), target="tools-gitops", oldest="v6.0.0", debian="redis-server"),
 )
 

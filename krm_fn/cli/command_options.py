@@ -29,6 +29,8 @@ EXPORT = click.Path(exists=True, dir_okay=False, allow_dash=True)
 """The type of a file with objects of a cluster, or stdin."""
 _EXTRA = ("aiohttp>=3.12", "prometheus_client>=0.21")
 """The packages of the extra `sync`, as setup.cfg declares them. Only commands that speak to a cluster need them."""
+MODEL_PACKAGES = ("pydantic>=2.10",)
+"""The packages that only commands with schemas need. The zipapp of a release does not contain them, because they are machine code."""
 
 
 def seconds(_ctx: click.Context, _parameter: click.Parameter, text: str | None) -> float | None:
@@ -261,17 +263,22 @@ def namespace(_ctx: click.Context, _param: click.Parameter, name: str | None) ->
     return name
 
 
+def sync_extra(verb: str) -> contextlib.AbstractContextManager[None]:
+    """Requires the packages of the extra `sync` for the imports inside the block: see `needed_packages`."""
+    return needed_packages(verb, _EXTRA)
+
+
 @contextlib.contextmanager
-def sync_extra(verb: str) -> Iterator[None]:
-    """Ends the program with code 2 if an import inside the block lacks the extra `sync`, and prints the command that installs it.
+def needed_packages(verb: str, requirements: Sequence[str]) -> Iterator[None]:
+    """Ends the program with code 2 if an import inside the block lacks one of the packages, and prints the command that installs them.
 
     The command names the packages, because it must work for each way to install krm-fn.
     """
     try:
         yield
     except ModuleNotFoundError as problem:
-        if (problem.name or "").partition(".")[0] not in {package.partition(">")[0] for package in _EXTRA}:
+        if (problem.name or "").partition(".")[0] not in {package.partition(">")[0] for package in requirements}:
             raise
-        packages = " ".join(f"'{package}'" for package in _EXTRA)
+        packages = " ".join(f"'{package}'" for package in requirements)
         click.echo(f"error: krm-fn {verb} needs more packages; run: pip install {packages}", err=True)
         sys.exit(2)

@@ -39,7 +39,8 @@ def crds(served: str, style: str) -> None:
       krm-fn crds | kubectl apply -f -
       krm-fn crds --served v1beta1 | kubectl apply -f -
     """  # noqa: D301 - click reads the backspace
-    from krm_fn.generate import crds as definitions  # noqa: PLC0415 - pydantic is slow to import, and --help imports this file
+    with command_options.needed_packages("crds", command_options.MODEL_PACKAGES):
+        from krm_fn.generate import crds as definitions  # noqa: PLC0415 - pydantic is slow to import, and --help imports this file
 
     command_output.write(command_output.resources(definitions.definitions(served), style))
     if served != _DEFAULT:

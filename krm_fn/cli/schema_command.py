@@ -62,8 +62,9 @@ def schema(paths: tuple[str, ...], reader: str, style: str | None) -> None:
 def _schema(reader: str, style: str) -> str:
     if reader in _REPORTS:
         return command_output.value(json.loads(registry.data(f"review/schemas/{reader}.json")), style)
-    from krm_fn import generate  # noqa: PLC0415 - pydantic is slow to import, and --help imports this file
-    from krm_fn.generate import editor, kustomize_files  # noqa: PLC0415
+    with command_options.needed_packages("schema", command_options.MODEL_PACKAGES):
+        from krm_fn import generate  # noqa: PLC0415 - pydantic is slow to import, and --help imports this file
+        from krm_fn.generate import editor, kustomize_files  # noqa: PLC0415
 
     content = kustomize_files.schema() if reader == "kustomize" else editor.schema()
     return generate.text(content) if style == "json" else command_output.value(content, style)
@@ -71,7 +72,8 @@ def _schema(reader: str, style: str) -> str:
 
 def _names(paths: tuple[str, ...]) -> Any:
     """The references, also those in the services of the graphs. Ends the program if a file cannot be read."""
-    from krm_fn.generate import kustomize_files  # noqa: PLC0415
+    with command_options.needed_packages("schema", command_options.MODEL_PACKAGES):
+        from krm_fn.generate import kustomize_files  # noqa: PLC0415
 
     loaded = sources.load(paths) if paths else sources.Sources([], [], Config(), [])
     if results.failed(loaded.results):

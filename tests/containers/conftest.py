@@ -69,19 +69,20 @@ def syncer(image: Image) -> Image:
 @pytest.fixture(scope="session")
 def files(image: Image) -> Iterator[tarfile.TarFile]:
     """All files of the image."""
-    with _exported(image) as archive:
+    with exported(image) as archive:
         yield archive
 
 
 @pytest.fixture(scope="session")
 def syncer_files(syncer: Image) -> Iterator[tarfile.TarFile]:
     """All files of the image of the syncer."""
-    with _exported(syncer) as archive:
+    with exported(syncer) as archive:
         yield archive
 
 
 @contextlib.contextmanager
-def _exported(image: Image) -> Iterator[tarfile.TarFile]:
+def exported(image: Image) -> Iterator[tarfile.TarFile]:
+    """All files of an image."""
     container = image.engine.run("create", image.name).stdout.strip()
     try:
         command, environment = [image.engine.name, "export", container], os.environ | image.engine.variables

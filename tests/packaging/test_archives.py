@@ -130,3 +130,14 @@ def test_an_archive_cannot_be_installed(tmp_path):
     assert ended[0] == 1
     assert "krm-fn.pyz is an archive" in ended[2]
     assert not (tmp_path / "copy" / "krm-fn").exists()
+
+
+@pytest.mark.parametrize("command", ["crds", "schema"])
+def test_an_archive_without_pydantic_names_the_package(command, tmp_path):
+    """An archive for all machines contains no machine code, so the commands that need pydantic say how to get it. Other commands work."""
+    python, archive = _zipapp(tmp_path)
+    (isolated := tmp_path / "python3").write_text(f'#!/bin/sh\nexec {python} -S "$@"\n')
+    isolated.chmod(0o755)
+    code, output, message = _output([str(isolated), archive], (command,))
+    assert (code, output, message) == (2, "", f"error: krm-fn {command} needs more packages; run: pip install 'pydantic>=2.10'\n")
+    assert _output([str(isolated), archive], ("render", GRAPH))[0] == 0

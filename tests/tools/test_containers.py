@@ -75,7 +75,7 @@ def test_a_named_base_is_taken_and_variables_are_tried(bare, monkeypatch):
 
 def test_setting_up_names_what_is_missing_where_there_is_no_apt(bare, monkeypatch, capsys):
     monkeypatch.setattr(containers, "_which", lambda name: None)
-    assert containers.main() == 2
+    assert containers.install() == 2
     assert capsys.readouterr().err == "missing: podman, runc, debootstrap; install them as root on Debian\n"
 
 
@@ -86,8 +86,25 @@ def test_setting_up_installs_what_is_missing(bare, monkeypatch, capsys):
     (bare / "apt-get").write_text(f'#!/bin/sh\necho "$@" >> {bare}/asked\n')
     (bare / "apt-get").chmod(0o755)
     monkeypatch.setattr(containers, "_which", lambda name: None if name == "runc" else f"/usr/bin/{name}")
-    assert containers.main() == 0
+    assert containers.install() == 0
     assert (bare / "asked").read_text() == "update -qq\ninstall -y -qq --no-install-recommends runc\n"
     (bare / "apt-get").write_text("#!/bin/sh\necho no such package >&2\nexit 100\n")
-    assert containers.main() == 1
+    assert containers.install() == 1
     assert "no such package" in capsys.readouterr().err
+
+
+def test_without_qemu_there_is_no_image_for_another_architecture(tmp_path, monkeypatch):
+    monkeypatch.setattr(containers, "_REGISTERED", tmp_path / "missing")
+    with pytest.raises(containers.UnavailableError, match="no QEMU runs programs for arm64; as root"):
+        containers.find(containers.EMULATED)
+
+
+def test_setting_up_registers_qemu_in_the_kernel(tmp_path, monkeypatch):
+    """As systemd does where it runs: with the line of Debian's package. A refusal has its reason."""
+    monkeypatch.setattr(containers, "_which", lambda name: f"/usr/bin/{name}")
+    for name, value in {"_FORMATS": tmp_path, "_REGISTERED": tmp_path / "qemu", "_REGISTRATION": tmp_path / "conf"}.items():
+        monkeypatch.setattr(containers, name, value)
+    (tmp_path / "conf").write_text(":qemu-aarch64:M::")
+    (tmp_path / "register").touch()
+    assert containers.install(emulation=True) == 0
+    assert (tmp_path / "register").read_text() == ":qemu-aarch64:M::"
