@@ -55,6 +55,7 @@ def group() -> None:
       namespace: prod
       resources: [graph.yaml]
       transformers: [render.yaml]
+
     \b
       # render.yaml
       apiVersion: dynamo.krm-fn.io/v1alpha1
@@ -66,11 +67,14 @@ def group() -> None:
             exec: {path: krm-fn}
       spec:
         orchestrator: deployment
+
     \b
       kustomize build --enable-alpha-plugins --enable-exec .
+
     \b
     In kpt:
       kpt fn eval PACKAGE --exec krm-fn -- natsAddress=nats://nats:4222
+
     \b
     On the command line:
       krm-fn render graph.yaml | kubectl apply -f -
