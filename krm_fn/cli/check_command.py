@@ -22,6 +22,7 @@ from krm_fn.files.revisions import OldState
 from krm_fn.files.sources import Sources
 from krm_fn.repositories.states import RootState
 from krm_fn.results import Result, Severity
+from krm_fn.review import resource_findings
 from krm_fn.review.budgets.gpu_use import RootObjects
 from krm_fn.review.diff import rendered_state
 from krm_fn.rules import updates

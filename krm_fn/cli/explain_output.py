@@ -130,6 +130,7 @@ def _json(section: Section, locations: OriginLocations) -> Iterator[dict[str, An
 
 
 def json_field(field: ExplainedField, locations: OriginLocations) -> dict[str, Any]:
+    """Returns a field with its origins as JSON. `locations` has the locations of these origins."""
     return {
         "field": results.field(field.path),
         "path": list(field.path),

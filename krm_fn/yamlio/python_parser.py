@@ -13,21 +13,21 @@ from typing import Any
 
 import yaml
 from yaml.error import Mark, MarkedYAMLError
-from yaml.events import ScalarEvent
 from yaml.scanner import ScannerError
 from yaml.tokens import ScalarToken, TagToken
 
 _BREAKS = "\r\n\x85\u2028\u2029"
 _BLANKS = " \t"
 _ENDS = "\0" + _BLANKS + _BREAKS
+_IN_QUOTES = _ENDS + "'\"\\"
 _INDICATORS_IN_BRACKETS = ",[]{}"
+_DEEPEST = 1000
 _PLAIN = "while scanning a plain scalar"
 _BLOCK = "while scanning a block scalar"
 _TAG = "while scanning a tag"
+_QUOTED = "while parsing a quoted scalar"
 _WORD = ascii_letters + digits + "-_"
 _URI = _WORD + ";/?:@&=+$.!~*'()%"
-
-_UNKNOWN_ESCAPE = "found unknown escape character"
 
 _MESSAGES = (
     ("sequence entries are not allowed here", "block sequence entries are not allowed in this context"),
@@ -41,21 +41,18 @@ _MESSAGES = (
     ("expected a comment or a line break", "did not find expected comment or line break"),
     ("expected chomping or indentation indicators", "did not find expected comment or line break"),
     ("expected indentation indicator in the range", "found an indentation indicator equal to 0"),
-    ("expected escape sequence of", "did not find expected hexdecimal number"),
     ("expected URI escape sequence", "did not find URI escaped octet"),
     ("expected URI", "did not find expected tag URI"),
     ("expected '>'", "did not find the expected '>'"),
     ("expected '!'", "did not find expected '!'"),
     ("expected ' '", "did not find expected whitespace or line break"),
     ("found unexpected document separator", "found unexpected document indicator"),
-    (_UNKNOWN_ESCAPE, _UNKNOWN_ESCAPE),
     ("found undefined tag handle", "found undefined tag handle"),
     ("found duplicate YAML directive", "found duplicate %YAML directive"),
     ("duplicate tag handle", "found duplicate %TAG directive"),
     ("found incompatible YAML document", "found incompatible YAML document"),
 )
 """The beginnings of PyYAML's messages, and the messages of libyaml."""
-_IN_QUOTES = ("did not find expected hexdecimal number", _UNKNOWN_ESCAPE)
 _OF_BLOCKS = {
     "while parsing a block collection": "did not find expected '-' indicator",
     "while parsing a block mapping": "did not find expected key",
@@ -77,11 +74,8 @@ class PythonParser(yaml.reader.Reader, yaml.scanner.Scanner, yaml.parser.Parser)
         try:
             event: Any = super().get_event()  # type: ignore[no-untyped-call]
         except MarkedYAMLError as problem:
-            _as_libyaml(problem)
+            problem.problem = _message(problem)
             raise
-        if type(event) is ScalarEvent and any("\ud800" <= character <= "\udfff" for character in event.value):
-            mark: Any = event.start_mark
-            raise ScannerError(None, None, "found invalid Unicode character escape code", mark)
         return event
 
     def _forward_with_marks(self, length: int = 1) -> None:
@@ -116,6 +110,13 @@ class PythonParser(yaml.reader.Reader, yaml.scanner.Scanner, yaml.parser.Parser)
                 return
             if not self.flow_level:
                 self.allow_simple_key = True
+
+    def fetch_flow_collection_start(self, TokenClass: Any) -> None:  # noqa: N803 - PyYAML's name
+        """Begins a list or mapping in brackets. Refuses more levels than libyaml reads."""
+        if self.flow_level >= _DEEPEST:
+            mark = self.get_mark()
+            raise ScannerError("while increasing flow level", mark, "exceeded maximum nesting depth", mark)
+        super().fetch_flow_collection_start(TokenClass)
 
     def scan_tag(self) -> Any:
         """Scans a tag as its handle and suffix. In brackets, a comma can follow it."""
@@ -214,6 +215,49 @@ class PythonParser(yaml.reader.Reader, yaml.scanner.Scanner, yaml.parser.Parser)
             return blanks, False
         return (others or " ") if first == "\n" else first + others, True
 
+    def scan_flow_scalar_non_spaces(self, double: bool, start_mark: Mark) -> list[str]:
+        """Scans a scalar in quotes up to a blank or its end. Returns its parts."""
+        parts: list[str] = []
+        while True:
+            length = 0
+            while self.peek(length) not in _IN_QUOTES:
+                length += 1
+            parts.append(self.prefix(length))
+            self.forward(length)
+            character = self.peek()
+            if double and character == "\\":
+                parts.append(self._escaped(start_mark))
+            elif not double and character == "'" and self.peek(1) == "'":
+                parts.append("'")
+                self.forward(2)
+            elif character == ("'" if double else '"') or (not double and character == "\\"):
+                parts.append(character)
+                self.forward()
+            else:
+                return parts
+
+    def _escaped(self, start: Mark) -> str:
+        """Returns the text of a backslash and the characters behind it."""
+        mark, character = self.get_mark(), self.peek(1)
+        if character in _BREAKS:
+            self.forward()
+            self.scan_line_break()
+            return "".join(self.scan_flow_scalar_breaks(True, start))
+        if character in self.ESCAPE_REPLACEMENTS:
+            self.forward(2)
+            return str(self.ESCAPE_REPLACEMENTS[character])
+        if character not in self.ESCAPE_CODES:
+            raise ScannerError(_QUOTED, start, "found unknown escape character", mark)
+        self.forward(2)
+        length, mark = self.ESCAPE_CODES[character], self.get_mark()
+        if any(self.peek(place) not in hexdigits for place in range(length)):
+            raise ScannerError(_QUOTED, start, "did not find expected hexdecimal number", mark)
+        code = int(self.prefix(length), 16)
+        if 0xD800 <= code <= 0xDFFF or code > 0x10FFFF:
+            raise ScannerError(_QUOTED, start, "found invalid Unicode character escape code", mark)
+        self.forward(length)
+        return chr(code)
+
     def scan_block_scalar_indicators(self, start_mark: Mark) -> Any:
         """Scans the marks behind `|` or `>`, and blanks. Tabs are blanks too."""
         character = self.peek()
@@ -269,15 +313,6 @@ class PythonParser(yaml.reader.Reader, yaml.scanner.Scanner, yaml.parser.Parser)
         """Scans a block scalar."""
         self._block_mark = self.get_mark()
         return super().scan_block_scalar(style)
-
-
-def _as_libyaml(problem: MarkedYAMLError) -> None:
-    """Gives a problem the message that libyaml has for it, and the position."""
-    problem.problem = _message(problem)
-    if problem.problem in _IN_QUOTES:
-        problem.context = "while parsing a quoted scalar"
-    if problem.problem == _UNKNOWN_ESCAPE and problem.problem_mark:
-        problem.problem_mark.column -= 1  # libyaml names the backslash, PyYAML the character behind it
 
 
 def _message(problem: MarkedYAMLError) -> str:

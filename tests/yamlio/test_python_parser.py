@@ -20,7 +20,7 @@ FILES = sorted(path for path in (programs.ROOT / "examples").rglob("*.yaml") if 
 TEXTS = [path.read_text() for path in FILES if path.stat().st_size < 6000]
 MARKS = (
     *("\t", "\n", "\r", "\r\n", "  ", "\u2028", "\x85", "\x01", "\x07"),
-    *("- ", "-", ": ", ":", "? ", "?", ",", "[", "]", "{", "}", "'", '"', "\\", "\\x", "\\u00", "\\q"),
+    *("- ", "-", ": ", ":", "? ", "?", ",", "[", "]", "{", "}", "'", '"', "\\", "\\x", "\\u00", "\\q", "\\U0011", "\\n"),
     *("&a ", "*a", "!x ", "!", "!!str ", "!<a>", "!a%2", "<<: ", "#", "|", "|2", "|0", ">-", "---", "...", "@", "`", "é", "😀"),
 )
 
@@ -74,6 +74,11 @@ def test_examples_are_the_same(path):
 @example("{")  # the end of a text without a line break
 @example("a: 1\n{")
 @example('"\\q"')
+@example('"\\ud83d"')  # half of a surrogate pair
+@example('"\\U00110000"')
+@example('"\\x0"')
+@example("'a''b \"\\n'")
+@example('"a\\\n  b\\tc"')
 def test_random_texts_are_the_same(text):
     """Only messages about directives differ, and a text with two marks of the byte order at its beginning."""
     assume(not re.search(r"(?m)^%", text))

@@ -7,6 +7,8 @@ texts of the editors are parsed as files of these names.
 from __future__ import annotations
 
 import json
+import json.scanner
+import sys
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -19,7 +21,7 @@ from krm_fn.files.sources import Sources
 from krm_fn.kube import apply_order, identity, labels
 from krm_fn.kube.types import Resource
 from krm_fn.manifests import ownership
-from krm_fn.results import Path, Result
+from krm_fn.results import Path, Result, Severity
 from krm_fn.yamlio import emitter, positions
 
 GRAPH, OLD, SETTINGS = "graph.yaml", "before.yaml", "settings.yaml"
@@ -27,6 +29,11 @@ GRAPH, OLD, SETTINGS = "graph.yaml", "before.yaml", "settings.yaml"
 
 LIMIT = 1024 * 1024
 """The largest text of an editor, in bytes. WebAssembly reads about 200 KB of YAML in a second."""
+
+
+if sys.platform == "emscripten":
+    # The JSON parser in C does not know the end of the stack of WebAssembly: a text of 100,000 brackets would end Python.
+    json.scanner.make_scanner = json.scanner.py_make_scanner  # type: ignore[attr-defined]
 
 
 class Rendered(NamedTuple):
@@ -89,7 +96,7 @@ def _checked(fields: Mapping[str, Any]) -> dict[str, Any]:
     from krm_fn.review import resource_findings  # noqa: PLC0415 - the first render is shown before this is loaded
 
     loaded = _load(fields["graph"], fields["settings"], GRAPH)
-    severities = {} if loaded.configs else dict.fromkeys(resource_findings.BY_SETTINGS, "warning")
+    severities: dict[str, Severity] = {} if loaded.configs else dict.fromkeys(resource_findings.BY_SETTINGS, "warning")
     checked = resource_findings.check(loaded.values, loaded.config, is_configured=bool(loaded.configs))
     findings = [result._replace(severity=severities.get(result.code, result.severity)) for result in checked]
     distinct = {repr(result): result for result in findings}.values()

@@ -42,7 +42,7 @@ function common(label: string): Extension[] {
     syntaxHighlighting(COLOURS),
     EditorView.cspNonce.of("codemirror"), // of the policy in index.html: CodeMirror writes its styles into elements
     EditorView.lineWrapping,
-    EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", autocapitalize: "off" }),
+    EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0", spellcheck: "false", autocapitalize: "off" }),
     keymap.of([...searchKeymap, ...defaultKeymap]),
     marked,
   ];
