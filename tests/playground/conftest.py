@@ -78,7 +78,9 @@ def pyodide(playground: Path) -> Iterator[Pyodide]:
         process.kill()
 
 
-class _Handler(http.server.SimpleHTTPRequestHandler):
+class Handler(http.server.SimpleHTTPRequestHandler):
+    """Serves files with the types that browsers need for modules and WebAssembly."""
+
     extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, ".mjs": "text/javascript", ".wasm": "application/wasm"}
 
     def log_message(self, *_: object) -> None:
@@ -88,7 +90,7 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
 @pytest.fixture(scope="session")
 def address(playground: Path) -> Iterator[str]:
     """The address of the playground on a server of files."""
-    handler = functools.partial(_Handler, directory=str(playground.parent))
+    handler = functools.partial(Handler, directory=str(playground.parent))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/playground/"

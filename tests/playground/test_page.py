@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+import build_playground
 import pytest
 
 from tests.playground import inputs
@@ -289,3 +291,11 @@ def test_work_that_takes_too_long_is_stopped(fresh):
 def test_a_broken_link_is_reported_or_ignored(fragment, tab):
     tab.open(fragment)
     assert "objects in" in tab.status or "cannot be read" in tab.status
+
+
+def test_the_types_of_the_scripts(playground):
+    """The TypeScript compiler, strict."""
+    assert playground
+    command = ["node", "node_modules/typescript/bin/tsc", "--noEmit"]
+    done = subprocess.run(command, cwd=build_playground.HERE, capture_output=True, text=True, check=False)
+    assert done.stdout == ""
