@@ -25,7 +25,9 @@ def site(playground, tmp_path_factory):
         server.shutdown()
 
 
-@pytest.mark.parametrize(("page", "text"), [("docs/getting-started.html", "kind: DynamoGraphDeployment"), ("examples/sglang/", "sglang")])
+@pytest.mark.parametrize(
+    ("page", "text"), [("getting-started.html", "kind: DynamoGraphDeployment"), ("examples/sglang/index.html", "sglang")]
+)
 def test_a_graph_of_a_page_opens(page, text, site, browser):
     context = browser.new_context()
     opened = context.new_page()
