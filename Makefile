@@ -7,7 +7,7 @@ MINUTES ?= 60
 GRAPHS ?= 10000
 BASE ?= main
 # The tests that have make targets of their own.
-OTHERS := tests/gitops tests/containers tests/running tests/engine_flags tests/upgrades tests/site tests/releases/installed
+OTHERS := tests/gitops tests/containers tests/running tests/engine_flags tests/upgrades tests/site tests/releases/installed tests/playground
 VENV := .venv
 BIN := $(VENV)/bin
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' krm_fn/__init__.py)
@@ -16,7 +16,7 @@ ENGINE ?= $(shell docker info >/dev/null 2>&1 && echo docker || echo podman)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo try test fuzz admission convert-check explain-coverage forecast soak test-gitops test-upgrades test-running test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags site site-serve test-site tools-site release release-check tools-release test-emulated
+.PHONY: help venv demo try test fuzz admission convert-check explain-coverage forecast soak test-gitops test-upgrades test-running test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags site site-serve test-site tools-site release release-check tools-release test-emulated playground test-playground
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -101,6 +101,12 @@ release: $(VENV)/dev ## build the files of a release into build/release: wheel, 
 
 release-check: $(VENV)/release tools tools-gitops tools-release ## build a release twice, and install and use each of its files in an empty environment: VERSION=version
 	KRM_FN_TOOLS=required KRM_FN_RELEASE="$(VERSION)" $(BIN)/python -m pytest tests/releases
+
+playground: $(VENV)/runtime ## build the page that renders graphs in the browser, into build/playground; needs node and npm
+	@$(BIN)/python tools/build_playground.py
+
+test-playground: $(VENV)/dev $(VENV)/site tools-site ## run the playground in the real Pyodide under Node, and in a headless Chromium
+	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/playground
 
 image: ## build the container image with docker or podman: IMAGE=name TARGET=sync BASE=image BUILD_FLAGS=...
 	$(ENGINE) build --tag $(IMAGE) --build-arg VERSION=$(VERSION) --build-arg REVISION=$(shell git rev-parse HEAD 2>/dev/null || echo unknown) \

@@ -1,7 +1,6 @@
 """`krm-fn check`: finds mistakes in resources and in changes, and prints no objects.
 
-The rules are in `krm_fn.expand` (render), `krm_fn.review.finished_builds`, `krm_fn.review.native_objects` and `krm_fn.rules.updates`
-(changes).
+The rules are in `krm_fn.review.resource_findings` (one state) and `krm_fn.rules.updates` (changes).
 """
 
 from __future__ import annotations
@@ -13,31 +12,20 @@ from typing import NamedTuple
 
 import click
 
-from krm_fn import expand, render_mark, report, results
-from krm_fn.arguments import argument_findings
+from krm_fn import report, results
 from krm_fn.cli import budget_file, command_options, command_output, finding_formats, progress_line, repository_states
 from krm_fn.cli.command_options import Inputs, Policy
-from krm_fn.config import Config
-from krm_fn.expand import KnownItems, PlannedResource
+from krm_fn.expand import KnownItems
 from krm_fn.files import reading, revisions, selection
 from krm_fn.files.reading import Source
 from krm_fn.files.revisions import OldState
 from krm_fn.files.sources import Sources
-from krm_fn.kube import identity, labels
-from krm_fn.kube.types import Resource
-from krm_fn.manifests import ownership
 from krm_fn.repositories.states import RootState
 from krm_fn.results import Result, Severity
-from krm_fn.review import build_references, finished_builds, native_objects
+from krm_fn.review import resource_findings
 from krm_fn.review.budgets.gpu_use import RootObjects
 from krm_fn.review.diff import rendered_state
-from krm_fn.rules import deprecations, runtime_windows, updates
-
-_ORPHAN = "DYN053"
-_PRUNED = "DYN056"
-_RENDERED = (identity.GRAPH, identity.COMPONENT)
-_BY_SETTINGS = ("DYN124", "DYN143", "DYN144", "DYN147", "DYN155", "DYN156", "DYN160", "DYN161", "DYN162", "DYN190", "DYN452")
-"""Codes of rules that depend on the configuration of a render. Without a configuration, `check` reports them as warnings."""
+from krm_fn.rules import updates
 
 
 @click.command()
@@ -126,7 +114,7 @@ def _located(inputs: _CheckInputs, root: Path | None, *, fixed_services: bool, v
         severities = _severities(loaded, fixed_services=fixed_services)
         pairs = revisions.pairs(before, loaded.resources, loaded.default_namespace) if before else []
         compared += len(pairs)
-        groups = [(_findings(group, loaded, verbose=verbose), group) for group in loaded.groups]
+        groups = [(_of_group(group, loaded, verbose=verbose), group) for group in loaded.groups]
         groups += [(updates.check([pair.old], [pair.new.value], loaded.default_namespace, loaded.config), [pair.new]) for pair in pairs]
         about = [result for findings, group in groups for result in reading.locate(_with_severities(findings, severities), group, root)]
         located += reading.locate([*loaded.results, *_once(about), *(before.results if before else ())], loaded.resources, root)
@@ -189,37 +177,9 @@ def _before(old: str | None, given: Inputs) -> OldState | None:
         return None if old is None else revisions.read(old, given.paths, given.exclude)
 
 
-def _findings(group: Iterable[Source], loaded: Sources, *, verbose: bool) -> Iterator[Result]:
-    """Yields the findings about the resources of a group in the new state.
-
-    Missing owners are not reported for objects that a later layer changed. Without a configuration, a finished build is checked with the
-    settings that made it, and generated objects that a render would remove are not reported, because a later layer may have made them.
-    """
+def _of_group(group: Iterable[Source], loaded: Sources, *, verbose: bool) -> Iterator[Result]:
     values = [source.value for source in group]
-    mismatches = list(finished_builds.check(values, loaded.config))
-    known = {mismatch.ref for mismatch in mismatches}
-    config = None if loaded.configs else _of_build(values)
-    planned: list[PlannedResource] = []
-    expansion = expand.expand(values, config or loaded.config, planned.append)
-    for result in expansion.results:
-        orphan = result.code == _ORPHAN and result.ref in known
-        if not orphan and (loaded.configs or result.code != _PRUNED):
-            yield result
-    yield from deprecations.check(values, loaded.config)
-    yield from runtime_windows.check(values, loaded.config)
-    yield from argument_findings.check(planned, notes=verbose)
-    yield from native_objects.check(values, config or loaded.config)
-    yield from mismatches
-    yield from build_references.check_generated_names(values, loaded.config)
-    if not results.failed(expansion.results):
-        yield from build_references.check_autoscalers(expansion.resources, loaded.config)
-
-
-def _of_build(resources: Iterable[Resource]) -> Config | None:
-    """The settings that made a finished build; None if its resources name none, or several."""
-    graphs = (resource for resource in resources if resource.get("kind") in _RENDERED and not ownership.is_generated(resource))
-    marks = {labels.annotations(graph).get(labels.RENDERED_BY, "") for graph in graphs}
-    return render_mark.read(marks.pop()) if len(marks) == 1 else None
+    return resource_findings.check(values, loaded.config, is_configured=bool(loaded.configs), notes=verbose)
 
 
 def _once(findings: Iterable[Result]) -> Iterable[Result]:
@@ -231,7 +191,7 @@ def _severities(loaded: Sources, *, fixed_services: bool) -> dict[str, Severity]
     """The severities of codes that depend on the options and on the configuration."""
     severities: dict[str, Severity] = {} if fixed_services else {updates.SERVICES: "warning"}
     if not loaded.configs:
-        severities |= dict.fromkeys(_BY_SETTINGS, "warning")
+        severities |= dict.fromkeys(resource_findings.BY_SETTINGS, "warning")
     return severities
 
 

@@ -117,7 +117,7 @@ def diff(  # noqa: PLR0913 - one for each option
         reports = []
         for pair in compared.pairs:
             step(pair.root)
-            reports.append(_report(pair, cluster, policy))
+            reports.append(compare_states(pair, cluster, policy))
     used = budget_file.compare(limits, map(_objects, compared.pairs, reports)) if limits else None
     about = policy.without_ignored([*compared.results, *cluster.results, *(used.findings if used else ())], [])
     if style == "text" and not policy.quiet:
@@ -131,7 +131,7 @@ def diff(  # noqa: PLR0913 - one for each option
     ctx.exit(_CONDITION_HOLDS if holding else int(bool(failing)))
 
 
-def _report(pair: StatePair, cluster: ClusterCapacity, policy: Policy) -> RootReport:
+def compare_states(pair: StatePair, cluster: ClusterCapacity, policy: Policy) -> RootReport:
     """Compares both states of a root."""
     new_state, old_state = pair.new, pair.old
     comparison_result = comparison.compare(old_state.rendered, new_state.rendered, cluster.nodes, cluster.pods)

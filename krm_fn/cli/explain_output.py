@@ -118,7 +118,7 @@ def _json(section: Section, locations: OriginLocations) -> Iterator[dict[str, An
     for explained in section.objects:
         locations.add(explained.fields)
         address = results.ref(explained.resource)
-        fields = [_json_field(field, locations) for field in explained.fields]
+        fields = [json_field(field, locations) for field in explained.fields]
         yield {
             **({"line": section.heading} if section.heading else {}),
             "apiVersion": address.api_version,
@@ -129,7 +129,8 @@ def _json(section: Section, locations: OriginLocations) -> Iterator[dict[str, An
         }
 
 
-def _json_field(field: ExplainedField, locations: OriginLocations) -> dict[str, Any]:
+def json_field(field: ExplainedField, locations: OriginLocations) -> dict[str, Any]:
+    """Returns a field with its origins as JSON. `locations` has the locations of these origins."""
     return {
         "field": results.field(field.path),
         "path": list(field.path),

@@ -10,13 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_fn.yamlio import builder, reader, stream
+from krm_fn.yamlio.python_parser import PythonParser
 
 
 @pytest.fixture(params=["libyaml", "python"])
 def parser(request, monkeypatch):
     """Both parsers: the C extension, and what stands in where it is missing."""
     if request.param == "python":
-        monkeypatch.setattr(stream, "Parser", stream.python_parser())
+        monkeypatch.setattr(stream, "Parser", PythonParser)
     return request.param
 
 
@@ -131,7 +132,7 @@ def test_broken(text, code, line, column, words):
 
 @pytest.mark.parametrize(("text", "code"), [(row[1], row[2]) for row in BROKEN], ids=[row[0] for row in BROKEN])
 def test_the_python_parser_finds_the_same(text, code, monkeypatch):
-    monkeypatch.setattr(stream, "Parser", stream.python_parser())
+    monkeypatch.setattr(stream, "Parser", PythonParser)
     assert [result.code for result in reader.read(text)[1]] == [code]
 
 

@@ -88,7 +88,7 @@ def _edition(root: Path, output: Path, edition: editions.Edition, added: list[Ex
     tree = tree._replace(start=navigation.start)
     work = output.with_name(output.name + ".work")
     shutil.rmtree(work, ignore_errors=True)
-    problems = _stage(tree, navigation, work, edition.name)
+    problems = _stage(tree, navigation, work, {"edition": edition.name, "folders": [extra.name for extra in added]})
     if problems and strict:
         raise SiteError("\n".join(map(str, problems)))
     _generate(work, strict=strict)
@@ -105,8 +105,8 @@ def _edition(root: Path, output: Path, edition: editions.Edition, added: list[Ex
     shutil.rmtree(work)
 
 
-def _stage(tree: site_pages.Tree, navigation: site_navigation.Navigation, work: Path, edition: str) -> list[site_pages.Problem]:
-    """Writes the input of the generator into the folder `work`. Returns the mistakes in pages."""
+def _stage(tree: site_pages.Tree, navigation: site_navigation.Navigation, work: Path, facts: dict[str, object]) -> list[site_pages.Problem]:
+    """Writes the input of the generator into the folder `work`. `facts` are for the theme. Returns the mistakes in pages."""
     problems: list[site_pages.Problem] = []
     pictures: set[str] = set()
     for path in tree.paths():
@@ -125,7 +125,7 @@ def _stage(tree: site_pages.Tree, navigation: site_navigation.Navigation, work: 
     theme_repairs.write(work / "theme")
     settings = tomllib.loads((HERE / "zensical.toml").read_text("utf-8"))["project"]
     settings |= {"nav": [_nav(tree, entry) for entry in navigation.entries], "repo_url": tree.repository}
-    settings["extra"]["edition"] = edition
+    settings["extra"] |= facts
     (work / "mkdocs.yml").write_text(json.dumps(settings), "utf-8")  # JSON is YAML
     return problems
 

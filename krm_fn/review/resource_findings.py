@@ -1,0 +1,55 @@
+"""Findings about resources in one state: those of a render, of finished builds, of command lines and of native objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from krm_fn import expand, render_mark, results
+from krm_fn.arguments import argument_findings
+from krm_fn.config import Config
+from krm_fn.expand import PlannedResource
+from krm_fn.kube import identity, labels
+from krm_fn.kube.types import Resource
+from krm_fn.manifests import ownership
+from krm_fn.results import Result
+from krm_fn.review import build_references, finished_builds, native_objects
+from krm_fn.rules import deprecations, runtime_windows
+
+_ORPHAN = "DYN053"
+_PRUNED = "DYN056"
+_RENDERED = (identity.GRAPH, identity.COMPONENT)
+BY_SETTINGS = ("DYN124", "DYN143", "DYN144", "DYN147", "DYN155", "DYN156", "DYN160", "DYN161", "DYN162", "DYN190", "DYN452")
+"""Codes of rules that depend on the configuration of a render. Without a configuration, they are warnings."""
+
+
+def check(resources: Sequence[Resource], config: Config, *, is_configured: bool, notes: bool = False) -> Iterator[Result]:
+    """Yields the findings about resources. `is_configured` is false if `config` has default values because no file has a configuration.
+
+    Missing owners are not reported for objects that a later layer changed. Without a configuration, a finished build is checked with the
+    settings that made it, and generated objects that a render would remove are not reported, because a later layer may have made them.
+    With `notes`, findings also say which command lines of engines are not checked.
+    """
+    mismatches = list(finished_builds.check(resources, config))
+    known = {mismatch.ref for mismatch in mismatches}
+    used = config if is_configured else _of_build(resources) or config
+    planned: list[PlannedResource] = []
+    expansion = expand.expand(resources, used, planned.append)
+    for result in expansion.results:
+        orphan = result.code == _ORPHAN and result.ref in known
+        if not orphan and (is_configured or result.code != _PRUNED):
+            yield result
+    yield from deprecations.check(resources, config)
+    yield from runtime_windows.check(resources, config)
+    yield from argument_findings.check(planned, notes=notes)
+    yield from native_objects.check(resources, used)
+    yield from mismatches
+    yield from build_references.check_generated_names(resources, config)
+    if not results.failed(expansion.results):
+        yield from build_references.check_autoscalers(expansion.resources, config)
+
+
+def _of_build(resources: Iterable[Resource]) -> Config | None:
+    """The settings that made a finished build; None if its resources name none, or several."""
+    graphs = (resource for resource in resources if resource.get("kind") in _RENDERED and not ownership.is_generated(resource))
+    marks = {labels.annotations(graph).get(labels.RENDERED_BY, "") for graph in graphs}
+    return render_mark.read(marks.pop()) if len(marks) == 1 else None

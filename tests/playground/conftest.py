@@ -1,0 +1,108 @@
+"""The built playground, the real Pyodide under Node, and a headless Chromium."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import json
+import os
+import shutil
+import subprocess
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import build_playground
+import pytest
+
+from tests.testbed import programs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HERE = Path(__file__).parent
+
+
+def required(reason: str) -> None:
+    """Skips a test that lacks a program; fails it if all programs must be here."""
+    if os.environ.get("KRM_FN_TOOLS") == "required":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def playground(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the playground, as `make playground` builds it."""
+    if not (shutil.which("npm") and shutil.which("node")):
+        required("node and npm are not on the PATH")
+    folder = tmp_path_factory.mktemp("site") / "playground"
+    build_playground.build(folder)
+    return folder
+
+
+class Pyodide:
+    """A process of Node that answers requests with Pyodide."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+        self.versions = json.loads(self._line())
+
+    def answer(self, request: dict[str, Any]) -> str:
+        """Returns the answer as the page gets it. Fails the test if Pyodide breaks."""
+        assert self._process.stdin
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        return self._line()
+
+    @property
+    def seconds(self) -> float:
+        """The seconds of the processor that the process has used."""
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def _line(self) -> str:
+        assert self._process.stdout
+        line = self._process.stdout.readline()
+        assert line, f"Pyodide ended: {self._process.stderr.read() if self._process.stderr else ''}"
+        return line.removesuffix("\n")
+
+
+@pytest.fixture(scope="session")
+def pyodide(playground: Path) -> Iterator[Pyodide]:
+    """The real Pyodide with the archive of the playground."""
+    modules = build_playground.HERE / "node_modules"
+    command = ["node", str(HERE / "requests.mjs"), str(modules), str(playground / "python.zip")]
+    pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen(command, text=True, encoding="utf-8", cwd=playground, **pipes) as process:
+        yield Pyodide(process)
+        process.kill()
+
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    """Serves files with the types that browsers need for modules and WebAssembly."""
+
+    extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, ".mjs": "text/javascript", ".wasm": "application/wasm"}
+
+    def log_message(self, *_: object) -> None:
+        """Prints nothing."""
+
+
+@pytest.fixture(scope="session")
+def address(playground: Path) -> Iterator[str]:
+    """The address of the playground on a server of files."""
+    handler = functools.partial(Handler, directory=str(playground.parent))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/playground/"
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Debian's Chromium without a window."""
+    program = programs.path("chromium")
+    api = pytest.importorskip("playwright.sync_api")
+    with api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=str(program), args=["--no-sandbox"])
+        yield started
+        started.close()

@@ -1,0 +1,199 @@
+"""Answers the requests of the playground: JSON in, JSON out, with the functions of the commands.
+
+The playground runs this module in a Web Worker (`src/worker.ts`) with Pyodide. There is no process, no network and no file of a user: the
+texts of the editors are parsed as files of these names.
+"""
+
+from __future__ import annotations
+
+import json
+import json.scanner
+import sys
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from krm_fn import expand, report, results
+from krm_fn.expand import KnownItems
+from krm_fn.files import reading, sources
+from krm_fn.files.reading import File
+from krm_fn.files.sources import Sources
+from krm_fn.kube import apply_order, identity, labels
+from krm_fn.kube.types import Resource
+from krm_fn.manifests import ownership
+from krm_fn.results import Path, Result, Severity
+from krm_fn.yamlio import emitter, positions
+
+GRAPH, OLD, SETTINGS = "graph.yaml", "before.yaml", "settings.yaml"
+"""The names of the editors' texts in findings and origins."""
+
+LIMIT = 1024 * 1024
+"""The largest text of an editor, in bytes. WebAssembly reads about 200 KB of YAML in a second."""
+
+
+if sys.platform == "emscripten":
+    # The JSON parser in C does not know the end of the stack of WebAssembly: a text of 100,000 brackets would end Python.
+    json.scanner.make_scanner = json.scanner.py_make_scanner  # type: ignore[attr-defined]
+
+
+class Rendered(NamedTuple):
+    """The objects that `krm-fn render` prints for a text. There are none if a finding is an error."""
+
+    objects: tuple[Resource, ...]
+    results: tuple[Result, ...]
+
+
+def answer(request: str) -> str:
+    """Returns the answer to a request as JSON: `{"kind": "render", "graph": "...", "settings": "..."}`."""
+    fields = json.loads(request)
+    return json.dumps(_ANSWERS[fields["kind"]](fields), ensure_ascii=False, default=str)
+
+
+@lru_cache(maxsize=4)
+def _load(text: str, settings: str, name: str) -> Sources:
+    """Returns the resources of a text. The configuration is that of the settings, else the one in the text."""
+    named = _parse(settings, SETTINGS) if settings.strip() else File("", [], [])
+    loaded = sources.from_files([_parse(text, name)], named.sources)
+    return loaded._replace(results=[*named.results, *loaded.results])
+
+
+def _parse(text: str, name: str) -> File:
+    data = text.encode(errors="surrogatepass")
+    if len(data) > LIMIT:
+        problem = reading.too_large(LIMIT)
+        return File("", [], [results.error(problem.code, str(problem), file=name)])
+    return reading.parse(data, name)
+
+
+@lru_cache(maxsize=4)
+def _render(text: str, settings: str) -> Rendered:
+    """Renders a text as `krm-fn render` does."""
+    loaded = _load(text, settings, GRAPH)
+    expansion = expand.expand(loaded.values, loaded.config)
+    findings = tuple(loaded.located(expansion.results))
+    if results.failed([*findings]):
+        return Rendered((), findings)
+    applied = (labels.without_tool_annotations(resource) for resource in expansion.resources if not labels.is_local(resource))
+    return Rendered(tuple(apply_order.sort(applied)), findings)
+
+
+def _rendered(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the objects as YAML, each with its address, and the findings of the render."""
+    rendered = _render(fields["graph"], fields["settings"])
+    return {
+        "objects": [{**_address(resource), "yaml": emitter.text(resource)} for resource in rendered.objects],
+        "findings": [report.json_fields(result) for result in rendered.results],
+    }
+
+
+def _address(resource: Resource) -> dict[str, str]:
+    ref = results.ref(resource)
+    return {"apiVersion": ref.api_version, "kind": ref.kind, "namespace": ref.namespace, "name": ref.name}
+
+
+def _checked(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the findings of `krm-fn check`."""
+    from krm_fn.review import resource_findings  # noqa: PLC0415 - the first render is shown before this is loaded
+
+    loaded = _load(fields["graph"], fields["settings"], GRAPH)
+    severities: dict[str, Severity] = {} if loaded.configs else dict.fromkeys(resource_findings.BY_SETTINGS, "warning")
+    checked = resource_findings.check(loaded.values, loaded.config, is_configured=bool(loaded.configs))
+    findings = [result._replace(severity=severities.get(result.code, result.severity)) for result in checked]
+    distinct = {repr(result): result for result in findings}.values()
+    return {"findings": [report.json_fields(result) for result in loaded.located(distinct)]}
+
+
+def _drawn(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the diagram of `krm-fn graph` in the language of graphviz, and its arrows as sentences."""
+    from krm_fn.review.diagram import graph_diagram  # noqa: PLC0415 - see above
+
+    loaded = _load(fields["graph"], fields["settings"], GRAPH)
+    return _diagram(graph_diagram.diagram(loaded.values, loaded.config))
+
+
+def _explained(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the fields of one object with their lines in its text and their origins, as `krm-fn explain` prints them."""
+    from krm_fn.cli import explain_output  # noqa: PLC0415 - see above
+    from krm_fn.review import explain  # noqa: PLC0415
+
+    graph, settings = fields["graph"], fields["settings"]
+    objects = _render(graph, settings).objects
+    if not 0 <= fields["object"] < len(objects):
+        return {"fields": []}
+    resource = objects[fields["object"]]
+    loaded = _load(graph, settings, GRAPH)
+    loaded = loaded._replace(resources=[source for source in loaded.resources if not ownership.is_marked(source.value)])
+    rendered = explain.renderable(loaded.values, loaded.config)
+    generated = [candidate for candidate in rendered.objects if identity.key(candidate) == identity.key(resource)]
+    if not generated:
+        return {"fields": _own_fields(resource, loaded)}
+    locations = explain_output.OriginLocations(loaded)
+    (explained,) = explain.explained(rendered, generated, loaded.config)
+    locations.add(explained.fields)
+    lines = positions.positions(emitter.text(resource), [field.path for field in explained.fields])
+    return {"fields": [{**explain_output.json_field(field, locations), "outputLine": lines[field.path][0]} for field in explained.fields]}
+
+
+def _own_fields(resource: Resource, loaded: Sources) -> list[dict[str, Any]]:
+    """Returns the fields of a resource of the input itself, each with its own line as the origin."""
+    from krm_fn.review import explain  # noqa: PLC0415 - see above
+
+    source = next((source for source in loaded.resources if source.address[:3] == results.ref(resource)[:3]), None)
+    if source is None:
+        return []
+    paths: list[Path] = [path for path, _ in explain.fields_of(resource)]
+    lines = positions.positions(emitter.text(resource), paths)
+    locations = reading.field_locations((source, path) for path in paths)
+    origins = [{"kind": "user", "file": location["file"], "line": location["line"]} for location in locations]
+    return [
+        {"field": results.field(path), "path": path, "outputLine": lines[path][0], "origins": [{**origin, "field": results.field(path)}]}
+        for path, origin in zip(paths, origins, strict=True)
+    ]
+
+
+def _compared(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the report of `krm-fn diff` for programs and for people, and the diagram of the change."""
+    from krm_fn.cli import compared_states, diff_command  # noqa: PLC0415 - see above
+    from krm_fn.cli.command_options import Policy  # noqa: PLC0415
+    from krm_fn.cli.repository_diffs import StatePair  # noqa: PLC0415
+    from krm_fn.review.diagram import graph_diagram  # noqa: PLC0415
+    from krm_fn.review.diff import json_diff, rendered_state, text_diff  # noqa: PLC0415
+
+    known = KnownItems()
+    new, old = _load(fields["graph"], fields["settings"], GRAPH), _load(fields["old"], fields["settings"], OLD)
+    rendered = rendered_state.render(new.values, new.config, new.settings_value, new.results, known)
+    state = compared_states.LoadedState(GRAPH, rendered, new, new.located(rendered.findings))
+    before = compared_states.render_old(OLD, old, known)
+    content = diff_command.compare_states(StatePair("", state, before), compared_states.ClusterCapacity(), Policy()).content
+    return {
+        **json.loads(json_diff.write(content._replace(colours=False))),
+        "text": text_diff.write(content._replace(colours=False)),
+        **_diagram(graph_diagram.change_diagram(before.rendered, state.rendered)),
+    }
+
+
+def _diagram(diagram: Any) -> dict[str, Any]:
+    from krm_fn.review.diagram import graphviz_diagram  # noqa: PLC0415 - see above
+
+    names = {node.key: " ".join(node.text) for node in diagram.nodes}
+    arrows = [f"{names[edge.source]} → {names[edge.target]}: {edge.text}" for edge in diagram.edges]
+    return {"dot": graphviz_diagram.write(diagram) if diagram.nodes else "", "nodes": [*names.values()], "arrows": arrows}
+
+
+def _page(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the page of a finding's code as Markdown."""
+    from krm_fn import codes  # noqa: PLC0415 - see above
+
+    code = str(fields["code"])
+    return {"markdown": codes.markdown(code) if code in codes.names() else ""}
+
+
+_ANSWERS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+    "render": _rendered,
+    "check": _checked,
+    "graph": _drawn,
+    "explain": _explained,
+    "diff": _compared,
+    "code": _page,
+}
+"""The functions that answer, by the kind of a request."""
