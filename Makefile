@@ -84,17 +84,18 @@ test-emulated: $(VENV)/dev tools ## build the images for arm64 with QEMU, and ru
 	@$(BIN)/python tools/containers.py --emulation
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/containers/emulated
 
-site: $(VENV)/site ## build the site from the pages of docs: build/site; npm brings its scripts, once; SITE_EXTRAS="NAME=FOLDER" adds folders
-	@PYTHONPATH=tools $(BIN)/python -m website.build_site $(SITE_EXTRAS:%=--extra %)
+site: $(VENV)/site playground ## build the site from the pages of docs, with the playground: build/site; npm brings its scripts, once
+	@PYTHONPATH=tools $(BIN)/python -m website.build_site --extra playground=build/playground
 
-site-serve: $(VENV)/site ## build the site, serve it on this machine, and build it again after each change of a page, until Ctrl-C
-	@PYTHONPATH=tools $(BIN)/python -m website.serve_site $(SITE_EXTRAS:%=--extra %)
+site-serve: $(VENV)/site playground ## build the site, serve it on this machine, and build it again after each change of a page, until Ctrl-C
+	@PYTHONPATH=tools $(BIN)/python -m website.serve_site --extra playground=build/playground
 
 test-site: $(VENV)/dev $(VENV)/site tools-site ## build the site, and read all its pages in a headless Chromium
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/site
 
 tools-site: $(VENV)/site ## find Chromium and npm; apt installs them for root
 	@$(BIN)/python tools/install.py --target tools-site
+
 release: $(VENV)/dev ## build the files of a release into build/release: wheel, zipapp, manifests, chart and others; docs/releasing.md
 	@rm -rf build/release
 	@PYTHONPATH=tools $(BIN)/python -m release --version "$(VERSION)"

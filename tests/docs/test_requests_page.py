@@ -78,7 +78,7 @@ def reasons(module: ModuleType) -> set[str]:
 
 
 def test_the_page_has_every_exit_code_of_our_containers():
-    assert [int(row[0]) for row in rows("When profiling fails")] == sorted(profiler_scripts.CODES.values())
+    assert [int(row[0]) for row in rows("If profiling failed")] == sorted(profiler_scripts.CODES.values())
 
 
 def test_every_message_about_the_output_is_one_of_the_code():
