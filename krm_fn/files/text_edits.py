@@ -254,7 +254,7 @@ def with_text(text: str, old: str, new: str) -> str:
     A longer reference that contains the text stays, and so do comments.
 
     >>> with_text("a: r:1.5 # r:1.5\nb: |\n  - c: r:1.5\n  - c: r:1.5.1\n", "r:1.5", "r:1.6")
-    'a: r:1.6 # r:1.5\\nb: |\\n  - c: r:1.6\\n  - c: r:1.5.1\\n'
+    'a: r:1.6 # r:1.5\nb: |\n  - c: r:1.6\n  - c: r:1.5.1\n'
     """
     try:
         tree = text_nodes.parse(text)

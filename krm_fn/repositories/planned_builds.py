@@ -17,11 +17,11 @@ REPLACING = "ConfigMap"
 
 
 def differences(
-    before: Sources, after: Sources, planned: Mapping[int, Resource], releases: Mapping[int, str], *, moves_images: bool
+    before: Sources, after: Sources, planned: Mapping[int, Resource], followed: Mapping[int, str], *, moves_images: bool
 ) -> Iterator[Result]:
     """Yields the errors about the resources of a root that a new build makes in another way than planned.
 
-    `planned` are the changed resources, and `releases` the releases that graphs follow, both by the ids of the values in `before`. A
+    `planned` are the changed resources, and `followed` the releases that graphs follow, both by the ids of the values in `before`. A
     rendered graph names the release that its render followed. `moves_images`: entries of `images` change, which are for all objects with an
     image, so that other objects may change, too.
     """
@@ -41,11 +41,11 @@ def differences(
             )
             yield results.error("DYN664", message, source.address, path, **source.location(path))
         elif (mark := render_mark.read(f"{labels.annotations(built).get(labels.RENDERED_BY, '')}")) and (
-            mark.behaviour != releases.get(id(source.value), mark.behaviour)
+            mark.behaviour != followed.get(id(source.value), mark.behaviour)
         ):
             message = (
                 f"with the edits of the step, the build still follows {mark.behaviour}, so nothing is written; write behaviour: "
-                f"{releases[id(source.value)]} into its configuration"
+                f"{followed[id(source.value)]} into its configuration"
             )
             yield results.error("DYN664", message, source.address, ("spec",), **source.location(("spec",)))
 

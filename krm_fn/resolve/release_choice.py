@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from krm_fn.config import Config
-    from krm_fn.kinds.releases import Release
+    from krm_fn.kinds.releases import Release, ReleaseNumber
     from krm_fn.kube.types import Resource
     from krm_fn.resolve.runtime_version import RuntimeVersion
     from krm_fn.results import Result
@@ -43,6 +43,11 @@ _OLDEST, _FIRST_OF_V1BETA1, _NEWEST = "v0.9", "v1.5", [*RELEASES][-1]
 def release(resource: Resource, config: Config) -> Release:
     """The release of the operator that the render of a resource follows. No other function chooses it."""
     return releases.get(RELEASES[release_name(resource, config)].file)
+
+
+def number(name: str) -> ReleaseNumber:
+    """The major and minor version of a release by its name in the configuration. Raises KeyError for an unknown release."""
+    return releases.get(RELEASES[name].file).number
 
 
 def release_name(resource: Resource, config: Config) -> str:

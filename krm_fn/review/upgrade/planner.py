@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from krm_fn import report, results
 from krm_fn.config import PlatformSettings
-from krm_fn.kinds import releases
 from krm_fn.kube import identity
 from krm_fn.kube.types import Resource
 from krm_fn.kube.version import Version
 from krm_fn.records import NamedTuple
-from krm_fn.resolve.release_choice import RELEASES
+from krm_fn.resolve import release_choice
 from krm_fn.results import Result
 from krm_fn.review.diff import rendered_state
 from krm_fn.review.diff.rendered_state import RenderedState
@@ -79,7 +78,7 @@ def _step(
 
 def _with_platform(plan: StepPlan, states: Sequence[RenderedState], options: UpgradeOptions) -> StepPlan:
     """Returns a step with the parts of the platform that its graphs need."""
-    before, after = (releases.get(RELEASES[name].file).number for name in (plan.step.old_release, plan.step.release))
+    before, after = map(release_choice.number, (plan.step.old_release, plan.step.release))
     exported = [resource for part in plan.parts for resource in part.old.resources if not identity.is_dynamo(resource)]
     exported += [*(options.nodes or ()), *options.pods]
     objects: dict[PlatformSettings, list[Resource]] = {}

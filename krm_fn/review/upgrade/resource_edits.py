@@ -11,7 +11,7 @@ from typing import Any
 from krm_fn import function_config, results
 from krm_fn.config import Config
 from krm_fn.convert import versions
-from krm_fn.kinds import gates, releases
+from krm_fn.kinds import gates
 from krm_fn.kube import identity, labels, paths, version
 from krm_fn.kube.types import Resource
 from krm_fn.kube.values import mapping, text
@@ -113,12 +113,12 @@ def _of_origin(resource: Resource, config: Config, step: UpgradeStep, old: str, 
 
 def _lowest(release: str) -> str:
     """Returns the lowest version of a release, which is the origin version of graphs without another one."""
-    return ".".join(map(str, (*releases.get(release_choice.RELEASES[release].file).number, 0)))
+    return ".".join(map(str, (*release_choice.number(release), 0)))
 
 
 def _of_pickers(resource: Resource, step: UpgradeStep, of_images: list[FieldEdit]) -> Iterator[FieldEdit]:
     """Yields the removal of the configuration of endpoint pickers whose new image reads none, which is an error there."""
-    number = releases.get(release_choice.RELEASES[step.release].file).number
+    number = release_choice.number(step.release)
     if gates.NATIVE_PICKER not in gates.opened(number, step.runtime, ""):
         return
     edited = {edit.path[:3] if edit.path[1] in ("services", "components") else edit.path[:1] for edit in of_images if edit.cause == "image"}

@@ -13,9 +13,10 @@ from functools import lru_cache
 from itertools import pairwise
 
 from krm_fn.arguments import flag_tables
-from krm_fn.kinds import floors, releases
+from krm_fn.kinds import floors
 from krm_fn.kube.version import Version
 from krm_fn.records import NamedTuple
+from krm_fn.resolve import release_choice
 from krm_fn.resolve.release_choice import RELEASES
 
 _TARGET = re.compile(r"v?([0-9]{1,3})\.([0-9]{1,3})(?:\.([0-9]{1,3}))?", re.ASCII)
@@ -97,7 +98,7 @@ def distance(runtime: Version, other: Version) -> int:
 
 def is_supported(versions: Versions) -> bool:
     """Returns true if a release supports a runtime version."""
-    number = releases.get(RELEASES[versions.release].file).number
+    number = release_choice.number(versions.release)
     return -floors.OLDER <= floors.distance(number, versions.runtime) <= floors.NEWER
 
 
@@ -138,7 +139,7 @@ def _broken(old: Versions, new: Versions) -> int:
 
 def _preference(point: Versions) -> tuple[bool, int]:
     """Returns a sort key of equal steps: first a runtime of the same number as its release, then the newest one."""
-    number = releases.get(RELEASES[point.release].file).number
+    number = release_choice.number(point.release)
     return point.runtime[:2] != number, -flag_tables.published().index(point.runtime) if point.runtime in flag_tables.published() else 0
 
 
