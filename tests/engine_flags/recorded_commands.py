@@ -31,8 +31,8 @@ _GROVE = {
     "GROVE_PCSG_INDEX": "0",
     "GROVE_HEADLESS_SERVICE": "chat-0.team.svc.cluster.local",
 }
-_LAST = 1
 _NO_CHILD = 127  # the exit code of `wait -n` in bash without a program to wait for
+_LAST = 1
 """The index of the last pod of a clique of two followers. With the pod of the leader, a group has three pods."""
 
 
