@@ -111,7 +111,7 @@ def _located(inputs: _CheckInputs, root: Path | None, *, fixed_services: bool, v
     """Returns all findings with their locations, and the number of resources that are compared with an old state."""
     compared, located = 0, list(inputs.results)
     for loaded, before in inputs.parts:
-        severities = _severities(loaded, fixed_services=fixed_services)
+        severities: dict[str, Severity] = {} if fixed_services else {updates.SERVICES: "warning"}
         pairs = revisions.pairs(before, loaded.resources, loaded.default_namespace) if before else []
         compared += len(pairs)
         groups = [(_of_group(group, loaded, verbose=verbose), group) for group in loaded.groups]
@@ -185,14 +185,6 @@ def _of_group(group: Iterable[Source], loaded: Sources, *, verbose: bool) -> Ite
 def _once(findings: Iterable[Result]) -> Iterable[Result]:
     """Findings without duplicates: `check` reports a resource of several groups once for each group."""
     return {repr(result): result for result in findings}.values()
-
-
-def _severities(loaded: Sources, *, fixed_services: bool) -> dict[str, Severity]:
-    """The severities of codes that depend on the options and on the configuration."""
-    severities: dict[str, Severity] = {} if fixed_services else {updates.SERVICES: "warning"}
-    if not loaded.configs:
-        severities |= dict.fromkeys(resource_findings.BY_SETTINGS, "warning")
-    return severities
 
 
 def _with_severities(findings: Iterable[Result], severities: Mapping[str, Severity]) -> Iterator[Result]:

@@ -26,12 +26,10 @@ from krm_fn.repositories.edited_files import FileText
 from krm_fn.repositories.tree import Tree
 from krm_fn.resolve import release_choice
 from krm_fn.results import Result
-from krm_fn.review.upgrade import resource_edits
+from krm_fn.review.upgrade import fleet_parts, origin_versions, resource_edits
 from krm_fn.review.upgrade.field_edits import FieldEdit, ResourceEdits
 from krm_fn.review.upgrade.upgrade_plan import StepPlan, UpgradePlan
 from krm_fn.review.upgrade.upgrade_steps import UpgradeStep
-
-_ORIGIN: results.Path = ("metadata", "annotations", labels.ORIGIN_VERSION)
 
 
 class UpgradeFiles(NamedTuple):
@@ -117,7 +115,7 @@ def _edits(given: Inputs, loaded: LoadedRoots, steps: Sequence[StepPlan], builds
             if edits and id(resource) in sources:
                 members.append(sources[id(resource)])
                 new = steps[-1].parts[index].new.resources[number]
-                origin = paths.at(new, _ORIGIN) if moves else None
+                origin = paths.at(new, origin_versions.PATH) if moves else None
                 yield from (_located(members[-1][1], edit, builds) for edit in _merged(members[-1][1], edits, origin))
         of_part = [step.step for step in steps if step.parts[index].edits]
         yield from _of_settings(given, members, builds, of_part[-1]) if members else ()
@@ -145,8 +143,8 @@ def _merged(source: Source, edits: Sequence[ResourceEdits], origin: Any) -> Iter
         old = merged[edit.path].old if edit.path in merged else edit.old
         merged[edit.path] = edit._replace(old=old)
     written = edit_locations.as_written(source).value
-    if _ORIGIN not in merged and origin and paths.at(written, _ORIGIN) is None and _is_built(source):
-        merged[_ORIGIN] = FieldEdit(_ORIGIN, None, origin, "release")
+    if origin_versions.PATH not in merged and origin and paths.at(written, origin_versions.PATH) is None and _is_built(source):
+        merged[origin_versions.PATH] = FieldEdit(origin_versions.PATH, None, origin, "release")
     yield from merged.values()
     if edits[-1].api_version != source.address.api_version:
         yield FieldEdit(("apiVersion",), source.address.api_version, edits[-1].api_version, "api_version")
@@ -251,7 +249,7 @@ def _releases(steps: Sequence[StepPlan]) -> dict[int, str]:
     for index, first in enumerate(steps[0].parts if steps else ()):
         last = steps[-1].parts[index].new
         for old, new in zip(first.old.resources, last.resources, strict=True):
-            if results.ref(new).kind in (identity.GRAPH, identity.COMPONENT):
+            if results.ref(new).kind in fleet_parts.GRAPHS:
                 releases[id(old)] = release_choice.release_name(new, last.config)
     return releases
 

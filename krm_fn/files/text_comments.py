@@ -40,7 +40,7 @@ def replaced(text: str, at: Path, new: Any, moved: Callable[[Path], Path]) -> st
     if location is None or location.rest or location.aliases or location.node.kind != "mapping" or not location.node.entries:
         return None
     node = location.node
-    end = node.end if node.is_flow else _line_end(text, node.end)
+    end = node.end if node.is_flow else text_nodes.line_end(text, node.end)
     if node.is_flow:
         indent = 2 if "\n" in text[node.start : node.end] else None
         part = json.dumps(new, indent=indent, ensure_ascii=False).replace("\n", "\n" + " " * _indent(text, node.start))
@@ -53,12 +53,6 @@ def replaced(text: str, at: Path, new: Any, moved: Callable[[Path], Path]) -> st
     documents, findings = reader.read(result)
     wanted = paths.replaced(reader.read(text)[0][0].value, at, new)
     return result if documents and not findings and documents[0].value == wanted else None
-
-
-def _line_end(text: str, offset: int) -> int:
-    end = text.find("\n", offset)
-    end = len(text) if end < 0 else end
-    return end - 1 if text[end - 1 : end] == "\r" else end
 
 
 def _indent(text: str, offset: int) -> int:

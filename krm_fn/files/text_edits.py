@@ -172,23 +172,13 @@ def _without(text: str, mapping: TextNode, names: set[str]) -> list[_Replacement
             continue
         line = text.rfind("\n", 0, key.start) + 1
         if not mapping.is_flow and not text[line : key.start].strip():
-            parts.append(_Replacement(line, _line_end(text, max(key.end, value.end), newline=True), ""))
+            parts.append(_Replacement(line, text_nodes.line_end(text, max(key.end, value.end), newline=True), ""))
         elif number < remaining[-1]:
             parts.append(_Replacement(key.start, mapping.entries[number + 1][0].start, ""))
         else:
             before_key, before = mapping.entries[number - 1]
             parts.append(_Replacement(max(before_key.end, before.end), max(key.end, value.end), ""))
     return parts
-
-
-def _line_end(text: str, offset: int, *, newline: bool = False) -> int:
-    """Returns the offset of the end of the line with an offset: before its line break, or with `newline` behind it."""
-    end = text.find("\n", offset)
-    if end < 0:
-        return len(text)
-    if newline:
-        return end + 1
-    return end - 1 if text[end - 1] == "\r" else end
 
 
 def _of_additions(text: str, tree: TextTree, changes: Mapping[Path, Any]) -> Iterable[_Replacement]:
@@ -222,7 +212,7 @@ def _addition(text: str, node: TextNode, fields: dict[str, Any]) -> _Replacement
         return _Replacement(node.start, node.end, blank + _flow(fields, is_json=False))
     if node.is_flow:
         return _in_flow(text, node, fields)
-    end = _line_end(text, node.end)
+    end = text_nodes.line_end(text, node.end)
     lines = emitter.text(fields, node.column).rstrip("\n")
     newline = "\r\n" if "\r\n" in text else "\n"
     return _Replacement(end, end, newline + lines.replace("\n", newline))

@@ -109,6 +109,16 @@ def parse(text: str) -> TextTree | None:
     return tree._replace(root=_node(text, event, following, tree))
 
 
+def line_end(text: str, offset: int, *, newline: bool = False) -> int:
+    """Returns the offset of the end of the line with an offset: before its line break, or with `newline` behind it."""
+    end = text.find("\n", offset)
+    if end < 0:
+        return len(text)
+    if newline:
+        return end + 1
+    return end - 1 if text[end - 1] == "\r" else end
+
+
 def _node(text: str, event: Any, following: Callable[[], Any], tree: TextTree) -> TextNode:
     """Reads the node that an event begins, and consumes the events up to its end."""
     mark, last, kind = event.start_mark, event.end_mark, type(event)

@@ -103,7 +103,7 @@ def find(source: Source, edit: FieldEdit, beside: Sequence[Source]) -> list[Docu
     ]
     if not isinstance(edit.old, str) or not isinstance(edit.new, str):
         return fields
-    of_images = [found for document in documents for found in _of_images(document, edit.old, edit.new)]
+    of_images = [entry for document in documents for entry in _of_images(document, edit.old, edit.new)]
     if fields or of_images:
         return [*fields, *of_images]
     return [DocumentEdit(document, (), edit.new, edit.old) for document in _with_text(documents, edit.old, edit.new)]
@@ -139,8 +139,8 @@ def _of_images(document: Source, old: str, new: str) -> Iterator[DocumentEdit]:
         if not isinstance(entry, dict) or not text_of(entry, "newTag"):
             continue
         digest = text_of(entry, "digest")
-        made = f"{text_of(entry, 'newName') or text_of(entry, 'name')}:{entry['newTag']}"
-        if f"{name}:" == made[: len(name) + 1] and old == (f"{made}@{digest}" if digest else made):
+        image = f"{text_of(entry, 'newName') or text_of(entry, 'name')}:{entry['newTag']}"
+        if f"{name}:" == image[: len(name) + 1] and old == (f"{image}@{digest}" if digest else image):
             yield DocumentEdit(document, ("images", index, "newTag"), tag)
             if digest:
                 yield DocumentEdit(document, ("images", index, "digest"), None)

@@ -18,7 +18,7 @@ from krm_fn.rules import deprecations, runtime_windows
 _ORPHAN = "DYN053"
 _PRUNED = "DYN056"
 _RENDERED = (identity.GRAPH, identity.COMPONENT)
-BY_SETTINGS = ("DYN124", "DYN143", "DYN144", "DYN147", "DYN155", "DYN156", "DYN160", "DYN161", "DYN162", "DYN190", "DYN452")
+_BY_SETTINGS = ("DYN124", "DYN143", "DYN144", "DYN147", "DYN155", "DYN156", "DYN160", "DYN161", "DYN162", "DYN190", "DYN452")
 """Codes of rules that depend on the configuration of a render. Without a configuration, they are warnings."""
 
 
@@ -29,6 +29,11 @@ def check(resources: Sequence[Resource], config: Config, *, is_configured: bool,
     settings that made it, and generated objects that a render would remove are not reported, because a later layer may have made them.
     With `notes`, findings also say which command lines of engines are not checked.
     """
+    for result in _findings(resources, config, is_configured=is_configured, notes=notes):
+        yield result if is_configured or result.code not in _BY_SETTINGS else result._replace(severity="warning")
+
+
+def _findings(resources: Sequence[Resource], config: Config, *, is_configured: bool, notes: bool) -> Iterator[Result]:
     mismatches = list(finished_builds.check(resources, config))
     known = {mismatch.ref for mismatch in mismatches}
     used = config if is_configured else _of_build(resources) or config

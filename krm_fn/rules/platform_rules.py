@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from krm_fn import config as settings
 from krm_fn import results
 from krm_fn.kinds import WHOLE_GRAPH, floors
+from krm_fn.manifests import workloads
 from krm_fn.manifests.workloads.grove import grove_schedulers
 
 if TYPE_CHECKING:
@@ -39,9 +40,7 @@ def check(plan: GraphPlan) -> Iterator[Result]:
 def _used(plan: GraphPlan) -> Iterator[str]:
     """The parts of the platform that the objects of a graph use."""
     yield "kubernetes"
-    if plan.orchestrator in WHOLE_GRAPH:
-        yield "grove"
-        if any(grove_schedulers.scheduler(component) == grove_schedulers.KAI for component in plan.components):
-            yield "kai_scheduler"
-    elif any(component.placement.nodes > 1 for component in plan.components):
-        yield "leader_worker_set"
+    parts = (workloads.get(component.placement.workload).platform for component in plan.components)
+    yield from dict.fromkeys(part for part in parts if part)
+    if plan.orchestrator in WHOLE_GRAPH and any(grove_schedulers.scheduler(entry) == grove_schedulers.KAI for entry in plan.components):
+        yield "kai_scheduler"

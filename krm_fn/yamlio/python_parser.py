@@ -250,7 +250,7 @@ class PythonParser(yaml.reader.Reader, yaml.scanner.Scanner, yaml.parser.Parser)
             raise ScannerError(_QUOTED, start, "found unknown escape character", mark)
         self.forward(2)
         length, mark = self.ESCAPE_CODES[character], self.get_mark()
-        if any(self.peek(place) not in hexdigits for place in range(length)):
+        if any(self.peek(offset) not in hexdigits for offset in range(length)):
             raise ScannerError(_QUOTED, start, "did not find expected hexdecimal number", mark)
         code = int(self.prefix(length), 16)
         if 0xD800 <= code <= 0xDFFF or code > 0x10FFFF:

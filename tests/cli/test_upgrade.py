@@ -12,6 +12,7 @@ from krm_fn import review
 from tests.cli import console
 
 SCHEMA = json.loads((Path(review.__file__).parent / "schemas" / "upgrade.json").read_text())
+RENDER = "apiVersion: dynamo.krm-fn.io/v1alpha1\nkind: DynamoRender\nmetadata: {name: render}\nspec: {natsAddress: 'nats://nats:4222'}\n"
 OLD = console.GRAPH.replace("1.4.0", "0.9.0")
 
 
@@ -66,6 +67,16 @@ def test_json_follows_its_schema(graph):
         "file": "graph.yaml",
         "line": 11,
     }
+
+
+@pytest.mark.parametrize("style", ["text", "markdown"])
+def test_a_step_says_what_to_do_with_the_platform_before(style, graph):
+    """Since 1.4, Dynamo's chart does not install NATS by default, so a graph that uses it needs another step before."""
+    settings = graph.with_name("render.yaml")
+    settings.write_text(RENDER)
+    done = console.run("upgrade", "--to", "1.5", "--format", style, "--config", settings.name, "graph.yaml")
+    (line,) = (line for line in done.out.splitlines() if "global.nats.install" in line)
+    assert line.strip(" -").startswith("NATS: the Helm chart dynamo-platform no longer installs NATS by default")
 
 
 def test_markdown_is_the_text_of_a_comment(graph):

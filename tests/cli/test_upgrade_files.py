@@ -13,6 +13,7 @@ from krm_fn.cli.command_options import Inputs
 from krm_fn.files import project_file
 from krm_fn.review.upgrade import fleet_parts, planner, upgrade_steps
 from krm_fn.review.upgrade.planner import UpgradeOptions
+from tests.repositories.clones import FUNCTION
 from tests.testbed import programs
 
 RUNTIME = "nvcr.io/nvidia/ai-dynamo/vllm-runtime"
@@ -37,15 +38,6 @@ NAME = "# the name\n"
 NAMED = f'{NAME}  annotations:\n    nvidia.com/dynamo-operator-origin-version: "1.5.0"\n'
 AFTER = GRAPH.replace("1.5.1", "1.6.1").replace(NAME, NAMED)
 RENDER = "apiVersion: dynamo.krm-fn.io/v1alpha1\nkind: DynamoRender\nmetadata: {name: render}\nspec:\n  behaviour: v1.5 # pinned\n"
-FUNCTION = """\
-apiVersion: dynamo.krm-fn.io/v1alpha1
-kind: DynamoRender
-metadata:
-  name: render
-  annotations:
-    config.kubernetes.io/function: |
-      exec: {path: krm-fn}
-"""
 
 
 def upgraded(*paths, to="1.6.1", number=1, config=None, api_version=""):

@@ -26,6 +26,8 @@ PAGE, UPGRADES, SYNCER = ((pages.DOCS / name).read_text() for name in ("platform
 PLATFORM = admission.PLATFORM
 STATUS_WRITTEN = {"StatefulSet", "Deployment", "Job", "ValidatingAdmissionPolicy", "ClusterRole"}
 NAMESPACES = {"ssh-key": "inference", "namespaced": "team"}
+ELSEWHERE = ("Exchange the served version", "Roll back")
+"""The sections of the page about upgrades whose commands `tests.docs.test_exchange` and `tests.docs.test_troubleshooting` run."""
 OTHERS = ("inferencepool", "podmonitor", "prometheusrule", "queue")
 
 
@@ -304,10 +306,10 @@ def test_the_cluster_wide_parts_are_not_for_them(people):
 
 @pytest.fixture(scope="module")
 def apart(people, tmp_path_factory):
-    """The cluster after the commands of the page on isolation and quotas. `tests.docs.test_exchange` runs those of the exchange."""
+    """The cluster after the commands of the page on isolation and quotas; other tests run those of the sections in `ELSEWHERE`."""
     folder = pages.clone(tmp_path_factory.mktemp("apart"), UPGRADES)
     for heading, scripts in pages.steps(UPGRADES).items():
-        for script in scripts if heading != "Exchange the served version" else ():
+        for script in scripts if heading not in ELSEWHERE else ():
             pages.run(script, folder, people)
     return people
 

@@ -38,6 +38,9 @@ class Workload:
     templates: tuple[TemplatePath, ...] = ()
     """The places of the pod templates in its objects."""
 
+    platform = ""
+    """The part of the platform whose controller creates the pods, a field of `krm_fn.kinds.floors.Floors`; empty for Kubernetes itself."""
+
     fixed_services = ""
     """The kind of the object that holds all services of a graph and refuses to add or remove one; empty if services may come and go."""
 
@@ -129,6 +132,16 @@ def objects() -> frozenset[tuple[str, str]]:
 def is_workload(resource: Resource) -> bool:
     """Returns true for an object of a workload kind. Objects that those create, for example ReplicaSets, do not count."""
     return identity.key(resource)[:2] in objects()
+
+
+def platform(resource: Resource) -> str:
+    """Returns the part of the platform whose controller creates the pods of an object; empty for Kubernetes itself and other objects."""
+    return _platforms().get(identity.key(resource)[:2], "")
+
+
+@cache
+def _platforms() -> dict[tuple[str, str], str]:
+    return {kind: get(name).platform for name in names() for kind in get(name).objects}
 
 
 @cache

@@ -35,6 +35,7 @@ class Sets(Workload):
     """Runs multinode components in deployment mode. A release decides how many sets a component has."""
 
     kinds = ("LeaderWorkerSet",)
+    platform = "leader_worker_set"
     templates = paths.GROUP_TEMPLATES
 
     def sets(self, plan: ComponentPlan) -> int:

@@ -11,6 +11,10 @@ from krm_fn.convert import versions
 from krm_fn.kube import labels
 from krm_fn.kube.types import Resource
 from krm_fn.resolve import release_choice
+from krm_fn.results import Path
+
+PATH: Path = ("metadata", "annotations", labels.ORIGIN_VERSION)
+"""The path of the annotation."""
 
 
 def is_read(resource: Resource, config: Config) -> bool:

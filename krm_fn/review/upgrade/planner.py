@@ -85,7 +85,7 @@ def _with_platform(plan: StepPlan, states: Sequence[RenderedState], options: Upg
     for part, state in zip(plan.parts, states, strict=True):
         if part.edits:
             objects.setdefault(part.new.config.platform, []).extend((*state.objects, *state.sources))
-    rows = [required_versions.required_versions(before, after, platform, made, exported) for platform, made in objects.items()]
+    rows = [required_versions.required_versions(before, after, platform, rendered, exported) for platform, rendered in objects.items()]
     required = tuple(dict.fromkeys(row for platform_rows in rows for row in platform_rows))
     changed = next((graph.edits.resource for graph in plan.graphs if graph.edits), {})
     return plan._replace(required=required, findings=(*plan.findings, *required_versions.findings(required, changed)))

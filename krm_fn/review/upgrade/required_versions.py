@@ -18,6 +18,8 @@ from krm_fn.kinds import floors
 from krm_fn.kinds.releases import ReleaseNumber
 from krm_fn.kube import identity, values
 from krm_fn.kube.types import Resource
+from krm_fn.manifests import workloads
+from krm_fn.manifests.workloads.grove import grove_schedulers
 from krm_fn.records import NamedTuple
 from krm_fn.review import pods
 from krm_fn.review.images import image_references
@@ -25,8 +27,7 @@ from krm_fn.review.images import image_references
 State = Literal["met", "not met", "not known", "not stated"]
 """`not stated`: the release states no lowest version of this part."""
 DEFINITIONS, SYNCER = "definitions", "syncer"
-_WORKLOADS = {"PodCliqueSet": "grove", "LeaderWorkerSet": "leader_worker_set"}
-_SCHEDULERS = {"kai-scheduler": "kai_scheduler"}
+_SCHEDULERS = {grove_schedulers.KAI: "kai_scheduler"}
 _VARIABLES = {"NATS_SERVER": "nats", "ETCD_ENDPOINTS": "etcd"}
 _IMAGES = {
     "grove": re.compile(r"(?:.*/)?grove-operator"),
@@ -98,7 +99,7 @@ def _used(objects: Iterable[Resource]) -> list[str]:
     """Returns the parts that objects use, in the order of the tables."""
     used = {"kubernetes"}
     for resource in objects:
-        used.add(_WORKLOADS.get(f"{resource.get('kind')}", ""))
+        used.add(workloads.platform(resource))
         for template in pods.of(resource):
             used.add(_SCHEDULERS.get(f"{template.spec.get('schedulerName')}", ""))
             containers = (*values.objects(template.spec.get("containers")), *values.objects(template.spec.get("initContainers")))

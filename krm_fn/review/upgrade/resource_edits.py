@@ -11,22 +11,20 @@ from typing import Any
 from krm_fn import function_config, results
 from krm_fn.config import Config
 from krm_fn.convert import versions
-from krm_fn.kinds import gates
+from krm_fn.kinds import gates, types
 from krm_fn.kube import identity, labels, paths, version
 from krm_fn.kube.types import Resource
 from krm_fn.kube.values import mapping, text
 from krm_fn.manifests import ownership
 from krm_fn.resolve import release_choice
 from krm_fn.results import Path, Result
-from krm_fn.review.upgrade import argument_edits, image_edits
+from krm_fn.review.upgrade import argument_edits, image_edits, origin_versions
 from krm_fn.review.upgrade.field_edits import CAUSES, Cause, FieldEdit, ResourceEdits
 from krm_fn.review.upgrade.upgrade_steps import UpgradeStep
 
 _OLDEST = next(iter(release_choice.RELEASES))
-_ORIGIN: Path = ("metadata", "annotations", labels.ORIGIN_VERSION)
 _IGNORED_SINCE_1_0 = ("dynamoNamespace", "autoscaling")
 """Fields of services that no release acts on, and that v1beta1 does not have. Dynamo 0.9 writes `dynamoNamespace` itself."""
-_PICKER = "epp"
 
 
 def edits(resource: Resource, config: Config, step: UpgradeStep) -> ResourceEdits:
@@ -83,37 +81,28 @@ def _api_version(ref: results.Ref, step: UpgradeStep) -> str:
 def _of_graph(resource: Resource, config: Config, step: UpgradeStep, of_images: ResourceEdits) -> Iterator[FieldEdit]:
     """Yields the edits of a graph that come with its new release. `of_images` are the edits of its images."""
     old = release_choice.release_name(resource, config)
-    new = release_choice.release_name(applied(of_images), configured(config, step))
-    if old == new:
-        if step.new_origin:
-            yield from _of_origin(resource, config, step, old, new)
-        return
-    if old == _OLDEST:
+    moved = applied(of_images)
+    new = release_choice.release_name(moved, configured(config, step))
+    if old == _OLDEST != new:
         for name, service in mapping(resource.get("spec"), "services").items():
             for field in _IGNORED_SINCE_1_0:
                 if field in mapping(service):
                     yield FieldEdit(("spec", "services", name, field), service[field], None, "release")
-    yield from _of_origin(resource, config, step, old, new)
+    if new != _OLDEST and (old != new or step.new_origin):
+        yield from _of_origin(resource, moved, config, step)
 
 
-def _of_origin(resource: Resource, config: Config, step: UpgradeStep, old: str, new: str) -> Iterator[FieldEdit]:
-    """Yields the edits of the origin version. The oldest release does not read it.
+def _of_origin(resource: Resource, moved: Resource, config: Config, step: UpgradeStep) -> Iterator[FieldEdit]:
+    """Yields the edits of the origin version. `moved` is the resource with the images of the step.
 
     The first edit keeps the origin version of the old release, as an operator does. The second one moves it, if the step says so.
     """
-    if new == _OLDEST:
-        return
-    written = paths.at(resource, _ORIGIN)
-    before = text(written) or config.operator_version or _lowest(old)
-    if before != (text(written) or config.operator_version or _lowest(new)) or (step.new_origin and not written):
-        yield FieldEdit(_ORIGIN, written, before, "release")
+    written = paths.at(resource, origin_versions.PATH)
+    before = origin_versions.origin(resource, config)
+    if before != origin_versions.origin(moved, configured(config, step)) or (step.new_origin and not written):
+        yield FieldEdit(origin_versions.PATH, written, before, "release")
     if step.new_origin and version.of_operator(before) != step.runtime:
-        yield FieldEdit(_ORIGIN, before, step.runtime_text, "origin")
-
-
-def _lowest(release: str) -> str:
-    """Returns the lowest version of a release, which is the origin version of graphs without another one."""
-    return ".".join(map(str, (*release_choice.number(release), 0)))
+        yield FieldEdit(origin_versions.PATH, before, step.runtime_text, "origin")
 
 
 def _of_pickers(resource: Resource, step: UpgradeStep, of_images: list[FieldEdit]) -> Iterator[FieldEdit]:
@@ -124,7 +113,8 @@ def _of_pickers(resource: Resource, step: UpgradeStep, of_images: list[FieldEdit
     edited = {edit.path[:3] if edit.path[1] in ("services", "components") else edit.path[:1] for edit in of_images if edit.cause == "image"}
     for path in sorted(edited, key=str):
         component = mapping(paths.at(resource, path))
-        if _PICKER in (component.get("type"), component.get("componentType")) and component.get("eppConfig") is not None:
+        component_type = types.get(text(component.get("type")) or text(component.get("componentType")))
+        if component_type.picks_workers and component.get("eppConfig") is not None:
             yield FieldEdit((*path, "eppConfig"), component["eppConfig"], None, "image")
 
 

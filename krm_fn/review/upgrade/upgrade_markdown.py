@@ -41,6 +41,7 @@ def _step(step: StepPlan, content: UpgradeReport) -> str:
     """Returns a step to unfold: the platform, the findings, and the edits if the report shows one graph."""
     platform = upgrade_report.platform_rows(step)
     lines = [*_table(upgrade_report.PLATFORM_HEAD, platform), "\n"] if platform else []
+    lines += [f"- {markdown_diff.plain(action)}\n" for action in upgrade_report.platform_actions(step)]
     for graph in content.graphs(step) if content.graph else ():
         lines += _page(graph, content)
     findings = upgrade_report.grouped(upgrade_report.shown_findings(step, content))

@@ -216,6 +216,12 @@ def platform_rows(step: StepPlan) -> list[tuple[str, ...]]:
     return [(row.name, row.state, row.minimum, f"{row.current} ({row.source})" if row.current else "") for row in step.required]
 
 
+def platform_actions(step: StepPlan) -> list[str]:
+    """Returns what to do with parts of the platform before a step. DYN665 has the first action for a part that is too old."""
+    actions = ((row.name, action) for row in step.required for action in row.actions[row.state == "not met" :])
+    return [f"{name}: {action}" for name, action in actions]
+
+
 def shown_findings(step: StepPlan, content: UpgradeReport) -> list[Result]:
     """Returns the findings of a step that the report shows: all, or those about one graph."""
     findings = [*content.findings.get(step.step.number, ())]

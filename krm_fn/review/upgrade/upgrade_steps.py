@@ -17,10 +17,9 @@ from krm_fn.kinds import floors
 from krm_fn.kube.version import Version
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import release_choice
-from krm_fn.resolve.release_choice import RELEASES
 
 _TARGET = re.compile(r"v?([0-9]{1,3})\.([0-9]{1,3})(?:\.([0-9]{1,3}))?", re.ASCII)
-_NAMES = tuple(RELEASES)
+_NAMES = tuple(release_choice.RELEASES)
 
 
 class UpgradeStep(NamedTuple):
@@ -88,7 +87,7 @@ def release_of(runtime: Version) -> str:
     >>> release_of((0, 9, 1)), release_of((1, 4, 2)), release_of((1, 6, 1))
     ('v0.9', 'v1.5', 'v1.6')
     """
-    return [name for name, row in RELEASES.items() if row.since <= runtime[:2]][-1]
+    return [name for name, row in release_choice.RELEASES.items() if row.since <= runtime[:2]][-1]
 
 
 def distance(runtime: Version, other: Version) -> int:

@@ -35,6 +35,7 @@ def _platform(step: StepPlan) -> Iterator[str]:
     rows = upgrade_report.platform_rows(step)
     if rows:
         yield report.columns(upgrade_report.PLATFORM_HEAD, rows)
+        yield from (f"  {action}\n" for action in upgrade_report.platform_actions(step))
 
 
 def _page(step: StepPlan, graph: GraphUpgrade, content: UpgradeReport) -> str:

@@ -19,10 +19,9 @@ from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
 from krm_fn.results import Result
 from krm_fn.review import forecast
-from krm_fn.review.forecast import Gpus, native_workloads, object_rules, rollouts
+from krm_fn.review.forecast import Gpus, native_workloads, rollouts
 from krm_fn.review.forecast.gpu_capacity import Nodes
 from krm_fn.review.forecast.rollouts import Rollout, Service
-from krm_fn.schema.object_changes import ObjectChange
 
 _EXACT = 10
 """The largest number of graphs for which all divisions into waves are compared: 3 to the power of it are tried."""
@@ -76,29 +75,11 @@ class Waves(NamedTuple):
     excess: int = 0
 
 
-def graph_rollouts(changes: Sequence[ObjectChange]) -> list[GraphRollouts]:
-    """Returns the rollouts of each graph and standalone component with pods. `changes` are all objects of both states of a step."""
-    cluster_state = object_rules.read_cluster_state(changes)
-    by_graph: dict[GraphKey, list[Rollout]] = {}
-    for change in changes:
-        part = forecast.kind_forecast(change, cluster_state)
-        for service in part.services[:1] if part.rollouts else ():
-            key = service._replace(name="") if service.graph else service
-            by_graph.setdefault(key, []).extend(part.rollouts)
-    return [of_graph(key, parts) for key, parts in by_graph.items()]
-
-
 def of_graph(graph: GraphKey, parts: Iterable[Rollout]) -> GraphRollouts:
     """Returns the rollouts of a graph with their GPUs."""
     all_rollouts = tuple(parts)
     gpus = forecast.total_gpus(all_rollouts)._replace(peak=sum(rollouts.peak([rollout]) for rollout in all_rollouts))
     return GraphRollouts(graph, all_rollouts, gpus)
-
-
-def together(graphs: Sequence[GraphRollouts]) -> Waves:
-    """Returns one wave with all graphs, for a cluster without a limit."""
-    peak = sum(entry.gpus.peak for entry in graphs)
-    return Waves((tuple(entry.graph for entry in graphs),), (peak,)) if graphs else Waves((), ())
 
 
 def within(graphs: Sequence[GraphRollouts], limit: int) -> Waves:

@@ -16,7 +16,8 @@ V0_9, V1_5, V1_6 = (0, 9), (1, 5), (1, 6)
 def workload(kind, pod=None, name="a", image="a:1"):
     """An object with one pod template."""
     spec = {"containers": [{"name": "main", "image": image}], **(pod or {})}
-    return {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": name}, "spec": {"template": {"spec": spec}}}
+    api_version = {"PodCliqueSet": "grove.io/v1alpha1", "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1"}.get(kind, "apps/v1")
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, "spec": {"template": {"spec": spec}}}
 
 
 def with_variable(name):

@@ -9,13 +9,11 @@ from hypothesis import assume, example, settings
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
-from krm_fn.kube import identity
 from krm_fn.review.forecast import gpu_capacity, rollouts
 from krm_fn.review.forecast.rollouts import Rollout, Service, Steps
 from krm_fn.review.upgrade import waves
-from krm_fn.schema.object_changes import ObjectChange
 from tests.review.forecast.test_simulation import GPU, node, size
-from tests.support import beta, given
+from tests.support import given
 
 SURGE, IN_PLACE, AT_ONCE = Steps(1, 0), Steps(0, 1), Steps(0, 9, at_once=True)
 
@@ -224,11 +222,3 @@ def test_no_pod_waits_on_nodes_and_no_graph_is_lost(graphs, gpus):
         assert not simulated.waited or (len(wave) == 1 and wave[0] in result.waiting)
     planned = [key for wave in result.waves for key in wave]
     assert sorted([*planned, *(misfit.graph for misfit in result.misfits)]) == sorted(entry.graph for entry in graphs)
-
-
-def test_the_workloads_of_a_graph_are_one_entry():
-    """Frontend and workers belong to their graph; a standalone component belongs to itself."""
-    resource = beta.graph(beta.component("Frontend", "frontend"), beta.component("Worker", main={"resources": {"limits": {GPU: "2"}}}))
-    changes = [ObjectChange(identity.key(entry), entry, entry) for entry in given.rendered(resource).values()]
-    (entry,) = waves.graph_rollouts(changes)
-    assert (entry.graph, entry.gpus.before) == (Service(given.NAMESPACE, "chat", ""), 2)

@@ -21,7 +21,7 @@ from krm_fn.files.sources import Sources
 from krm_fn.kube import apply_order, identity, labels
 from krm_fn.kube.types import Resource
 from krm_fn.manifests import ownership
-from krm_fn.results import Path, Result, Severity
+from krm_fn.results import Path, Result
 from krm_fn.yamlio import emitter, positions
 
 GRAPH, OLD, SETTINGS = "graph.yaml", "before.yaml", "settings.yaml"
@@ -96,9 +96,7 @@ def _checked(fields: Mapping[str, Any]) -> dict[str, Any]:
     from krm_fn.review import resource_findings  # noqa: PLC0415 - the first render is shown before this is loaded
 
     loaded = _load(fields["graph"], fields["settings"], GRAPH)
-    severities: dict[str, Severity] = {} if loaded.configs else dict.fromkeys(resource_findings.BY_SETTINGS, "warning")
-    checked = resource_findings.check(loaded.values, loaded.config, is_configured=bool(loaded.configs))
-    findings = [result._replace(severity=severities.get(result.code, result.severity)) for result in checked]
+    findings = resource_findings.check(loaded.values, loaded.config, is_configured=bool(loaded.configs))
     distinct = {repr(result): result for result in findings}.values()
     return {"findings": [report.json_fields(result) for result in loaded.located(distinct)]}
 
