@@ -96,14 +96,14 @@ def _python_files() -> dict[str, Path]:
 
 def examples() -> list[dict[str, str]]:
     """Returns the examples with a graph or a request and its configuration, the simplest first."""
-    found = []
+    listed = []
     for folder in sorted(EXAMPLES.iterdir(), key=lambda path: (path.name != _FIRST, path.name)):
         graph = next((folder / name for name in _INPUTS if (folder / name).exists()), None)
         if graph is None or (folder / "kustomization.yaml").exists():
             continue
         settings = folder / "config.yaml"
         heading = re.search(r"(?m)^# (.+)$", (folder / "README.md").read_text("utf-8"))
-        found.append(
+        listed.append(
             {
                 "name": folder.name,
                 "title": heading[1].replace("`", "") if heading else folder.name,
@@ -112,7 +112,7 @@ def examples() -> list[dict[str, str]]:
                 "old": "",
             }
         )
-    return found
+    return listed
 
 
 def _node() -> str:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
+import contextlib
 import json
 import os
-import shutil
 import subprocess
 import threading
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import build_playground
 import pytest
+from website import serve_site
 
 from tests.testbed import programs
 
@@ -23,18 +22,10 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 
 
-def required(reason: str) -> None:
-    """Skips a test that lacks a program; fails it if all programs must be here."""
-    if os.environ.get("KRM_FN_TOOLS") == "required":
-        pytest.fail(reason)
-    pytest.skip(reason)
-
-
 @pytest.fixture(scope="session")
 def playground(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the playground, as `make playground` builds it."""
-    if not (shutil.which("npm") and shutil.which("node")):
-        required("node and npm are not on the PATH")
+    programs.path("npm")  # Debian's npm needs node
     folder = tmp_path_factory.mktemp("site") / "playground"
     build_playground.build(folder)
     return folder
@@ -78,23 +69,20 @@ def pyodide(playground: Path) -> Iterator[Pyodide]:
         process.kill()
 
 
-class Handler(http.server.SimpleHTTPRequestHandler):
-    """Serves files with the types that browsers need for modules and WebAssembly."""
-
-    extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, ".mjs": "text/javascript", ".wasm": "application/wasm"}
-
-    def log_message(self, *_: object) -> None:
-        """Prints nothing."""
+@contextlib.contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Serves a folder, as `make site-serve` does, and yields its address."""
+    with serve_site.server(folder) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
 
 
 @pytest.fixture(scope="session")
 def address(playground: Path) -> Iterator[str]:
-    """The address of the playground on a server of files."""
-    handler = functools.partial(Handler, directory=str(playground.parent))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/playground/"
-        server.shutdown()
+    """The address of the playground."""
+    with served(playground.parent) as address:
+        yield f"{address}/playground/"
 
 
 @pytest.fixture(scope="session")

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
-import threading
-
 import pytest
 from website import build_site
 
@@ -18,11 +14,8 @@ def site(playground, tmp_path_factory):
     """The address of the edition of the working tree."""
     folder = tmp_path_factory.mktemp("edition") / "site"
     build_site.build(programs.ROOT, folder, [build_site.Extra("playground", playground)], releases=False)
-    handler = functools.partial(conftest.Handler, directory=str(folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/main/"
-        server.shutdown()
+    with conftest.served(folder) as address:
+        yield f"{address}/main/"
 
 
 @pytest.mark.parametrize(

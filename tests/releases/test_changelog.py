@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 import yaml
-from release import bump, changelog, names
+from release import bump, changelog, description, names
 
 import krm_fn
 from tests.releases import earlier_release
@@ -76,7 +76,7 @@ def clone(tmp_path):
     root = tmp_path / "clone"
     for path, text in [*names.files(), (str(names.FILE), (programs.ROOT / names.FILE).read_text())]:
         if (
-            path in (str(bump.PACKAGE), str(bump.RELEASES), str(names.FILE))
+            path in (str(description.PACKAGE), str(bump.RELEASES), str(names.FILE))
             or f":{krm_fn.__version__}" in text
             or f"v{krm_fn.__version__}" in text
         ):
@@ -104,7 +104,7 @@ def test_a_version_is_written(clone):
         *changed
     }
     assert not any(path.startswith("docs/upgrade-") for path in changed)
-    assert bump.current(clone) == NEXT
+    assert description.current_version(clone) == NEXT
     assert changelog.sections((clone / "CHANGELOG.md").read_text())[0][:2] == (NEXT, "2026-12-01")
     old, project = re.escape(krm_fn.__version__), names.read()
     stale = re.compile(rf"(?:{re.escape(project.image)}:|{re.escape(project.action)}@v|rev: v){old}\b")

@@ -11,9 +11,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from release import artifacts, description
+from release import artifacts, description, names
 
-OUT = description.ROOT / "build" / "release"
+OUT = names.ROOT / "build" / "release"
 
 
 def main() -> int:

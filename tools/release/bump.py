@@ -13,9 +13,8 @@ import sys
 from pathlib import Path
 
 import yaml
-from release import changelog, names
+from release import changelog, description, names
 
-PACKAGE = Path("krm_fn", "__init__.py")
 RELEASES = Path("tools", "release", "releases.yaml")
 _VERSION = re.compile(r"(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)")
 _HISTORY = re.compile(r"CHANGELOG\.md|docs/upgrade-[\d.]+\.md")
@@ -23,14 +22,6 @@ _HISTORY = re.compile(r"CHANGELOG\.md|docs/upgrade-[\d.]+\.md")
 
 class BumpError(Exception):
     """The version cannot be written. The message has the reason and the fix."""
-
-
-def current(root: Path) -> str:
-    """Returns the version of a clone."""
-    match = re.search(r'^__version__ = "(.+)"$', (root / PACKAGE).read_text("utf-8"), re.MULTILINE)
-    if not match:
-        raise BumpError(f"{PACKAGE} has no line __version__")
-    return match[1]
 
 
 def rewritten(text: str, old: str, new: str, project: names.ProjectNames) -> str:
@@ -52,7 +43,7 @@ def bump(root: Path, version: str, date: str) -> list[str]:
 
     Raises BumpError if `version` is not newer, if the changelog has no unreleased section for it, or if the current version has no tag.
     """
-    old = current(root)
+    old = description.current_version(root)
     if not _VERSION.fullmatch(version) or _numbers(version) <= _numbers(old):
         raise BumpError(f"VERSION is {version!r}; write three numbers above {old}")
     changes = (root / changelog.FILE.name).read_text("utf-8")
@@ -64,7 +55,7 @@ def bump(root: Path, version: str, date: str) -> list[str]:
         raise BumpError(f"CHANGELOG.md has no link [{version}] at its end")
     project = names.read((root / names.FILE).read_text("utf-8"))
     contents = {path: rewritten(text, old, version, project) for path, text in names.files(root) if not _HISTORY.fullmatch(path)}
-    contents[str(PACKAGE)] = contents[str(PACKAGE)].replace(f'__version__ = "{old}"', f'__version__ = "{version}"')
+    contents[str(description.PACKAGE)] = contents[str(description.PACKAGE)].replace(f'__version__ = "{old}"', f'__version__ = "{version}"')
     contents[str(RELEASES)] = _with_release(root, contents[str(RELEASES)], old, changes)
     contents[changelog.FILE.name] = dated
     changed = [path for path, text in contents.items() if text != (root / path).read_text("utf-8")]
@@ -96,7 +87,7 @@ def main() -> int:
     options = parser.parse_args()
     try:
         print(*bump(names.ROOT, options.version, options.date), sep="\n")
-    except BumpError as problem:
+    except (BumpError, description.ReleaseError) as problem:
         print(problem, file=sys.stderr)
         return 1
     return 0

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from release import names
 
-ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = Path("krm_fn", "__init__.py")
 
 
 class ReleaseError(Exception):
@@ -40,15 +40,21 @@ class Release(NamedTuple):
         return f"{self.repository}/releases/download/{self.tag}/{file}"
 
 
-def describe(root: Path = ROOT, version: str = "") -> Release:
+def describe(root: Path = names.ROOT, version: str = "") -> Release:
     """Reads the facts of a clone. Raises ReleaseError if `version` is not empty and not the version of the clone, or outside a clone."""
-    match = re.search(r'^__version__ = "(.+)"$', (root / "krm_fn" / "__init__.py").read_text(), re.MULTILINE)
-    if not match:
-        raise ReleaseError("krm_fn/__init__.py has no line __version__")
-    if version and version != match[1]:
-        raise ReleaseError(f"VERSION is {version}, and krm_fn/__init__.py has {match[1]}; change one of them")
+    current = current_version(root)
+    if version and version != current:
+        raise ReleaseError(f"VERSION is {version}, and {PACKAGE} has {current}; change one of them")
     revision, epoch = git(root, "show", "--no-patch", "--format=%H %ct", "HEAD").split()
-    return Release(root, match[1], revision, int(epoch), names.read((root / names.FILE).read_text()))
+    return Release(root, current, revision, int(epoch), names.read((root / names.FILE).read_text()))
+
+
+def current_version(root: Path) -> str:
+    """Returns the version of a clone. Raises ReleaseError if its package names none."""
+    match = re.search(r'^__version__ = "(.+)"$', (root / PACKAGE).read_text("utf-8"), re.MULTILINE)
+    if not match:
+        raise ReleaseError(f"{PACKAGE} has no line __version__")
+    return match[1]
 
 
 def require_commit(root: Path) -> None:

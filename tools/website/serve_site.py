@@ -20,6 +20,8 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
     """Serves files. A browser asks each time if its copy is new. No request is logged."""
 
     protocol_version = "HTTP/1.1"
+    extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, ".mjs": "text/javascript", ".wasm": "application/wasm"}
+    """Browsers need these types for modules and WebAssembly, and not each system knows them."""
 
     def end_headers(self) -> None:
         self.send_header("Cache-Control", "no-cache")
