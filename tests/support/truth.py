@@ -31,7 +31,7 @@ _LABEL = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
 
 def read(text: str) -> list[Object]:
     """The objects of a YAML stream."""
-    return [document for document in yaml.safe_load_all(text) if document]
+    return [document for document in yaml.load_all(text, yaml.CSafeLoader) if document]
 
 
 def assert_fit(objects: Sequence[Object]) -> None:
