@@ -142,11 +142,11 @@ def measured(plane: control_plane.ControlPlane, folder: Path, size: fleet.Fleet,
 
 
 def change(plane: control_plane.ControlPlane) -> None:
-    """Changes an annotation of Deployments in all namespaces."""
-    listed = [item["metadata"] for item in plane.client.get("/apis/apps/v1/deployments")["items"]]
+    """Changes an annotation of graphs in all namespaces."""
+    listed = [item["metadata"] for item in plane.client.get("/apis/nvidia.com/v1alpha1/dynamographdeployments")["items"]]
     for number in range(CHANGES):
         metadata = listed[number * 7919 % len(listed)]
-        path = f"/apis/apps/v1/namespaces/{metadata['namespace']}/deployments/{metadata['name']}"
+        path = f"/apis/nvidia.com/v1alpha1/namespaces/{metadata['namespace']}/dynamographdeployments/{metadata['name']}"
         body = {"metadata": {"annotations": {"example.com/change": f"{time.time()}"}}}
         answer = plane.client.request("PATCH", path, body, "application/merge-patch+json")
         if not answer.ok:

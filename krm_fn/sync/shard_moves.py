@@ -44,8 +44,11 @@ class ShardMoves:
         self._resume = resume
         self._changed = asyncio.Event()
 
-    def apply(self, members: frozenset[str], rejoined: bool) -> None:
-        """Applies a change of the live members. `rejoined` means that peers may have served the namespaces of this process meanwhile."""
+    def apply(self, members: frozenset[str], rejoined: bool) -> set[str]:
+        """Applies a change of the live members. Returns the lost namespaces.
+
+        `rejoined` means that peers may have served the namespaces of this process meanwhile.
+        """
         shard, owned = self._shard, set(filter(self._shard.owns, self._namespaces()))
         gains = shard.update(members, rejoined=rejoined)
         lost = {namespace for namespace in owned if not shard.owns(namespace)}
@@ -53,8 +56,9 @@ class ShardMoves:
         shard.moves["lost"] += len(lost)
         for reflector in self._reflectors:
             reflector.move(lost, gains=gains)
-        _LOG.info("%d live members: %s; this process leaves %d namespaces", len(members), ", ".join(sorted(members)), len(lost))
+        _LOG.info("live members: %d (%s); namespaces that this process gave up: %d", len(members), ", ".join(sorted(members)), len(lost))
         self._changed.set()
+        return lost
 
     async def learn(self, client: Client) -> None:
         """Learns the namespaces of graphs from their metadata, so that the first lists exclude those of other members.
@@ -91,7 +95,7 @@ class ShardMoves:
         for namespace in gained:
             self._resume(namespace)
         if gained:
-            _LOG.info("all caches are complete: this process takes %d namespaces over", len(gained))
+            _LOG.info("all caches are complete; namespaces that this process took over: %d", len(gained))
             gc.collect()
             gc.freeze()  # a later collection would look at all cached objects again, and delay the changes of that moment
 

@@ -43,6 +43,8 @@ _FINISH_TIMEOUT = 5.0
 """Seconds that running writes get when the process ends."""
 _STALLS = 3
 """Stall times of a stream after which a reflector without progress counts as hanging."""
+_JOIN_DELAY = 2.0
+"""Seconds from the first Lease of a member to its first list. Members that start at the same time join meanwhile, and none reads all objects."""
 _COLLECTED = 700
 """Python's own number of new objects after which it collects garbage. Other commands end early, and collect rarely."""
 
@@ -134,6 +136,7 @@ class Syncer:
         """Waits until the share of this process is known, and then follows its changes."""
         if self._shard.name:
             await self._elected.wait()
+            await asyncio.sleep(_JOIN_DELAY)
             await self._moves.learn(self._client)
         self._joined.set()
         await self._moves.run()
@@ -143,7 +146,9 @@ class Syncer:
         await reflector.run()
 
     def _change_members(self, members: frozenset[str], rejoined: bool) -> None:
-        self._moves.apply(members, rejoined)
+        lost = self._moves.apply(members, rejoined)
+        if self._loader:
+            self._loader.forget_namespaces(lost)
         self._elected.set()
 
     def _resume(self, namespace: str) -> None:
@@ -288,6 +293,8 @@ class Syncer:
                 yield f"the watch of {reflector.kind.kind} hangs"
 
     def _missing(self) -> Iterator[str]:
+        if not self._joined.is_set():
+            yield f"the Lease {self._shard.name} is not written yet"
         for reflector in (*self._reflectors, *(() if self._namespace_leases.forbidden.is_set() else self._lease_reflectors)):
             if reflector.problem or not reflector.synced.is_set():
                 location = f" in {reflector.namespace}" if reflector.namespace else ""

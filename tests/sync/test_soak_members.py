@@ -76,6 +76,7 @@ class Bed(NamedTuple):
         writes = self.members.total("writes_total", kind=GRAPH, result="written") - written
         needless = 0.0 if changing else writes + (versions(self.fleet.plane) != before)
         victim.server.start()
+        victim.server.wait(victim.ready)
         self.members.running[name] = victim
         self.members.settle()
         return len(wrong), needless
@@ -100,7 +101,8 @@ def bed(plane, kustomize, tmp_path):
 
 def test_every_status_is_right_after_every_kill_and_a_takeover_writes_nothing(bed):
     """Every second kill is in a quiet time, so that each write is one too many. Memory does not grow."""
-    usages, kills, end = [bed.usage()], [], time.monotonic() + SECONDS
+    usages, end = [bed.usage()], time.monotonic() + SECONDS
+    kills: list[tuple[int, float]] = []
     while not kills or time.monotonic() < end:
         began = time.monotonic()
         kills.append(bed.kill(changing=len(kills) % 2 == 1))
