@@ -44,7 +44,7 @@ _FINISH_TIMEOUT = 5.0
 _STALLS = 3
 """Stall times of a stream after which a reflector without progress counts as hanging."""
 _JOIN_DELAY = 2.0
-"""Seconds from the first Lease of a member to its first list. Members that start at the same time join meanwhile, and none reads all objects."""
+"""Seconds that a new member waits before it reads: members that start at the same time join meanwhile, and none reads all objects."""
 _COLLECTED = 700
 """Python's own number of new objects after which it collects garbage. Other commands end early, and collect rarely."""
 
