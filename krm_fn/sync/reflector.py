@@ -126,7 +126,7 @@ class Reflector(Generic[V]):
             self._moved = True
             if self.served:
                 self.synced.clear()
-        if self._attempt_timeout is not None:
+        if self._attempt_timeout is not None and not self._attempt_timeout.expired():
             self._attempt_timeout.reschedule(asyncio.get_running_loop().time())
 
     async def _run_once(self) -> None:
