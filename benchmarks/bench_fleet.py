@@ -122,7 +122,7 @@ def measured(plane: control_plane.ControlPlane, folder: Path, size: fleet.Fleet,
         time.sleep(2)  # the memory of a moment is not that of a process at rest
         memory = [processes.memory(member.running.server.pid) for member in members]
         begin, server_begin = [member.used() for member in members], processes.cpu(plane.apiserver.pid)
-        change(plane)
+        change(plane, size)
         time.sleep(2)
         end, server_end = [member.used() for member in members], processes.cpu(plane.apiserver.pid)
         if any(_metric(member, "writes_total", result="written") for member in members):
@@ -141,12 +141,12 @@ def measured(plane: control_plane.ControlPlane, folder: Path, size: fleet.Fleet,
         )
 
 
-def change(plane: control_plane.ControlPlane) -> None:
+def change(plane: control_plane.ControlPlane, size: fleet.Fleet) -> None:
     """Changes an annotation of graphs in all namespaces."""
-    listed = [item["metadata"] for item in plane.client.get("/apis/nvidia.com/v1alpha1/dynamographdeployments")["items"]]
     for number in range(CHANGES):
-        metadata = listed[number * 7919 % len(listed)]
-        path = f"/apis/nvidia.com/v1alpha1/namespaces/{metadata['namespace']}/dynamographdeployments/{metadata['name']}"
+        index = number * 7919 % size.graphs
+        namespace, name = fleet.namespace(index % size.namespaces), f"graph-{index:05}"
+        path = f"/apis/nvidia.com/v1alpha1/namespaces/{namespace}/dynamographdeployments/{name}"
         body = {"metadata": {"annotations": {"example.com/change": f"{time.time()}"}}}
         answer = plane.client.request("PATCH", path, body, "application/merge-patch+json")
         if not answer.ok:
