@@ -25,7 +25,7 @@ class Member:
     """A member that runs until `crash` or `stop`, with the changes that it was told."""
 
     def __init__(self, client, namespace, name):
-        self.changes = []
+        self.changes: list[tuple[list[str], bool]] = []
         self.membership = Membership(client, namespace, name, lambda members, rejoined: self.changes.append((sorted(members), rejoined)))
         self.run()
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,8 @@ class Following(Listener):
 
     def __init__(self, client, *namespaces):
         self.rejected_objects = self.lists = 0
-        self.store, self.served = Store("ConfigMap"), []
+        self.store: Store[Any] = Store("ConfigMap")
+        self.served: list[str] = []
         self.shard = Shard("a")
         self.reflectors = [
             Reflector(client, CONFIG_MAPS, namespace, self.store, lambda found: found["data"]["v"], lambda *_: None, self, self.shard)
