@@ -33,15 +33,7 @@ def text(value: Any, indent: int = 0) -> str:
     Follows the operator's `internal/dynamo/epp/config.go`.
     Rule: epp.config-text
     """
-    lines: list[str] = []
-    pad = " " * indent
-    if isinstance(value, dict) and value:
-        _mapping(value, pad, pad, lines)
-    elif isinstance(value, list) and value:
-        _sequence(value, pad, pad, lines)
-    else:
-        lines.append(f"{pad}{_scalar(value, pad)}\n")
-    return "".join(lines)
+    return Writer().text(value, indent)
 
 
 def ordered(value: Any) -> Any:
@@ -51,38 +43,85 @@ def ordered(value: Any) -> Any:
     return [ordered(entry) for entry in value] if isinstance(value, list) else value
 
 
-def _mapping(mapping: dict[str, Any], first: str, pad: str, lines: list[str]) -> None:
-    """Writes a mapping. `first` is the text before the first line, `pad` before all others."""
-    for key, value in mapping.items():
-        head = first + _key(key, pad)
-        first = pad
-        if type(value) is str and "\n" not in value:  # most values are
-            lines.append(f"{head} {_one_line(value)}\n")
-        elif type(value) is dict and value:
-            lines.append(f"{head}\n")
-            _mapping(value, f"{pad}  ", f"{pad}  ", lines)
-        elif type(value) is list and value:
-            lines.append(f"{head}\n")
-            _sequence(value, pad, pad, lines)
+class Writer:
+    """Writes several JSON values, and quotes each text once. Most texts of an output occur many times in it."""
+
+    def __init__(self) -> None:
+        self._keys = _KeysByIndent()
+        self._texts = _Texts()
+
+    def text(self, value: Any, indent: int = 0) -> str:
+        """Returns what `text` returns, and raises what it raises."""
+        lines: list[str] = []
+        pad = " " * indent
+        if isinstance(value, dict) and value:
+            self._mapping(value, pad, pad, lines)
+        elif isinstance(value, list) and value:
+            self._sequence(value, pad, pad, lines)
         else:
-            lines.append(f"{head} {_scalar(value, pad)}\n")
+            lines.append(f"{pad}{_scalar(value, pad)}\n")
+        return "".join(lines)
+
+    def _mapping(self, mapping: dict[str, Any], first: str, pad: str, lines: list[str]) -> None:
+        """Writes a mapping. `first` is the text before the first line, `pad` before all others."""
+        keys, texts, write = self._keys[first], self._texts, lines.append
+        for key, value in mapping.items():
+            if type(value) is str and (text := texts[value]):
+                write(keys[key] + text)
+            elif type(value) is dict and value:
+                write(keys[key] + "\n")
+                deeper = pad + "  "
+                self._mapping(value, deeper, deeper, lines)
+            elif type(value) is list and value:
+                write(keys[key] + "\n")
+                self._sequence(value, pad, pad, lines)
+            else:
+                write(f"{keys[key]} {_scalar(value, pad)}\n")
+            if first is not pad:
+                keys, first = self._keys[pad], pad
+
+    def _sequence(self, sequence: list[Any], first: str, pad: str, lines: list[str]) -> None:
+        texts, head, inner = self._texts, first + "- ", pad + "  "
+        for value in sequence:
+            if type(value) is dict and value:
+                self._mapping(value, head, inner, lines)
+            elif type(value) is list and value:
+                self._sequence(value, head, inner, lines)
+            elif type(value) is str and (text := texts[value]):
+                lines.append(f"{first}-{text}")
+            else:
+                lines.append(f"{head}{_scalar(value, pad)}\n")
+            if first is not pad:
+                first, head = pad, pad + "- "
 
 
-def _sequence(sequence: list[Any], first: str, pad: str, lines: list[str]) -> None:
-    for value in sequence:
-        if type(value) is dict and value:
-            _mapping(value, f"{first}- ", f"{pad}  ", lines)
-        elif type(value) is list and value:
-            _sequence(value, f"{first}- ", f"{pad}  ", lines)
-        else:
-            lines.append(f"{first}- {_scalar(value, pad)}\n")
-        first = pad
+class _Keys(dict[str, str]):
+    """The beginnings of lines with a key: the text before the key, the key and its colon."""
+
+    def __init__(self, before: str) -> None:
+        self._before = before
+
+    def __missing__(self, key: str) -> str:
+        line = _one_line(key)
+        colon = ":" if len(line) <= _LONGEST_KEY else f"\n{' ' * len(self._before)}:"
+        head = self[key] = f"{self._before}{'' if colon == ':' else '? '}{line}{colon}"
+        return head
 
 
-@lru_cache(maxsize=4096)
-def _key(key: str, pad: str) -> str:
-    written = _one_line(key)
-    return f"{written}:" if len(written) <= _LONGEST_KEY else f"? {written}\n{pad}:"
+class _KeysByIndent(dict[str, _Keys]):
+    """The keys by the text before them, which has the width of the indent."""
+
+    def __missing__(self, before: str) -> _Keys:
+        keys = self[before] = _Keys(before)
+        return keys
+
+
+class _Texts(dict[str, str]):
+    """The ends of lines with a text: a space, the text with its quotes, and the line feed. Empty for a text of several lines."""
+
+    def __missing__(self, value: str) -> str:
+        text = self[value] = "" if "\n" in value else f" {_one_line(value)}\n"
+        return text
 
 
 def _scalar(value: Any, pad: str) -> str:
