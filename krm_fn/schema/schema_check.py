@@ -10,6 +10,7 @@ message comes from `fixes` (wrong types) or from `unknown_fields`; only a findin
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
@@ -126,8 +127,8 @@ class _Checker:
                 self.fields(value, node, path)
             elif "maxProperties" in node.schema or node.entry:
                 self.entries(value, node, path)
-        elif node.is_list and isinstance(value, list):
-            self.items(value, node, path)
+        elif node.item and isinstance(value, list):
+            self.items(value, node, node.item, path)
         elif type(value) not in node.free_types:
             for violation in violations(value, node.schema, path, node.definitions):
                 if violation.code == "DYN024" and node.is_native:
@@ -139,7 +140,7 @@ class _Checker:
         """Checks an object whose fields have names."""
         fields, required = node.fields, node.schema.get("required", ())
         for key, inner in value.items():
-            field = fields[key]
+            field = fields.get(key) or node.field(key)
             if field is None:
                 if "x-kubernetes-preserve-unknown-fields" not in node.schema:
                     self._add_unknown(key, (*path, key), node, value)
@@ -166,24 +167,22 @@ class _Checker:
             elif type(inner) not in entry.free_types:
                 self.value(inner, entry, (*path, key))
 
-    def items(self, value: list[Any], node: SchemaNode, path: Path) -> None:
-        """Checks a list."""
+    def items(self, value: list[Any], node: SchemaNode, item: SchemaNode, path: Path) -> None:
+        """Checks a list. `item` is the node of its entries."""
         if "maxItems" in node.schema:
             self._limit(len(value), node.schema["maxItems"], path)
-        item = node.item
         for index, inner in enumerate(value):
             if type(inner) not in item.free_types:
                 self.value(inner, item, (*path, index))
         if len(value) > 1 and node.schema.get("x-kubernetes-list-type") in ("map", "set"):
-            self.duplicates(value, node, path)
+            self.duplicates(value, node, item, path)
 
-    def duplicates(self, value: list[Any], node: SchemaNode, path: Path) -> None:
+    def duplicates(self, value: list[Any], node: SchemaNode, item: SchemaNode, path: Path) -> None:
         """Checks a list in which an API server accepts each key, or each value, only once."""
         keys = node.schema.get("x-kubernetes-list-map-keys", ())
-        item = node.item.schema
         first: dict[Any, int] = {}
         for index, entry in enumerate(value):
-            identity = _identity(entry, keys, item)
+            identity = _identity(entry, keys, item.schema)
             if identity is not None and first.setdefault(identity, index) != index:
                 from krm_fn.schema import fixes  # noqa: PLC0415 - only a finding needs it
 
@@ -301,6 +300,7 @@ def _has_format(value: str, schema: Schema) -> bool:
     return re.search(schema["pattern"], value) is not None and not value.endswith("\n")
 
 
+@lru_cache(maxsize=1024)  # a graph writes few amounts, and many times
 def is_quantity(text: str) -> bool:
     """True if a string is a Kubernetes quantity (apimachinery `pkg/api/resource`, ParseQuantity)."""
     unsigned = text[1:] if text.startswith(("+", "-")) else text

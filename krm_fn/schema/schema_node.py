@@ -5,8 +5,7 @@ A node depends on the table only. Its children are made when a walk first reache
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from krm_fn.schema.table import Schema
@@ -16,10 +15,11 @@ _NONE: frozenset[type] = frozenset()
 
 
 class SchemaNode:
-    """The schema of a value. `name` is the definition that has this schema, or that contains it.
+    """The schema of a value. `name` is the definition that has this schema, or that contains it; `is_native` is true for Kubernetes' own.
 
-    `is_object` and `is_list` are true for schemas of these types. `free_types` are the Python types of which the schema allows every value:
-    most fields are strings without a rule, and a walk skips their values.
+    `is_object` is true for the schema of an object. `free_types` are the Python types of which the schema allows every value: most fields
+    are strings without a rule, and a walk skips their values. `fields` are the nodes of those fields of an object that a walk has reached,
+    `defaults` the defaults of all its fields, `entry` the node of the values of a map, and `item` the node of the entries of a list.
     """
 
     def __init__(self, schema: Schema, definitions: dict[str, Schema], name: str = "") -> None:
@@ -28,49 +28,21 @@ class SchemaNode:
         if reference:
             name, schema = reference, definitions[reference]
         self.schema = schema
-        self.name = name
-        self.is_object = schema.get("type") == "object"
-        self.is_list = schema.get("type") == "array"
-        self.free_types = _FREE.get(schema["type"], _NONE) if len(schema) == 1 and "type" in schema else _NONE
         self.definitions = definitions
+        self.name = name
+        self.is_native = name.startswith("io.k8s.") or "x-native" in definitions.get(name, ())
+        kind = schema.get("type", "")
+        self.is_object = kind == "object"
+        self.free_types = _FREE.get(kind, _NONE) if len(schema) == 1 else _NONE
+        properties = schema.get("properties", {})
+        self.fields: dict[str, SchemaNode] = {}
+        self.defaults = {key: field["default"] for key, field in properties.items() if "default" in field}
+        self.entry, self.item = (
+            SchemaNode(schema[key], definitions, name) if key in schema else None for key in ("additionalProperties", "items")
+        )
 
-    @cached_property
-    def is_native(self) -> bool:
-        """True if the definition is one of Kubernetes."""
-        return self.name.startswith("io.k8s.") or "x-native" in self.definitions[self.name]
-
-    @cached_property
-    def fields(self) -> SchemaFields:
-        """The nodes of the named fields of an object."""
-        return SchemaFields(self.schema.get("properties", {}), self.definitions, self.name)
-
-    @cached_property
-    def defaults(self) -> dict[str, Any]:
-        """The defaults of the named fields of an object."""
-        return {key: field["default"] for key, field in self.schema.get("properties", {}).items() if "default" in field}
-
-    @cached_property
-    def entry(self) -> SchemaNode | None:
-        """The node of the values of a map; None if the keys of the object have no common schema."""
-        entry = self.schema.get("additionalProperties")
-        return None if entry is None else SchemaNode(entry, self.definitions, self.name)
-
-    @cached_property
-    def item(self) -> SchemaNode:
-        """The node of the entries of a list."""
-        return SchemaNode(self.schema.get("items", {}), self.definitions, self.name)
-
-
-class SchemaFields(dict[str, "SchemaNode | None"]):
-    """The nodes of the fields of an object by name; None for a field that the schema does not have."""
-
-    def __init__(self, properties: dict[str, Schema], definitions: dict[str, Schema], name: str) -> None:
-        self._properties = properties
-        self._definitions = definitions
-        self._name = name
-
-    def __missing__(self, key: str) -> SchemaNode | None:
-        if key not in self._properties:
-            return None
-        node = self[key] = SchemaNode(self._properties[key], self._definitions, self._name)
-        return node
+    def field(self, key: str) -> SchemaNode | None:
+        """Returns the node of a named field of an object, and adds it to `fields`; None for a field that the schema does not have."""
+        if key not in self.fields and key in self.schema.get("properties", ()):
+            self.fields[key] = SchemaNode(self.schema["properties"][key], self.definitions, self.name)
+        return self.fields.get(key)

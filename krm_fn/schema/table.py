@@ -65,7 +65,7 @@ def with_defaults(resource: Resource) -> Resource:
     definition = load().kinds.get(address.kind, {}).get(address.api_version)
     complete: Resource = resource
     for name in ("spec", "status") if definition else ():
-        field = node(definition).fields[name]
+        field = node(definition).field(name)
         if name in resource and field:
             part = _complete(resource[name], field)
             if part is not resource[name]:
@@ -81,13 +81,13 @@ def _complete(value: Any, node: SchemaNode) -> Any:
     Rule: worker-hash.defaults
     """
     if isinstance(value, list):
-        return _complete_list(value, node.item)
+        return _complete_list(value, node.item) if node.item else value
     if not isinstance(value, dict):
         return value
     fields = node.fields
     changed = {key: default for key, default in node.defaults.items() if value.get(key) is None}
     for key, inner in value.items():
-        if isinstance(inner, (dict, list)) and (field := fields[key] or node.entry):
+        if isinstance(inner, (dict, list)) and (field := fields.get(key) or node.field(key) or node.entry):
             complete = _complete(inner, field)
             if complete is not inner:
                 changed[key] = complete

@@ -44,11 +44,14 @@ def ordered(value: Any) -> Any:
 
 
 class Writer:
-    """Writes several JSON values, and quotes each text once. Most texts of an output occur many times in it."""
+    """Writes several JSON values, and quotes each text once. Most texts of an output occur many times in it.
+
+    The tables are plain dicts, because a `__missing__` makes each access twice as slow.
+    """
 
     def __init__(self) -> None:
-        self._keys = _KeysByIndent()
-        self._texts = _Texts()
+        self._heads: dict[str, dict[str, str]] = {}
+        self._texts: dict[str, str] = {}
 
     def text(self, value: Any, indent: int = 0) -> str:
         """Returns what `text` returns, and raises what it raises."""
@@ -64,21 +67,22 @@ class Writer:
 
     def _mapping(self, mapping: dict[str, Any], first: str, pad: str, lines: list[str]) -> None:
         """Writes a mapping. `first` is the text before the first line, `pad` before all others."""
-        keys, texts, write = self._keys[first], self._texts, lines.append
+        heads, texts, write = self._heads.setdefault(first, {}), self._texts, lines.append
         for key, value in mapping.items():
-            if type(value) is str and (text := texts[value]):
-                write(keys[key] + text)
+            head = heads.get(key) or self._head(key, first, pad)
+            if type(value) is str and (text := texts.get(value) or self._text(value)):
+                write(head + text)
             elif type(value) is dict and value:
-                write(keys[key] + "\n")
+                write(head + "\n")
                 deeper = pad + "  "
                 self._mapping(value, deeper, deeper, lines)
             elif type(value) is list and value:
-                write(keys[key] + "\n")
+                write(head + "\n")
                 self._sequence(value, pad, pad, lines)
             else:
-                write(f"{keys[key]} {_scalar(value, pad)}\n")
+                write(f"{head} {_scalar(value, pad)}\n")
             if first is not pad:
-                keys, first = self._keys[pad], pad
+                heads, first = self._heads.setdefault(pad, {}), pad
 
     def _sequence(self, sequence: list[Any], first: str, pad: str, lines: list[str]) -> None:
         texts, head, inner = self._texts, first + "- ", pad + "  "
@@ -87,40 +91,25 @@ class Writer:
                 self._mapping(value, head, inner, lines)
             elif type(value) is list and value:
                 self._sequence(value, head, inner, lines)
-            elif type(value) is str and (text := texts[value]):
+            elif type(value) is str and (text := texts.get(value) or self._text(value)):
                 lines.append(f"{first}-{text}")
             else:
                 lines.append(f"{head}{_scalar(value, pad)}\n")
             if first is not pad:
                 first, head = pad, pad + "- "
 
-
-class _Keys(dict[str, str]):
-    """The beginnings of lines with a key: the text before the key, the key and its colon."""
-
-    def __init__(self, before: str) -> None:
-        self._before = before
-
-    def __missing__(self, key: str) -> str:
+    def _head(self, key: str, before: str, pad: str) -> str:
+        """Keeps the beginning of a line with a key: the text before it, the key and its colon."""
         line = _one_line(key)
-        colon = ":" if len(line) <= _LONGEST_KEY else f"\n{' ' * len(self._before)}:"
-        head = self[key] = f"{self._before}{'' if colon == ':' else '? '}{line}{colon}"
+        head = f"{before}{line}:" if len(line) <= _LONGEST_KEY else f"{before}? {line}\n{pad}:"
+        self._heads[before][key] = head
         return head
 
-
-class _KeysByIndent(dict[str, _Keys]):
-    """The keys by the text before them, which has the width of the indent."""
-
-    def __missing__(self, before: str) -> _Keys:
-        keys = self[before] = _Keys(before)
-        return keys
-
-
-class _Texts(dict[str, str]):
-    """The ends of lines with a text: a space, the text with its quotes, and the line feed. Empty for a text of several lines."""
-
-    def __missing__(self, value: str) -> str:
-        text = self[value] = "" if "\n" in value else f" {_one_line(value)}\n"
+    def _text(self, value: str) -> str:
+        """Keeps the end of a line with a text: a space, the text with its quotes, and the line feed. Empty for a text of several lines."""
+        text = "" if "\n" in value else f" {_one_line(value)}\n"
+        if text:
+            self._texts[value] = text
         return text
 
 
