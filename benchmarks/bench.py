@@ -212,7 +212,7 @@ def per_graph(runs: int, against: str) -> None:
     The settings name the release, because another revision can choose another release for the same images.
     """
     with trees(against) as folders:
-        data = inputs.graphs(GRAPHS)
+        data = inputs.graphs(GRAPHS, behaviour=RELEASE)
         alternating("expansion", folders, runs, GRAPHS, lambda folder: _expansion(folder, data))
         for version in VERSIONS:
             for count in (300, GRAPHS):
