@@ -11,11 +11,11 @@ import json
 import re
 import shlex
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.kube import merge
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.krm import envelope, origin
@@ -15,8 +14,10 @@ from krm_fn.krm.layout import Layout
 from krm_fn.records import NamedTuple
 from krm_fn.yamlio import emitter, positions, reader
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import Any
 
     from krm_fn.kube.types import Resource
     from krm_fn.results import Path, Result

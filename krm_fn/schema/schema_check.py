@@ -10,14 +10,15 @@ message comes from `fixes` (wrong types) or from `unknown_fields`; only a findin
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.records import NamedTuple
 from krm_fn.schema import table
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Any
 
     from krm_fn.kube.types import Resource
     from krm_fn.results import Path, Ref, Result, Severity
