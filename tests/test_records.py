@@ -67,7 +67,7 @@ def test_wrong_arguments_are_errors_that_name_the_class(kind, given, named, word
 
 @pytest.mark.parametrize("kind", [Fast, Slow])
 def test_an_unknown_field_cannot_be_replaced(kind):
-    with pytest.raises(ValueError, match="third"):
+    with pytest.raises((TypeError, ValueError), match="third"):
         kind(1)._replace(third=3)
     with pytest.raises(TypeError, match="xpected 2 arguments, got 1"):
         kind._make([1])
