@@ -20,6 +20,8 @@ import sys
 import tarfile
 import tempfile
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -62,18 +64,18 @@ class Measured(NamedTuple):
     memory: float
 
 
-def measure(command: list[str], data: bytes, runs: int, folder: Path | None = None) -> Measured:
+def measure(command: list[str], data: bytes, runs: int) -> Measured:
     """Measure a command. Raises CalledProcessError if it fails, because the time of a failed command is not a measurement."""
-    taken = [_once(command, data, folder) for _ in range(runs)]
+    taken = [_once(command, data) for _ in range(runs)]
     return Measured(statistics.median(one.seconds for one in taken), statistics.median(one.memory for one in taken))
 
 
-def _once(command: list[str], data: bytes, folder: Path | None) -> Measured:
+def _once(command: list[str], data: bytes) -> Measured:
     with tempfile.TemporaryFile() as stdin:
         stdin.write(data)
         stdin.seek(0)
         started = time.perf_counter()
-        child = subprocess.Popen(command, stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder)
+        child = subprocess.Popen(command, stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         _, status, usage = os.wait4(child.pid, 0)
         seconds = time.perf_counter() - started
     child.returncode = os.waitstatus_to_exitcode(status)
@@ -83,35 +85,66 @@ def _once(command: list[str], data: bytes, folder: Path | None) -> Measured:
 
 
 def start_up(runs: int) -> None:
-    """Measure the function on a typical and on a large list, and the start of Python as the baseline."""
+    """Measure the start of the function, and the start of Python as the baseline."""
     rows = {
-        "python -c pass": measure([sys.executable, "-c", "pass"], b"", runs),
-        "import yaml": measure([sys.executable, "-c", "import yaml"], b"", runs),
-        "import pydantic": measure([sys.executable, "-c", "from pydantic import BaseModel"], b"", runs),
-        "krm-fn, 20 KB": measure(FUNCTION, inputs.typical(20_000), runs),
-        "krm-fn, 5 MB untouched": measure(FUNCTION, inputs.untouched(5_000_000), runs),
+        "python -c pass": ([sys.executable, "-c", "pass"], b""),
+        "import yaml": ([sys.executable, "-c", "import yaml"], b""),
+        "import pydantic": ([sys.executable, "-c", "from pydantic import BaseModel"], b""),
+        "krm-fn, one graph": (FUNCTION, inputs.graphs(1)),
+        "krm-fn, 20 KB": (FUNCTION, inputs.typical(20_000)),
     }
-    for name, row in rows.items():
-        print(f"{name:32} {row.seconds * 1000:8.0f} ms {row.memory:8.0f} MiB")
-    yaml, small, large = rows["import yaml"], rows["krm-fn, 20 KB"], rows["krm-fn, 5 MB untouched"]
-    print(f"{'20 KB : import yaml':32} {small.seconds / yaml.seconds:8.2f}      (target 1.8)")
-    print(f"{'5 MB':32} {large.seconds:8.2f} s  (target 0.8), {large.memory:.0f} MiB (target 110)\n")
+    seconds = _alternating({name: partial(_cpu, data, command) for name, (command, data) in rows.items()}, runs)
+    for name in rows:
+        print(f"{name:32} {seconds[name] * 1000:8.0f} ms of CPU")
+    _ratio("krm-fn, one graph", "import yaml", seconds, target=1.35)
+    if shutil.which("valgrind"):
+        instructions = {name: _instructions(command, data) for name, (command, data) in rows.items()}
+        for name in rows:
+            print(f"{name:32} {instructions[name] / 1_000_000:8.0f} million instructions")
+        _ratio("krm-fn, one graph", "import yaml", instructions, target=1.35)
+    large = measure(FUNCTION, inputs.untouched(5_000_000), runs)
+    print(f"{'krm-fn, 5 MB untouched':32} {large.seconds:8.2f} s  (target 0.8), {large.memory:.0f} MiB (target 110)\n")
 
 
 def through_kustomize(runs: int) -> None:
-    """Measure a kustomize build with the function, and with `cat` as the baseline."""
+    """Measure a kustomize build with the function as an exec function, and with `cat` as the baseline."""
     found = programs.find(next(program for program in programs.ALL if program.name == "kustomize"))
     if isinstance(found, programs.Missing):
         print(f"kustomize is missing: {found.reason}\n")
         return
-    taken = {}
     with tempfile.TemporaryDirectory() as scratch:
-        for name, path in (("cat", shutil.which("cat") or "cat"), ("krm-fn", str(Path(sys.executable).with_name("krm-fn")))):
-            folder = _kustomization(Path(scratch, name), path)
-            command = [str(found.path), "build", "--enable-alpha-plugins", "--enable-exec", "."]
-            taken[name] = measure(command, b"", runs, folder)
-            print(f"{f'kustomize build, {name}':32} {taken[name].seconds * 1000:8.0f} ms")
-    print(f"{'krm-fn : cat':32} {taken['krm-fn'].seconds / taken['cat'].seconds:8.2f}      (target 2.8)\n")
+        plugins = {"cat": shutil.which("cat") or "cat", "krm-fn": str(Path(sys.executable).with_name("krm-fn"))}
+        folders = {name: _kustomization(Path(scratch, name), path) for name, path in plugins.items()}
+        commands = {
+            name: [str(found.path), "build", "--enable-alpha-plugins", "--enable-exec", str(folder)] for name, folder in folders.items()
+        }
+        seconds = _alternating({name: partial(_cpu, b"", command) for name, command in commands.items()}, runs)
+    for name in commands:
+        print(f"{f'kustomize build, {name}':32} {seconds[name] * 1000:8.0f} ms of CPU")
+    _ratio("krm-fn", "cat", seconds, target=2.1)
+    print()
+
+
+def _ratio(name: str, baseline: str, measured: dict[str, float], target: float) -> None:
+    """Print how many times the baseline a command takes."""
+    print(f"{f'{name} : {baseline}':32} {measured[name] / measured[baseline]:8.2f}      (target {target})")
+
+
+def _alternating(measurements: dict[str, Callable[[], float]], runs: int) -> dict[str, float]:
+    """The minimum of each measurement over the runs, which alternate, so that the load of the machine meets all in the same way."""
+    taken: dict[str, list[float]] = {name: [] for name in measurements}
+    for _ in range(runs):
+        for name, once in measurements.items():
+            taken[name].append(once())
+    return {name: min(seconds) for name, seconds in taken.items()}
+
+
+def _instructions(command: list[str], data: bytes) -> float:
+    """The instructions of a command, which hardly depend on the load of the machine. Raises CalledProcessError if it fails."""
+    ran = subprocess.run(
+        ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *command], input=data, capture_output=True, check=True
+    )
+    return float(ran.stderr.rpartition(b"Collected :")[2].split()[0])
 
 
 def _kustomization(folder: Path, executable: str) -> Path:
@@ -125,13 +158,10 @@ def _kustomization(folder: Path, executable: str) -> Path:
 
 def both_versions(runs: int) -> None:
     """Measure CPU time of a cold render of one graph in both versions of the API: the minimum, because other programs only add time."""
-    taken: dict[str, list[float]] = {version: [] for version in VERSIONS}
-    for _ in range(runs):
-        for version, seconds in taken.items():
-            seconds.append(_cpu(inputs.graphs(1, version)))
+    taken = _alternating({version: partial(_cpu, inputs.graphs(1, version)) for version in VERSIONS}, runs)
     for version, seconds in taken.items():
-        print(f"{f'one graph, {version}':32} {min(seconds) * 1000:8.0f} ms of CPU")
-    older, newer = (min(taken[version]) for version in VERSIONS)
+        print(f"{f'one graph, {version}':32} {seconds * 1000:8.0f} ms of CPU")
+    older, newer = (taken[version] for version in VERSIONS)
     print(f"{'v1beta1 : v1alpha1':32} {newer / older:8.2f}      (target 1.05)\n")
 
 

@@ -7,10 +7,9 @@ descriptions. A Dynamo operator gets most of these settings from Helm values and
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from krm_fn.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
 
 from krm_fn import resolve, results, rules
 from krm_fn.config import Config
@@ -25,7 +24,10 @@ from krm_fn.results import Result, Severity
 from krm_fn.rules import graph_rules, ignore_rules
 from krm_fn.schema import invalid_fields, schema_check
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from krm_fn.kube.types import Labels, Resource
 
 API_VERSIONS = (identity.V1ALPHA1, identity.V1BETA1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
 
 from krm_fn import config as settings
 from krm_fn import results
@@ -11,8 +10,10 @@ from krm_fn.config import Config
 from krm_fn.kube import identity, labels
 from krm_fn.schema import schema_check
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from krm_fn.config import ServiceMeshSettings
     from krm_fn.results import Result

@@ -11,8 +11,8 @@ from functools import cache
 from importlib import import_module
 from os import listdir
 from types import ModuleType
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

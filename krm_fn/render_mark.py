@@ -8,12 +8,15 @@ from __future__ import annotations
 import json
 import re
 from functools import lru_cache
-from typing import Any
 
 import krm_fn
 from krm_fn import config as settings
 from krm_fn import function_config, results
 from krm_fn.config import Config
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _PROGRAM = "krm-fn"
 _OF_THE_RUN = ("behaviour", "platform", "source", "source_version", "unknown_fields")

@@ -5,12 +5,15 @@ The form in a ResourceList follows the KRM Functions Specification, section `Res
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
 import krm_fn
 from krm_fn.records import NamedTuple
 
-Severity = Literal["error", "warning", "info"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal, TypeAlias
+
+Severity: TypeAlias = 'Literal["error", "warning", "info"]'
+
 Path = tuple[str | int, ...]
 
 _ORDER = {"error": 0, "warning": 1, "info": 2}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import typing
 
 import pytest
@@ -40,13 +42,39 @@ def test_fields_defaults_and_methods():
     assert isinstance(pair, tuple)
 
 
+@pytest.mark.parametrize("kind", [Fast, Slow])
+def test_a_record_is_copied_compared_and_matched_as_a_tuple(kind):
+    pair = kind(1, "y")
+    assert pickle.loads(pickle.dumps(pair)) == copy.deepcopy(pair) == kind._make([1, "y"]) == (1, "y")  # noqa: S301
+    assert type(copy.copy(pair)) is type(pair._replace(second="z")) is kind
+    assert pair._asdict() == {"first": 1, "second": "y"}
+    match pair:
+        case kind(first, "y"):
+            assert first == 1
+        case _:
+            pytest.fail("the pattern does not match")
+
+
+@pytest.mark.parametrize("kind", [Fast, Slow])
+@pytest.mark.parametrize(
+    ("given", "named", "words"),
+    [((), {}, "missing 1 required"), ((1, "x", 2), {}, "takes from 2 to 3"), ((1,), {"third": 1}, "third"), ((1,), {"first": 1}, "first")],
+)
+def test_wrong_arguments_are_errors_that_name_the_class(kind, given, named, words):
+    with pytest.raises(TypeError, match=rf"{kind.__name__}\.__new__\(\) .*{words}"):
+        kind(*given, **named)
+
+
+@pytest.mark.parametrize("kind", [Fast, Slow])
+def test_an_unknown_field_cannot_be_replaced(kind):
+    with pytest.raises((TypeError, ValueError), match="third"):
+        kind(1)._replace(third=3)
+    with pytest.raises(TypeError, match="xpected 2 arguments, got 1"):
+        kind._make([1])
+
+
 @pytest.mark.parametrize("attribute", ["_fields", "_field_defaults", "__doc__", "__module__", "__slots__"])
 def test_what_others_read_of_the_class(attribute):
     assert getattr(Fast, attribute) == getattr(Slow, attribute)
     assert Fast.__annotations__.keys() == Slow.__annotations__.keys()
     assert repr(Fast(1)) == "Fast(first=1, second='x')"
-
-
-def test_a_field_that_is_missing_is_an_error():
-    with pytest.raises(TypeError, match="first"):
-        Fast()  # type: ignore[call-arg]

@@ -6,11 +6,13 @@ fields that only one version has.
 
 from __future__ import annotations
 
-from typing import Any
-
 from krm_fn.convert import pod_template_conversion
 from krm_fn.kube import merge, quantity
 from krm_fn.kube.values import mapping, objects
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 PROMOTED = ("prefill", "decode")
 """Sub-types of workers that are types of their own in v1beta1."""

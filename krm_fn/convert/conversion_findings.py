@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.convert import not_convertible, pod_template_conversion, preserved_fields, versions
@@ -11,7 +10,10 @@ from krm_fn.kube import identity, merge, quantity
 from krm_fn.kube.values import mapping, name_of, objects
 from krm_fn.schema import schema_check
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from krm_fn.kube.types import Resource
     from krm_fn.results import Path, Result
 

@@ -7,13 +7,15 @@ They are those of Dynamo 0.1 to 0.4: an inline `pvc`, `dynamoComponent` with `Dy
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.kube import labels
 from krm_fn.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from krm_fn.kube.types import Resource
     from krm_fn.results import Path, Ref, Result
 

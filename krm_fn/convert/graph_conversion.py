@@ -6,17 +6,20 @@ Follows the operator's dynamographdeployment_conversion.go and dynamocomponentde
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
 
 from krm_fn.convert import component_conversion, preserved_component_fields, preserved_fields
 from krm_fn.kube import merge
 from krm_fn.kube.values import mapping, name_of, objects, renamed, text
 from krm_fn.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from krm_fn.kube.types import Resource
 
-Fields = dict[str, Any]
+    Fields = dict[str, Any]
+
 _TO_V1BETA1 = {"envs": "env"}
 _TOPOLOGY_TO_V1BETA1 = {"topologyProfile": "clusterTopologyName"}
 _TO_V1ALPHA1, _TOPOLOGY_TO_V1ALPHA1 = ({new: old for old, new in names.items()} for names in (_TO_V1BETA1, _TOPOLOGY_TO_V1BETA1))

@@ -6,7 +6,6 @@ A field that the other version has in another form is convertible: the order of 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.convert import (
@@ -20,7 +19,10 @@ from krm_fn.kube import identity
 from krm_fn.kube.values import is_zero, mapping, name_of, objects
 from krm_fn.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from krm_fn.kube.types import Resource
     from krm_fn.results import Path
 

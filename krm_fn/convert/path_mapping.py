@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.kube import identity, labels, names
 from krm_fn.kube.values import mapping, name_of
 from krm_fn.plan.facts import SourcePaths
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
 
     from krm_fn.kube.types import Resource
     from krm_fn.plan.facts import Fix

@@ -6,10 +6,12 @@ mounts of both remain.
 
 from __future__ import annotations
 
-from typing import Any
-
 from krm_fn.kube import merge, quantity
 from krm_fn.kube.values import is_zero, mapping, name_of, objects, text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MAIN = "main"
 """The main container has the name `main`.

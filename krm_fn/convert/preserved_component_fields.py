@@ -9,14 +9,18 @@ of mounts, `frontendSidecar`, `experimental.grove` and the name of a pod templat
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from krm_fn.convert import component_conversion, pod_template_conversion
 from krm_fn.convert.pod_template_conversion import MAIN
 from krm_fn.kube.values import is_zero, mapping, name_of, objects, text
 from krm_fn.records import NamedTuple
 
-Fields = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Fields = dict[str, Any]
+
 Path = tuple[str, ...]
 _POD: Path = ("extraPodSpec",)
 _MAIN_PATH: Path = (*_POD, "mainContainer")

@@ -12,14 +12,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.kube import identity, labels
 from krm_fn.kube.values import is_zero, mapping
 from krm_fn.schema import invalid_fields, schema_check
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from krm_fn.kube.types import Resource
     from krm_fn.results import Result
 

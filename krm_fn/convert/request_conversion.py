@@ -5,13 +5,14 @@ Follows the operator's dynamographdeploymentrequest_conversion.go.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn.convert import preserved_fields
 from krm_fn.kube import merge, names
 from krm_fn.kube.values import mapping, objects, renamed
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from krm_fn.kube.types import Resource
 
 _IN_SLA = {"sla": ("ttft", "itl", "optimizationType"), "workload": ("isl", "osl")}

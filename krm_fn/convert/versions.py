@@ -7,13 +7,13 @@ annotation of the resource (see `preserved_fields`). Nothing is defaulted.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.convert import graph_conversion, request_conversion
 from krm_fn.kube import identity
 from krm_fn.kube.values import mapping, renamed
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
 

@@ -9,11 +9,11 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING
 
 from krm_fn import registry
 from krm_fn.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from krm_fn.kube.native_types import Container, PodSpec
     from krm_fn.plan import ComponentPlan, RolePlan

@@ -11,11 +11,11 @@ import json
 import re
 import shlex
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.kube import merge
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -26,26 +26,27 @@ if TYPE_CHECKING:
 
 FIELDS: tuple[WordsField, ...] = ("command", "args")
 
-_PYTHON = re.compile(r"(.*/)?(python\d*(\.\d+)*)", re.ASCII)
-_SHELL = re.compile(r"(.*/)?(ba|da|z)?sh")
+# Compiled where they are used: few commands need most of these.
+_PYTHON = r"(?a:(.*/)?(python\d*(\.\d+)*))"
+_SHELL = r"(.*/)?(ba|da|z)?sh"
 _CHANGES = (
-    (re.compile(r"\A\Z"), "drops this empty word"),
-    (re.compile(r"[ \t\n]"), "splits this word at blanks"),
-    (re.compile(r"""['"\\]"""), "removes quotes and backslashes from this word"),
-    (re.compile(r"`|\$[A-Za-z0-9_@*#?$!({[-]"), "expands $ or backquotes in this word"),
-    (re.compile(r"[;&|<>()]"), "reads ; & | < > ( or ) in this word as an operator"),
-    (re.compile(r"\A#"), "reads this word as the start of a comment"),
-    (re.compile(r"\A(~|[A-Za-z_]\w*\+?=(.*:)?~)", re.ASCII), "replaces ~ in this word with a home directory"),
-    (re.compile(r"[*?]|\[.+\]"), "replaces this word with the names of files that match it"),
-    (re.compile(r"\{.*(,|\.\.).*\}"), "expands the braces in this word if it is bash"),
+    (r"\A\Z", "drops this empty word"),
+    (r"[ \t\n]", "splits this word at blanks"),
+    (r"""['"\\]""", "removes quotes and backslashes from this word"),
+    (r"`|\$[A-Za-z0-9_@*#?$!({[-]", "expands $ or backquotes in this word"),
+    (r"[;&|<>()]", "reads ; & | < > ( or ) in this word as an operator"),
+    (r"\A#", "reads this word as the start of a comment"),
+    (r"(?a:\A(~|[A-Za-z_]\w*\+?=(.*:)?~))", "replaces ~ in this word with a home directory"),
+    (r"[*?]|\[.+\]", "replaces this word with the names of files that match it"),
+    (r"\{.*(,|\.\.).*\}", "expands the braces in this word if it is bash"),
 )
-_REFERENCE = re.compile(r"\$(?:\$|\(([^)]*)\))")
-_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
-_SPECIAL = re.compile(r"""[ \t\n'"\\{}\[\]$`!]""")
-_ESCAPED = re.compile(r"""[\\"$`]""")
+_REFERENCE = r"\$(?:\$|\(([^)]*)\))"
+_VARIABLE = r"[A-Z_][A-Z0-9_]*"
+_SPECIAL = r"""[ \t\n'"\\{}\[\]$`!]"""
+_ESCAPED = r"""[\\"$`]"""
 _BACKSLASH = r"\\\g<0>"
-_FOR_KUBERNETES = re.compile(r"\$[$(]")
-_UNCLOSED = re.compile(r"\$\((?![^)]*\))")
+_FOR_KUBERNETES = r"\$[$(]"
+_UNCLOSED = r"\$\((?![^)]*\))"
 
 
 def is_python(container: Container) -> bool:
@@ -55,13 +56,13 @@ def is_python(container: Container) -> bool:
     (True, False)
     """
     command = container.get("command") or [""]
-    return bool(_PYTHON.fullmatch(command[0]))
+    return bool(re.fullmatch(_PYTHON, command[0]))
 
 
 def is_shell(container: Container) -> bool:
     """Returns true if the container starts a shell. The shell then reads the arguments."""
     command = container.get("command") or [""]
-    return bool(_SHELL.fullmatch(command[0]))
+    return bool(re.fullmatch(_SHELL, command[0]))
 
 
 def words(container: Container) -> list[str]:
@@ -162,7 +163,7 @@ def single_quoted(word: str) -> str:
     'it'\''s' '$(NAME)' '$''(A'
     """
     escaped = word.replace("'", r"'\''")
-    return _UNCLOSED.sub("$''(", f"'{escaped}'")
+    return re.sub(_UNCLOSED, "$''(", f"'{escaped}'")
 
 
 def _quoted(word: str) -> str:
@@ -174,11 +175,11 @@ def _quoted(word: str) -> str:
     >>> print(_quoted('{"a": 1}'), _quoted("it's"), _quoted("$NAME"), _quoted("$(NAME)"), _quoted("a;b"), _quoted("a#b"))
     "{\"a\": 1}" "it's" "\$NAME" '$(NAME)' "a;b" a#b
     """
-    if _FOR_KUBERNETES.search(word):
+    if re.search(_FOR_KUBERNETES, word):
         return single_quoted(word)
-    if not (_SPECIAL.search(word) or change(word)):
+    if not (re.search(_SPECIAL, word) or change(word)):
         return word
-    return f'"{_ESCAPED.sub(_BACKSLASH, word)}"'
+    return f'"{re.sub(_ESCAPED, _BACKSLASH, word)}"'
 
 
 def change(word: str) -> str:
@@ -189,7 +190,7 @@ def change(word: str) -> str:
     >>> change("my model"), change("Qwen/Qwen3-0.6B")
     ('splits this word at blanks', '')
     """
-    return next((does for pattern, does in _CHANGES if pattern.search(word)), "")
+    return next((does for pattern, does in _CHANGES if re.search(pattern, word)), "")
 
 
 def check_words(container: Container, role: RolePlan, fields: Iterable[WordsField] = FIELDS) -> Iterator[Result]:
@@ -232,6 +233,6 @@ def _expanded(word: str, variables: Mapping[str, str]) -> str:
         name = match[1]
         if name is None:
             return "$"
-        return variables.get(name, "x" if _VARIABLE.fullmatch(name) else match[0])
+        return variables.get(name, "x" if re.fullmatch(_VARIABLE, name) else match[0])
 
-    return _REFERENCE.sub(replaced, word)
+    return re.sub(_REFERENCE, replaced, word)

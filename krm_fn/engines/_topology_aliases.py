@@ -5,10 +5,9 @@ Follows the operator's `internal/dynamo/backend_vllm.go` and `backend_sglang.go`
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from krm_fn.plan.facts import TOPOLOGY_VARIABLES, Addressing
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from krm_fn.plan import RolePlan
 

@@ -6,12 +6,12 @@ Follows the operator's `internal/dynamo/backend_vllm.go` (injectMpDistributedLau
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.engines import _command_lines, _topology_aliases
 from krm_fn.kube import env, names
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

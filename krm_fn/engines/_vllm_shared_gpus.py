@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from krm_fn.engines import _command_lines
 from krm_fn.kube import env
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from krm_fn.kube.native_types import Container
     from krm_fn.plan import ComponentPlan

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from shlex import quote
-from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.engines import Engine, ParallelFlags, _command_lines
 from krm_fn.kube import env
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
 
 from krm_fn.engines import Engine, ParallelFlags, _command_lines
 from krm_fn.kube import env
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Literal
 
     from krm_fn.kube.native_types import Container, PodSpec
     from krm_fn.plan import ComponentPlan, RolePlan

@@ -7,9 +7,12 @@ the version of Kubernetes, and its README, which names the window of runtime ima
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from krm_fn.records import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _STAGES = {"alpha": 0, "beta": 1, "rc": 2, None: 3}
 _VERSION = re.compile(r"v?([0-9]{1,9})\.([0-9]{1,9})(?:\.([0-9]{1,9}))?(?:-(alpha|beta|rc)\.?([0-9]{1,9}))?(?:[-+.].*)?", re.DOTALL)

@@ -9,13 +9,15 @@ Follows the operator's `internal/features/runtime/gates.go` and `internal/featur
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
 
 from krm_fn.kinds.releases import ProbeDefaults
 from krm_fn.kube import version
 from krm_fn.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Literal
+
     from krm_fn.kinds.releases import ReleaseNumber, TypeDefaults
     from krm_fn.kube.types import ProbeName
     from krm_fn.kube.version import Version

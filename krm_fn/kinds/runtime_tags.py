@@ -8,10 +8,10 @@ Source: the page "Release Artifacts" in the documentation of Dynamo 1.0 to 1.3 (
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from krm_fn.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from krm_fn.kube.version import Version
 

@@ -6,15 +6,15 @@ of one identity.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn import results
 from krm_fn.krm import origin
 from krm_fn.kube import identity, labels
 from krm_fn.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from krm_fn.kube.types import Resource
     from krm_fn.results import Ref, Result

@@ -7,15 +7,15 @@ none and is its own settings; kustomize shows stderr if the exit code is not 0.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
-
 from krm_fn import function_config, report, results
 from krm_fn.krm import envelope, function, resourcelist
 from krm_fn.kube import identity
 from krm_fn.yamlio import emitter, reader
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any, BinaryIO, TextIO
 
     from krm_fn.kube.types import Resource
     from krm_fn.results import Result

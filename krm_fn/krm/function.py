@@ -6,7 +6,6 @@ Follows the KRM Functions Specification. Exit code 1 means exactly that there is
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from krm_fn import expand, function_config, report, results
 from krm_fn.krm import origin, resourcelist
@@ -14,8 +13,10 @@ from krm_fn.kube import identity
 from krm_fn.manifests import ownership
 from krm_fn.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any, BinaryIO, TextIO
 
     from krm_fn.config import Config
     from krm_fn.krm.resourcelist import ResourceList

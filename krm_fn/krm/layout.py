@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
 
 from yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
 
@@ -11,7 +10,10 @@ from krm_fn import results
 from krm_fn.records import NamedTuple
 from krm_fn.yamlio import builder
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from krm_fn.yamlio.builder import Builder
 
 _NOTHING = re.compile(r"(?:[ \t\r\n]|#[^\n]*\n)*")

@@ -5,12 +5,13 @@ kpt annotates every item with path and index. kustomize annotates the file if `b
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn.kube import labels
 from krm_fn.yamlio import reader
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from krm_fn.kube.types import Resource
 
 _INTERNAL = "internal.config.kubernetes.io/"

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.krm import envelope, origin
 from krm_fn.krm.layout import Layout
 from krm_fn.records import NamedTuple
-from krm_fn.yamlio import emitter, positions, reader
+from krm_fn.yamlio import emitter, reader
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import Any
 
     from krm_fn.kube.types import Resource
     from krm_fn.results import Path, Result
@@ -95,6 +96,8 @@ def locations(received: ResourceList, resource: Resource, paths: Iterable[Path])
 
     The resource's text is read once for all paths.
     """
+    from krm_fn.yamlio import positions  # noqa: PLC0415 - only findings need it
+
     asked = list(paths)
     at = origin.location(resource, received.layout.lines.get(id(resource), 0))
     text = _verbatim(received, resource)

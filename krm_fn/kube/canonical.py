@@ -6,10 +6,9 @@ pods are identical to the operator's.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from krm_fn.kube import quantity
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from krm_fn.kube.native_types import Container, EnvVar, PersistentVolumeClaimSpec, PodSpec, ResourceRequirements, Volume
     from krm_fn.kube.types import Quantities

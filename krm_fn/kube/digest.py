@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hashlib import sha256
+    from typing import Any
 else:
     try:
         from _sha256 import sha256  # Python 3.11

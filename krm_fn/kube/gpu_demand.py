@@ -5,13 +5,13 @@ Follows the operator's `internal/dynamo/gpu_shape.go` and `internal/dra` (dra.go
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn.kube import quantity
 from krm_fn.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Any
 
     from krm_fn.kube.device_claims import Devices
 

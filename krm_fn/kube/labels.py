@@ -3,7 +3,9 @@
 No other module holds key strings. Follows the operator's `internal/consts/consts.go`.
 """
 
-from typing import Any
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # written by Dynamo on objects and pods
 SELECTOR = "nvidia.com/selector"
@@ -169,22 +171,22 @@ Rule: metadata.run-once
 """
 
 
-def of(resource: dict[str, Any]) -> dict[str, Any]:
+def of(resource: "dict[str, Any]") -> "dict[str, Any]":
     """Returns the labels of a resource; empty if it has none."""
     return _mapping(resource, "labels")
 
 
-def annotations(resource: dict[str, Any]) -> dict[str, Any]:
+def annotations(resource: "dict[str, Any]") -> "dict[str, Any]":
     """Returns the annotations of a resource; empty if it has none."""
     return _mapping(resource, "annotations")
 
 
-def is_local(resource: dict[str, Any]) -> bool:
+def is_local(resource: "dict[str, Any]") -> bool:
     """Returns true for a resource that is marked as configuration of a tool, and never applied to a cluster."""
     return annotations(resource).get(LOCAL_CONFIG) == "true"
 
 
-def without_tool_annotations(resource: dict[str, Any]) -> dict[str, Any]:
+def without_tool_annotations(resource: "dict[str, Any]") -> "dict[str, Any]":
     """Returns the resource without the annotations that kustomize and kpt write for themselves; the same object if it has none."""
     present = annotations(resource)
     applied = {key: value for key, value in present.items() if key not in _TOOL_KEYS and not key.startswith(_TOOL_PREFIXES)}
@@ -194,7 +196,7 @@ def without_tool_annotations(resource: dict[str, Any]) -> dict[str, Any]:
     return {**resource, "metadata": {**metadata, "annotations": applied} if applied else metadata}
 
 
-def _mapping(resource: dict[str, Any], key: str) -> dict[str, Any]:
+def _mapping(resource: "dict[str, Any]", key: str) -> "dict[str, Any]":
     metadata = resource.get("metadata")
     value = metadata.get(key) if isinstance(metadata, dict) else None
     return value if isinstance(value, dict) else {}

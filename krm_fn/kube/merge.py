@@ -7,13 +7,15 @@ GenerateBasePodSpec).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
     from krm_fn.kube.native_types import Container, EnvVar, Probe, ResourceRequirements
     from krm_fn.kube.types import HandlerName, ProbeName
 
-Fields = TypeVar("Fields", bound=Mapping[str, Any])
+    Fields = TypeVar("Fields", bound=Mapping[str, Any])
 
 HANDLERS: tuple[HandlerName, ...] = ("exec", "httpGet", "tcpSocket", "grpc")
 PROBES: tuple[ProbeName, ...] = ("livenessProbe", "readinessProbe", "startupProbe")
@@ -26,7 +28,7 @@ def present(**values: Any) -> dict[str, Any]:
 
 def without(written: Fields, *names: str) -> Fields:
     """Copies an object without the fields of these names."""
-    return cast("Fields", {key: value for key, value in written.items() if key not in names})
+    return {key: value for key, value in written.items() if key not in names}  # type: ignore[return-value]
 
 
 def overlay(base: Fields, user: Fields) -> Fields:
@@ -45,7 +47,7 @@ def overlay(base: Fields, user: Fields) -> Fields:
             merged[key] = overlay(merged[key], value)
         elif value:
             merged[key] = value
-    return cast("Fields", merged)
+    return merged  # type: ignore[return-value]
 
 
 def added(base: Fields, *uppers: Fields) -> Fields:
@@ -61,7 +63,7 @@ def added(base: Fields, *uppers: Fields) -> Fields:
                 merged[key] = [*(merged.get(key) or ()), *value]
             else:
                 merged[key] = value
-    return cast("Fields", merged)
+    return merged  # type: ignore[return-value]
 
 
 def _resources(base: ResourceRequirements, over: ResourceRequirements) -> ResourceRequirements:

@@ -6,10 +6,10 @@ Follows the operator's `internal/dynamo/graph.go` (GetDynamoComponentName and ne
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from krm_fn.kube import digest
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from krm_fn.kube.types import Role
 

@@ -5,12 +5,12 @@ The patterns of pod templates are those of the workload objects of Kubernetes, L
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Any
 
     from krm_fn.results import Path
 

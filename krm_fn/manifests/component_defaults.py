@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import env
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from krm_fn.config import Config
     from krm_fn.kinds.releases import ProbeDefaults, TypeDefaults
     from krm_fn.kinds.types import ComponentType

@@ -5,12 +5,11 @@ Follows the operator's `internal/dynamo/graph.go` mergeFrontendSidecarDefaults.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from krm_fn.kinds import gates, types
 from krm_fn.kube import merge, version
 from krm_fn.manifests import component_defaults
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from krm_fn.kube.native_types import Container, VolumeMount
     from krm_fn.plan import ComponentPlan

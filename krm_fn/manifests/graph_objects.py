@@ -6,13 +6,15 @@ Follows the operator's `internal/controller/dynamographdeployment_controller.go`
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
 
 from krm_fn import render_mark, workload_list
 from krm_fn.kube import digest, identity, labels
 from krm_fn.manifests import component_defaults, ingress, pod_builder, rbac, services, volumes, workloads
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from krm_fn.kube.types import Labels, Resource
     from krm_fn.manifests.pod_builder import Pods
     from krm_fn.plan import GraphPlan

@@ -5,13 +5,13 @@ Follows the operator's `internal/dynamo/epp/config.go` and `inference_pool.go`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn.kube import labels, names
 from krm_fn.yamlio import emitter
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from krm_fn.kube.native_types import Container, PodSpec, Volume, VolumeMount
     from krm_fn.kube.types import Labels, Resource

@@ -6,11 +6,13 @@ Follows the operator's `internal/dynamo/graph.go` GenerateComponentIngress, Gene
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import merge
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from krm_fn.kube.types import Resource
     from krm_fn.plan import ComponentPlan
 

@@ -6,7 +6,6 @@ The owner is an annotation, because owner references need UIDs, which exist only
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.kinds import types
@@ -15,6 +14,7 @@ from krm_fn.kube.identity import ObjectKey
 from krm_fn.manifests import workloads
 from krm_fn.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 

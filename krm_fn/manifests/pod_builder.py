@@ -7,8 +7,6 @@ Follows the operator's `internal/dynamo/graph.go` GenerateBasePodSpec.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from krm_fn import engines
 from krm_fn.kube import env, merge, names
 from krm_fn.manifests import component_defaults, volumes
@@ -16,6 +14,7 @@ from krm_fn.manifests.pod_origins import EntryOrigin, Origins
 from krm_fn.plan.facts import TOPOLOGY_VARIABLES
 from krm_fn.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 

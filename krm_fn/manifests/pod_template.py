@@ -5,11 +5,10 @@ Follows the operator's `controller/dynamocomponentdeployment_controller.go` gene
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from krm_fn.kube import labels
 from krm_fn.manifests import services
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from krm_fn.kube.native_types import Container, ObjectMeta, PodTemplateSpec
     from krm_fn.kube.types import Labels

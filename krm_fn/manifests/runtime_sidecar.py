@@ -5,11 +5,10 @@ Follows the operator's `internal/dynamo/component_dynamo_sidecar.go`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from krm_fn.kube import merge, names
 from krm_fn.manifests import component_defaults
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from krm_fn.kube.native_types import Container, PodSpec
     from krm_fn.plan import ComponentPlan

@@ -7,13 +7,14 @@ not what a shell does: operators and comments mean nothing, and empty words vani
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import labels, names
 from krm_fn.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any
 
 _MODEL_FLAGS = ("--served-model-name", "--model-name", "--model", "--model-path")
 _ENDPOINT, _COMPONENT = "--endpoint", "--component"

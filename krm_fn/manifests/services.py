@@ -7,13 +7,15 @@ Follows the operator's `internal/controller/dynamocomponentdeployment_controller
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
 
 from krm_fn.kinds import WHOLE_GRAPH
 from krm_fn.kube import labels, merge, names
 from krm_fn.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from krm_fn.kube.types import Labels, Resource
     from krm_fn.plan import ComponentPlan, GraphPlan
 

@@ -6,13 +6,12 @@ The status syncer has no rights on pod templates of all kinds and none on claims
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from krm_fn.kube import gpu_demand
 from krm_fn.kube.gpu_demand import GPUDemand
 from krm_fn.manifests import pod_template
 from krm_fn.workload_list import StatusFacts
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

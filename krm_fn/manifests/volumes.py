@@ -7,10 +7,10 @@ applyCompilationCache, ApplySharedMemoryVolumeAndMount, appendMissingPVCVolumesF
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from krm_fn.kube import labels, merge
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from krm_fn.kube.native_types import Container, Volume, VolumeMount
     from krm_fn.kube.types import Resource

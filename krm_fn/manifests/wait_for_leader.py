@@ -6,10 +6,9 @@ own. It gets the leader's address from the same variables, and needs the right t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from krm_fn.kube import labels, names
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.plan import ComponentPlan

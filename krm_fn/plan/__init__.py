@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn.config import Config
 from krm_fn.kube import names
 from krm_fn.kube.identity import DYNAMO_GROUP
@@ -25,8 +23,10 @@ from krm_fn.plan.features import Checkpoint, Failover, Features, GPUMemory, Grap
 from krm_fn.records import NamedTuple
 from krm_fn.results import Path, Ref
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from krm_fn.kinds.gates import Gate
     from krm_fn.kinds.releases import Release, TypeDefaults

@@ -5,20 +5,19 @@ Source paths are the paths of fields in a resource as its author wrote it, whate
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
-
 from krm_fn import results
 from krm_fn.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any, Literal
 
     from krm_fn.kube.native_types import Container, EnvVar, PodSpec, Probe, ResourceRequirements
     from krm_fn.kube.types import Labels
     from krm_fn.results import Path, Ref
 
-
-Fix = Literal["no scaling adapter", "scaling adapter", "no shared memory"]
+    Fix = Literal["no scaling adapter", "scaling adapter", "no shared memory"]
 
 
 class SourcePaths(NamedTuple):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from krm_fn.kube.values import mapping
 from krm_fn.records import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class ProviderOverride(NamedTuple):

@@ -7,13 +7,13 @@ facts. An operator release reads one version (`Release.reads`); a resource of th
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.convert import path_mapping
 from krm_fn.kube import identity, labels
 from krm_fn.resolve import graph_context, release_choice, unread_fields
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.config import Config
@@ -15,7 +14,10 @@ from krm_fn.kube import identity, labels, names
 from krm_fn.records import NamedTuple
 from krm_fn.results import Result
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from krm_fn.kube.device_claims import Devices
     from krm_fn.kube.types import Resource
 

@@ -7,13 +7,13 @@ to the pods on it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn import results
 from krm_fn.kube import labels, merge, names
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from krm_fn.kube.native_types import EnvVar
     from krm_fn.kube.types import Labels

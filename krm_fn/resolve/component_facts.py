@@ -5,15 +5,16 @@ Follows the operator's `internal/dynamo/graph.go` GenerateDefaultIngressSpec and
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn import engines, results
 from krm_fn.kinds import types
 from krm_fn.plan import EndpointPicker, Exposure, Identity, Ingress
 from krm_fn.resolve import graph_context
 from krm_fn.resolve.graph_context import GraphContext
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from krm_fn.engines import Engine
     from krm_fn.kinds.types import ComponentType
     from krm_fn.kube.native_types import Container

@@ -5,13 +5,13 @@ Follows the operator's `api/v1beta1/common.go` and `internal/webhook/defaulting`
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn.kube.values import mapping
 from krm_fn.plan.roles import ProviderOverride, RoleSettings
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 CLIQUE, SCALING_GROUP, CLIQUE_SET = "PodCliqueTemplateSpec", "PodCliqueScalingGroupConfig", "PodCliqueSet"
 """The types whose fields a provider override sets: of a component on one node or of a role, of other components, and of a graph.

@@ -11,14 +11,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from math import isinf
-from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.kinds import types
 from krm_fn.kube import quantity
 from krm_fn.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from krm_fn.plan import SourcePaths
     from krm_fn.results import Result
 

@@ -6,16 +6,16 @@ The Dynamo operator has two paths. On the first, each component becomes a Dynamo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn.kinds import WHOLE_GRAPH
 from krm_fn.kube import labels, quantity
 from krm_fn.plan import Claim, GraphPlan
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import cluster
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from krm_fn.config import Config
     from krm_fn.kinds.releases import Release

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn import results
 from krm_fn.kube import quantity
 from krm_fn.results import Path, Ref, Result
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from krm_fn.kube.native_types import ResourceRequirements
     from krm_fn.kube.types import ResourceSide
 

@@ -7,7 +7,6 @@ isOnlineProfiling), `internal/webhook/validation/dynamographdeploymentrequest.go
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.config import Config
@@ -20,7 +19,10 @@ from krm_fn.resolve.cluster import ClusterFacts
 from krm_fn.results import Path, Result
 from krm_fn.schema import fixes
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from krm_fn.kube.types import Resource
 
 _RELEASE = (0, 9)  # the release of the profiling Job

@@ -5,14 +5,13 @@ The API version is the one that the cluster serves.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from krm_fn import results
 from krm_fn.kinds import releases
 from krm_fn.kube import identity, labels
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import runtime_version
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 

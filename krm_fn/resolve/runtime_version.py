@@ -5,14 +5,14 @@ Follows the operator's `internal/features/runtime`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn.convert.path_mapping import MAIN
 from krm_fn.kube import names, paths, version
 from krm_fn.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from krm_fn.kube.types import Resource
     from krm_fn.kube.version import Version

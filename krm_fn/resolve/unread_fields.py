@@ -5,13 +5,13 @@ Follows the operator's `internal/dynamo/graph.go` and `internal/controller/dynam
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn import results
 from krm_fn.kube import identity
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from krm_fn.plan import GraphPlan
     from krm_fn.results import Path, Result

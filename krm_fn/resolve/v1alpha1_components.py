@@ -7,7 +7,6 @@ that reads fields.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.kinds import types
@@ -19,7 +18,10 @@ from krm_fn.resolve.deployment_config import Override
 from krm_fn.resolve.graph_context import GraphContext
 from krm_fn.results import Path
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from krm_fn.kube.native_types import Container, EnvVar, ResourceRequirements
 
 

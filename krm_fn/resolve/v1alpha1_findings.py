@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.kube import quantity
 from krm_fn.resolve import native_resources
 from krm_fn.schema import rule_messages
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from krm_fn.kube.types import Resource
     from krm_fn.plan import ComponentPlan, GraphPlan, SourcePaths
     from krm_fn.results import Result

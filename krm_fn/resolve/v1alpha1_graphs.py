@@ -6,8 +6,6 @@ Follows the operator's `internal/dynamo/graph.go` GenerateDynamoComponentsDeploy
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn import results
 from krm_fn.kube import labels, names
 from krm_fn.plan import ComponentPlan, GraphPlan, Identity, Restart
@@ -15,7 +13,10 @@ from krm_fn.resolve import graph_context, v1alpha1_findings
 from krm_fn.resolve.graph_context import GraphContext
 from krm_fn.resolve.v1alpha1_components import component
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from krm_fn.kube.types import Labels, Resource
 
 

@@ -7,7 +7,6 @@ and `internal/dra` ResolveGPUCount for GPUs.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal
 
 from krm_fn import results
 from krm_fn.convert import path_mapping
@@ -21,8 +20,10 @@ from krm_fn.resolve import component_facts, deployment_config, graph_context, ru
 from krm_fn.resolve.graph_context import GraphContext
 from krm_fn.resolve.v1beta1_templates import ComponentTemplate
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any, Literal
 
     from krm_fn.kube.native_types import Container
     from krm_fn.kube.types import Labels

@@ -6,8 +6,6 @@ that admission writes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn import results
 from krm_fn.kube import labels, names
 from krm_fn.kube.identity import V1ALPHA1
@@ -19,8 +17,10 @@ from krm_fn.resolve.v1beta1_templates import ComponentTemplate, Graph
 from krm_fn.resolve.worker_revisions import WorkerRevision, worker_revision
 from krm_fn.schema import table
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any
 
     from krm_fn.kube.types import Labels, Resource
     from krm_fn.plan import Claim, ComponentPlan

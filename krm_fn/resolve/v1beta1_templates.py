@@ -7,8 +7,6 @@ name their generation. Follows its `internal/dynamo/graph.go` (applyDGDTemplateD
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn.convert.path_mapping import INHERITED, MAIN
 from krm_fn.kinds import types
 from krm_fn.kube import labels, merge, names
@@ -16,8 +14,10 @@ from krm_fn.plan import Identity
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import cluster_topologies, deployment_config
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
 
     from krm_fn.kube.types import Labels
 

@@ -7,13 +7,14 @@ All workers of a graph share one hash. The operator names them by it, so the has
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import digest, go_json
 from krm_fn.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from krm_fn.kube.types import Labels
 

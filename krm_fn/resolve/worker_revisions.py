@@ -7,7 +7,6 @@ cannot wait until they are ready before the old ones go, so here a generation ge
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
 
 from krm_fn import engines, results
 from krm_fn.convert.path_mapping import MAIN
@@ -17,8 +16,10 @@ from krm_fn.resolve import runtime_version, v1beta1_templates
 from krm_fn.resolve import worker_hash as hashing
 from krm_fn.resolve.worker_hash import PLACEHOLDER, Worker
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from krm_fn.resolve.graph_context import GraphContext
     from krm_fn.resolve.v1beta1_templates import ComponentTemplate, Graph

@@ -7,7 +7,6 @@ Follows the operator's `internal/webhook/validation/shared.go` and `dynamographd
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from krm_fn import registry, results
 from krm_fn.kube import identity
@@ -15,6 +14,7 @@ from krm_fn.manifests import workloads
 from krm_fn.resolve.cluster import namespace
 from krm_fn.rules import component_rules, graph_rules, model_rules, pod_template_rules
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from krm_fn.config import Config
     from krm_fn.kube.types import Resource

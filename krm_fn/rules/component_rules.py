@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from krm_fn import engines, results
 from krm_fn.kube import labels, merge, names
@@ -12,6 +11,7 @@ from krm_fn.kube.admission import name_formats
 from krm_fn.manifests import component_defaults, ingress, volumes, workloads
 from krm_fn.schema import rule_messages
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

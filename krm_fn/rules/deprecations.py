@@ -5,13 +5,12 @@ A render leaves them out: its findings are read at each build, and these notes s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from krm_fn import results
 from krm_fn.kube import identity, labels
 from krm_fn.manifests import ownership
 from krm_fn.resolve import release_choice
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from krm_fn import engines
 from krm_fn.kube import merge, names
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from krm_fn.kube.admission import Rejection
     from krm_fn.kube.native_types import PodSpec

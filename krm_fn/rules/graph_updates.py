@@ -5,8 +5,6 @@ Follows ValidateUpdate of the operator's `internal/webhook/validation/`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn import results
 from krm_fn.convert import path_mapping, versions
 from krm_fn.kube import identity, labels, quantity
@@ -16,8 +14,10 @@ from krm_fn.records import NamedTuple
 from krm_fn.resolve import graph_context
 from krm_fn.schema import rule_messages
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from krm_fn.kube.types import Labels, Resource
     from krm_fn.plan import SourcePaths

@@ -6,12 +6,14 @@ Follows the operator's `internal/webhook/validation/dynamomodel.go`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.schema import rule_messages
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from krm_fn.plan import ComponentPlan
     from krm_fn.resolve.cluster import BaseModels
     from krm_fn.results import Path, Ref, Result

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from krm_fn import config as settings
 from krm_fn import results
 from krm_fn.kinds import WHOLE_GRAPH, floors
 from krm_fn.manifests import workloads
 from krm_fn.manifests.workloads.grove import grove_schedulers
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from krm_fn import engines, results
 from krm_fn.kube import labels, names
@@ -11,6 +10,7 @@ from krm_fn.kube.admission import by_field, name_formats, pod_rules
 from krm_fn.manifests import workloads
 from krm_fn.rules import field_origin
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from krm_fn.kube.admission import Rejection
     from krm_fn.kube.native_types import PodSpec

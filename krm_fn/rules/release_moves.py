@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from krm_fn import render_mark, results
 from krm_fn.kube import labels
 from krm_fn.kube.values import text
 from krm_fn.resolve import release_choice, runtime_version
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -6,7 +6,6 @@ Follows the operator's `internal/webhook/validation/dynamographdeploymentrequest
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.kinds import gates
@@ -14,6 +13,7 @@ from krm_fn.kube import identity, names
 from krm_fn.kube.admission import name_formats, pod_rules
 from krm_fn.manifests.profiling import profiler_pod
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from krm_fn.kube.native_types import PodSpec
     from krm_fn.kube.types import Resource

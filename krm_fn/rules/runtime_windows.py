@@ -5,14 +5,13 @@ They are findings of `krm-fn check`. A render leaves them out, because they chan
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from krm_fn import results
 from krm_fn.kinds import floors, types
 from krm_fn.kube import identity
 from krm_fn.manifests import ownership
 from krm_fn.resolve import release_choice, runtime_version
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 

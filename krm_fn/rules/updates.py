@@ -6,8 +6,6 @@ a cluster.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from krm_fn import results
 from krm_fn.config import Config
 from krm_fn.convert import versions
@@ -19,6 +17,7 @@ from krm_fn.resolve import release_choice
 from krm_fn.rules import graph_updates, release_moves
 from krm_fn.schema import invalid_fields
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import difflib
 from functools import cache
-from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.kube import paths
 from krm_fn.records import NamedTuple
 from krm_fn.schema import table
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Any
 
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.kube.types import Resource

@@ -8,11 +8,10 @@ word in its place.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from krm_fn import results
 from krm_fn.kube.admission import pod_rules
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from krm_fn.results import Path, Ref, Result
 

@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.records import NamedTuple
 from krm_fn.schema import table
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Any
 
     from krm_fn.kube.types import Resource
     from krm_fn.results import Path, Ref, Result, Severity

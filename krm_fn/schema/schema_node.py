@@ -5,8 +5,7 @@ A node depends on the table only. Its children are made when a walk first reache
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from krm_fn.schema.table import Schema
 

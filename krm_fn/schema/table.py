@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import TYPE_CHECKING, Any
 
 from krm_fn import registry, results
 from krm_fn.records import NamedTuple
 from krm_fn.schema.schema_node import SchemaNode
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from krm_fn.kube.types import Resource
 
-Schema = dict[str, Any]
+Schema = dict[str, "Any"]
 FILE = "schema/schema.json"  # in krm_fn
 NATIVE_FILE = "schema/native_kinds.json"
 """Kubernetes' own kinds, and their definitions that are not in the other file. A render never reads it."""

@@ -5,8 +5,6 @@ The events come from PyYAML's C parser. Depth and aliases are counted while even
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from yaml.events import (
     AliasEvent,
     DocumentStartEvent,
@@ -20,8 +18,10 @@ from yaml.events import (
 from krm_fn import results
 from krm_fn.yamlio import scalars, stream
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from typing import Any
 
     from krm_fn.results import Result
 

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any
 
 from krm_fn.yamlio import scalars
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _LONGEST_KEY = 800  # readers look for a key's colon within 1024 characters
 _NOT_ASCII_TEXT = r"[^ !#-\[\]-~]"

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any
 
 from yaml.error import YAMLError
 from yaml.events import MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent, StreamEndEvent
 
 from krm_fn.yamlio import stream
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
 
     from krm_fn.results import Path
 
@@ -48,11 +48,13 @@ def positions(text: str, paths: Iterable[Path]) -> dict[Path, tuple[int, int]]:
     asked = list(paths)
     wanted, count = _tree(asked)
     known: dict[Path, tuple[int, int]] = {}
-    with suppress(YAMLError, UnicodeEncodeError):
+    try:
         for path, mark in _marks(stream.events(text.removeprefix("\ufeff")), wanted):
             known[path] = mark.line + 1, mark.column + 1
             if len(known) == count:
                 break
+    except (YAMLError, UnicodeEncodeError):  # the fields after the error get the position of an ancestor
+        pass
     return {path: _nearest(path, known) for path in asked}
 
 

@@ -9,12 +9,15 @@ WebAssembly, and of installations without libyaml.
 from __future__ import annotations
 
 from string import ascii_letters, digits, hexdigits
-from typing import Any
 
 import yaml
 from yaml.error import Mark, MarkedYAMLError
 from yaml.scanner import ScannerError
 from yaml.tokens import ScalarToken, TagToken
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _BREAKS = "\r\n\x85\u2028\u2029"
 _BLANKS = " \t"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
 
 from yaml.error import MarkedYAMLError, YAMLError
 
@@ -15,14 +14,17 @@ from krm_fn import results
 from krm_fn.records import NamedTuple
 from krm_fn.yamlio import builder, scalars
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
+    from typing import Any, TypeVar
 
     from krm_fn.results import Result
     from krm_fn.yamlio.builder import Builder
 
+    T = TypeVar("T")
+
 BROKEN_DOCUMENTS = 20
-T = TypeVar("T")
 
 _MARKER = r"(?m)^---(?=\s|$)"  # compiled where it is used: only behind a broken document
 

@@ -6,15 +6,37 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Literal
 
 from krm_fn import registry
 from krm_fn.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Literal
 
     from krm_fn.kube.types import ProbeName
+
+    PodLayer = Literal[
+        "account",
+        "cache_mount",
+        "cache_volume",
+        "claims",
+        "defaults",
+        "engine",
+        "engine_pod",
+        "gpu_memory",
+        "main_first",
+        "main_last",
+        "pull_secrets",
+        "service_fields",
+        "shared_memory",
+        "sidecars",
+        "topology_aliases",
+        "user",
+        "volume_order",
+    ]
+    """The layers of a pod."""
 
 
 ReleaseNumber = tuple[int, int]
@@ -223,28 +245,6 @@ class Picker(NamedTuple):
     in_mesh: bool
     cache: str = ""
     native_cache: str = ""
-
-
-PodLayer = Literal[
-    "account",
-    "cache_mount",
-    "cache_volume",
-    "claims",
-    "defaults",
-    "engine",
-    "engine_pod",
-    "gpu_memory",
-    "main_first",
-    "main_last",
-    "pull_secrets",
-    "service_fields",
-    "shared_memory",
-    "sidecars",
-    "topology_aliases",
-    "user",
-    "volume_order",
-]
-"""The layers of a pod."""
 
 
 class Release(NamedTuple):

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import sys
 from functools import cache
-from typing import TYPE_CHECKING, Literal
 
 from krm_fn import registry
 from krm_fn.kinds.releases import TypeDefaults
 from krm_fn.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Literal
+
     from krm_fn.kinds.releases import Release
     from krm_fn.kube.native_types import PodSpec
     from krm_fn.kube.types import Labels

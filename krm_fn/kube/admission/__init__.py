@@ -10,10 +10,9 @@ is off by default is not checked, and neither is what a server checks only in po
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from krm_fn.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from krm_fn.results import Path
 

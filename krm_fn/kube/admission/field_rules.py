@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import quantity
 from krm_fn.kube.admission import Rejection
 from krm_fn.kube.admission.name_formats import DNS_LABEL, DNS_SUBDOMAIN, PORT_NAME, is_env_name, is_qualified
 from krm_fn.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
 
     from krm_fn.kube.native_types import Container, PodSpec
     from krm_fn.results import Path

@@ -6,12 +6,13 @@ Follows `pkg/apis/batch/validation/validation.go`.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube.admission import name_formats, rejections
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
 
     from krm_fn.kube.admission import Rejection
 

@@ -5,12 +5,12 @@ Follows apimachinery `pkg/api/validation/objectmeta.go`, and ValidateObjectMeta 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn.kube.admission import Rejection, name_formats, object_names, rejections
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
 
     Fields = Mapping[str, Any]
 

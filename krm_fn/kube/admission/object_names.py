@@ -6,10 +6,10 @@ Follows apimachinery `pkg/api/validation/generic.go` and `pkg/util/validation/va
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from krm_fn.kube.admission.name_formats import DNS_LABEL, DNS_SUBDOMAIN
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

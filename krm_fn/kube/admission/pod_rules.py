@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn.kube import merge, quantity
 from krm_fn.kube.admission import Rejection, by_field, field_rules, name_formats
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
+    from typing import Any
 
     from krm_fn.kube.native_types import Container, PodSpec, Probe, ResourceRequirements
     from krm_fn.kube.types import ProbeName, Quantity

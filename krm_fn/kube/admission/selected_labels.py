@@ -5,10 +5,10 @@ Follows LabelSelectorAsSelector of apimachinery `pkg/apis/meta/v1/helpers.go`, a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     Fields = Mapping[str, Any]
 

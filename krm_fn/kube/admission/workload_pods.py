@@ -7,12 +7,13 @@ kinds there.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube.admission import Rejection, label_selectors, rejections, selected_labels, template_rules
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from krm_fn.kube.types import IntOrString
 

@@ -5,11 +5,12 @@ Follows the operator's `internal/gms/`, `internal/dra/` and `internal/dynamo/fai
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn.kube import merge, names, quantity
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from krm_fn.kube.native_types import Container, PodSpec, ResourceRequirements, Toleration
     from krm_fn.kube.types import Resource, ResourceSide
     from krm_fn.plan import ComponentPlan, GPUMemory, RolePlan

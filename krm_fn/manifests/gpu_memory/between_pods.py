@@ -5,13 +5,13 @@ Follows the operator's `internal/dynamo/failover.go` (gmsWeightServerPodSpec, au
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn.kube import env, merge, names
 from krm_fn.manifests import gpu_memory
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from krm_fn.kube.native_types import Container, PodSpec, VolumeMount
     from krm_fn.plan import ComponentPlan, RolePlan

@@ -6,14 +6,14 @@ Follows the operator's `internal/gms` and `internal/dynamo/failover.go` buildFai
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn import engines
 from krm_fn.kube import merge, names
 from krm_fn.manifests import gpu_memory
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from krm_fn.kube.native_types import Container, EnvVar, PodResourceClaim, PodSpec, Probe, ResourceClaim, VolumeMount
     from krm_fn.plan import ComponentPlan, GPUMemory

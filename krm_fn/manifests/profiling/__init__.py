@@ -6,15 +6,15 @@ template changes. Follows the operator's `internal/controller/dynamographdeploym
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn import render_mark
 from krm_fn.kube import digest, labels, names
 from krm_fn.manifests import rbac
 from krm_fn.manifests.profiling import profiler_pod, profiler_scripts
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from krm_fn.kube.types import Labels, Resource
     from krm_fn.plan import RequestPlan

@@ -6,13 +6,12 @@ runs the profiler and the copier side by side (`internal/controller/dynamographd
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from krm_fn.kube import env, labels, names
 from krm_fn.manifests import component_defaults
 from krm_fn.manifests.profiling import profiler_scripts
 from krm_fn.yamlio import emitter
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

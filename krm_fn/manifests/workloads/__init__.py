@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from functools import cache
-from typing import TYPE_CHECKING, Any
 
 from krm_fn import registry
 from krm_fn.kube import identity
@@ -15,8 +14,10 @@ from krm_fn.manifests import component_defaults, services
 from krm_fn.manifests.services import ServiceTemplate
 from krm_fn.plan import Addressing
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any
 
     from krm_fn.kube.paths import TemplatePath
     from krm_fn.kube.types import Labels, Resource

@@ -6,13 +6,12 @@ Follows the operator's `internal/controller/dynamocomponentdeployment_controller
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from krm_fn import results
 from krm_fn.kube import labels, names, paths
 from krm_fn.manifests.workloads import Workload
 from krm_fn.plan import RolePlan
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 

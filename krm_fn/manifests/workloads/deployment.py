@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.kube import labels, merge, names, paths
@@ -16,8 +15,10 @@ from krm_fn.manifests.workloads import Workload
 from krm_fn.plan import RolePlan
 from krm_fn.workload_list import WorkloadEntry
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Any
 
     from krm_fn.kube.native_types import Container
     from krm_fn.kube.types import Labels, Resource

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from krm_fn import results
 from krm_fn.kube import labels, names
 from krm_fn.manifests import pod_builder, pod_template, services
@@ -11,6 +9,7 @@ from krm_fn.manifests.workloads import _leaderworkersets
 from krm_fn.plan import Addressing
 from krm_fn.workload_list import WorkloadEntry
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from krm_fn.kube import labels, names
 from krm_fn.manifests import pod_template, services
 from krm_fn.manifests.workloads import _leaderworkersets
 from krm_fn.plan import Addressing
 from krm_fn.workload_list import WorkloadEntry
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -8,7 +8,6 @@ GenerateBasePodSpec in `internal/dynamo/graph.go`.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.kinds import types
@@ -18,6 +17,7 @@ from krm_fn.plan.facts import TOPOLOGY_VARIABLES
 from krm_fn.rules.component_rules import cache_without_path
 from krm_fn.schema import rule_messages
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

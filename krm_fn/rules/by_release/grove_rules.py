@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from krm_fn import results
 from krm_fn.kinds import WHOLE_GRAPH
 from krm_fn.schema import rule_messages
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -5,14 +5,13 @@ Follows the operator's `internal/webhook/validation/` for graphs, and the rules 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from krm_fn import results
 from krm_fn.kube import labels, version
 from krm_fn.kube.admission import name_formats
 from krm_fn.manifests import pod_template
 from krm_fn.schema import rule_messages
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

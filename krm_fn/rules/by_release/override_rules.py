@@ -5,16 +5,16 @@ Follows the operator's `internal/webhook/validation/shared_v1beta1.go`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn import results
 from krm_fn.kinds import WHOLE_GRAPH
 from krm_fn.kube.values import mapping
 from krm_fn.manifests.workloads.grove import clique_roles
 from krm_fn.resolve import component_roles
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from krm_fn.plan import ComponentPlan, GraphPlan
     from krm_fn.plan.roles import ProviderOverride

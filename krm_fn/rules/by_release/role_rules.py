@@ -5,12 +5,11 @@ Follows the operator's `internal/webhook/validation/shared_v1beta1.go`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from krm_fn import results
 from krm_fn.kinds import gates, types
 from krm_fn.kube import labels
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

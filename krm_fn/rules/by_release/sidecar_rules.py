@@ -5,14 +5,14 @@ Follows the operator's `internal/webhook/validation/shared_v1beta1.go`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn import results
 from krm_fn.kinds import types
 from krm_fn.kube import names
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
 
     from krm_fn.manifests.pod_builder import Pods
     from krm_fn.plan import ComponentPlan, GraphPlan

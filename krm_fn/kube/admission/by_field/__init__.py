@@ -7,13 +7,14 @@ field, and the paths of the rejections begin at it.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
 
 from krm_fn import registry
 from krm_fn.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any
 
     from krm_fn.kube.admission import Rejection
     from krm_fn.kube.types import Labels

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube.admission import Rejection
 from krm_fn.kube.admission.by_field import toleration_rules
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from krm_fn.kube.admission.by_field import Context
     from krm_fn.kube.types import Labels

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn.kube import quantity
 from krm_fn.kube.admission import Rejection, pod_rules
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from krm_fn.kube.admission.by_field import Context
     from krm_fn.kube.types import ResourceSide

@@ -6,13 +6,13 @@ and for the feature gates that are on by default. What depends on the state of a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn import registry
 from krm_fn.kube.admission import object_meta
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from krm_fn.kube.admission import Rejection
     from krm_fn.kube.types import Resource

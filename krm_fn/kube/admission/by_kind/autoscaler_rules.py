@@ -5,13 +5,13 @@ Follows `pkg/apis/autoscaling/validation/validation.go`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn.kube import quantity
 from krm_fn.kube.admission import object_names, pod_rules, rejections
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
 
     from krm_fn.kube.admission import Rejection
     from krm_fn.kube.types import Resource

@@ -8,12 +8,13 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube.admission import Rejection, object_names, rejections
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from krm_fn.kube.types import Resource
 

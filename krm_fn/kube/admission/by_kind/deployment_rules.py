@@ -5,12 +5,12 @@ Follows ValidateDeploymentSpec and ValidateReplicaSetSpec of `pkg/apis/apps/vali
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn.kube.admission import rejections, workload_pods
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from krm_fn.kube.admission import Rejection
     from krm_fn.kube.types import Resource

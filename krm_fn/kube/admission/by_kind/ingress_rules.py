@@ -5,12 +5,12 @@ Follows ValidateIngressCreate of `pkg/apis/networking/validation/validation.go`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn.kube.admission import name_formats, networks, object_names, rejections
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from krm_fn.kube.admission import Rejection
     from krm_fn.kube.types import Resource

@@ -5,12 +5,12 @@ Follows ValidateJob of `pkg/apis/batch/validation/validation.go`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn.kube.admission import job_policies, label_selectors, name_formats, object_names, rejections, selected_labels, template_rules
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from krm_fn.kube.admission import Rejection
     from krm_fn.kube.types import Resource

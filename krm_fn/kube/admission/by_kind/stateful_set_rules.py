@@ -5,13 +5,13 @@ Follows ValidateStatefulSetSpec of `pkg/apis/apps/validation/validation.go`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn.kube.admission import object_names, rejections, workload_pods
 from krm_fn.kube.admission.by_kind import claim_rules
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from krm_fn.kube.admission import Rejection
     from krm_fn.kube.types import Resource

@@ -5,16 +5,16 @@ Follows the operator's `internal/dynamo/graph.go` GenerateGrovePodCliqueSet and 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn.kube import names, paths
 from krm_fn.manifests import services
 from krm_fn.manifests.workloads import Workload
 from krm_fn.manifests.workloads.grove import clique_roles, clique_set, set_constraints
 from krm_fn.workload_list import WorkloadEntry
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
 
     from krm_fn.kube.types import Labels, Resource
     from krm_fn.manifests.pod_builder import Pods

@@ -6,14 +6,14 @@ uses the first such clique of the set as the template. So cliques have an order,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn import results
 from krm_fn.kube import names
 from krm_fn.plan import Addressing, RolePlan
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
 
     from krm_fn.kube.types import Role
     from krm_fn.plan import ComponentPlan, GraphPlan

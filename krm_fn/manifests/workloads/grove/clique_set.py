@@ -5,13 +5,13 @@ Follows the operator's `internal/dynamo/graph.go` GenerateGrovePodCliqueSet and 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn.kube import duration, labels, merge, names
 from krm_fn.manifests.workloads.grove import clique_roles, cliques, grove_schedulers
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from krm_fn.kube.types import Resource
     from krm_fn.manifests.pod_builder import Pods

@@ -5,15 +5,15 @@ Follows the operator's `internal/dynamo/graph.go` buildCliqueForRole, generateLa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from krm_fn import engines
 from krm_fn.kube import labels, merge
 from krm_fn.manifests import pod_template, services
 from krm_fn.manifests.workloads.grove import clique_roles, grove_schedulers
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from krm_fn.kube.types import Labels
     from krm_fn.manifests.pod_builder import Pod, Pods

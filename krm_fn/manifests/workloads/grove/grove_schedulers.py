@@ -5,10 +5,9 @@ Follows the operator's `internal/dynamo/grove.go` (injectKaiSchedulerIfEnabled, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from krm_fn.kube import labels
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from krm_fn.kube.native_types import PodSpec
     from krm_fn.kube.types import Labels
