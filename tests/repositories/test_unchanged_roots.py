@@ -164,7 +164,8 @@ def changed_at_random(clone: Clone, number: int) -> None:
             path.unlink()
         elif kind in ("renamed", "copied"):
             path.with_name(f"copy-{path.name}").write_text(text.replace("name: other", "name: copy"))
-            _ = path.unlink() if kind == "renamed" else None
+            if kind == "renamed":
+                path.unlink()
         elif kind == "mode":
             path.chmod(0o755)
         else:
@@ -213,11 +214,23 @@ def test_errors_of_unchanged_roots_need_all(clone):
     assert console.run("diff", "--old", "HEAD").code == 1
 
 
+def folders_of(patch: pytest.MonkeyPatch, module: Any, name: str, folder: Any) -> list[str]:
+    """The folders for which a function of a module is called, in a list that grows. `folder` reads one from the second argument."""
+    folders: list[str] = []
+    original = getattr(module, name)
+
+    def recorded(tree: Tree, about: Any, *more: Any) -> Any:
+        folders.append(folder(about))
+        return original(tree, about, *more)
+
+    patch.setattr(module, name, recorded)
+    return folders
+
+
 def test_check_builds_an_unchanged_root_once(clone, monkeypatch):
     """`check --old` judges all roots of the new state, and of the old state it builds only those that differ."""
     clone.put(FILES).commit().edit("component/scale.yaml", "replicas: 3", "replicas: 4")
-    built, original = [], builds.kustomize
-    monkeypatch.setattr(builds, "kustomize", lambda tree, root, *more: (built.append(root.folder), original(tree, root, *more))[1])
+    built = folders_of(monkeypatch, builds, "kustomize", lambda root: root.folder)
     done = console.run("check", "--old", "HEAD")
     assert (done.code, sorted(built)) == (0, ["prod", "prod", "test"])
     assert ", 4 compared with HEAD" in done.err
@@ -225,7 +238,6 @@ def test_check_builds_an_unchanged_root_once(clone, monkeypatch):
 
 def test_each_kustomization_is_followed_once(tmp_path, monkeypatch):
     """The work to find the roots grows with the number of Kustomizations, not with its square."""
-    followed, original = [], kustomizations.included
-    monkeypatch.setattr(kustomizations, "included", lambda tree, folder: (followed.append(folder), original(tree, folder))[1])
+    followed = folders_of(monkeypatch, kustomizations, "included", str)
     roots.find(Tree(write(tmp_path, {**FILES, "prod/render.yaml": FUNCTION})))
     assert sorted(followed) == ["base", "component", "prod", "test"]
