@@ -17,7 +17,7 @@ ENGINE ?= $(shell docker info >/dev/null 2>&1 && echo docker || echo podman)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo try test fuzz admission convert-check explain-coverage forecast soak soak-members test-gitops test-upgrades test-running test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags site site-serve test-site tools-site release release-check tools-release test-emulated playground test-playground
+.PHONY: help venv demo try test fuzz admission convert-check explain-coverage forecast soak soak-members test-gitops test-upgrades test-running test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet bench-repositories clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags site site-serve test-site tools-site release release-check tools-release test-emulated playground test-playground
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -207,6 +207,9 @@ bench: $(VENV)/dev tools ## measure time and memory, medians of one run
 bench-sync: $(VENV)/dev tools ## measure the status syncer beside a client-go program and the API server, about 12 minutes; QUICK=1 for one minute
 	@$(BIN)/python tools/install.py --target bench-sync
 	$(BIN)/python benchmarks/bench_sync.py $(if $(QUICK),--quick)
+
+bench-repositories: $(VENV)/dev tools ## measure check, diff, upgrade and explain on repositories with up to 1,000 graphs, about 15 minutes
+	$(BIN)/python benchmarks/bench_repositories.py
 
 bench-fleet: $(VENV)/dev tools ## measure the memory, CPU time and traffic of the status syncer for up to 5,000 graphs, as one, three and six processes, about 20 minutes
 	$(BIN)/python benchmarks/bench_fleet.py

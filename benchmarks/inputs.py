@@ -29,12 +29,17 @@ def graphs(count: int, version: str = versions.V1ALPHA1, **settings: Any) -> byt
 
     The images have a version of Dynamo 1.5, so that graphs of both versions follow the same release.
     """
-    (graph,) = _graph(runtime="1.5.1")
-    services = dict(list(graph["spec"]["services"].items())[:3])
-    written = versions.to(version, {**graph, "spec": {**graph["spec"], "services": services}})
+    written = graph(version)
+    return _listed([{**written, "metadata": {**written["metadata"], "name": f"graph-{number}"}} for number in range(count)], **settings)
+
+
+def graph(version: str) -> dict[str, Any]:
+    """A graph of three components, in a version of the API, with images of Dynamo 1.5."""
+    (whole,) = _graph(runtime="1.5.1")
+    services = dict(list(whole["spec"]["services"].items())[:3])
+    written = versions.to(version, {**whole, "spec": {**whole["spec"], "services": services}})
     annotations = {key: value for key, value in labels.annotations(written).items() if key not in labels.PRESERVED}
-    metadata = {**written["metadata"], "annotations": annotations}
-    return _listed([{**written, "metadata": {**metadata, "name": f"graph-{number}"}} for number in range(count)], **settings)
+    return {**written, "metadata": {**written["metadata"], "annotations": annotations}}
 
 
 def _graph(runtime: str = _RUNTIME) -> list[dict[str, Any]]:

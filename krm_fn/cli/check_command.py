@@ -144,7 +144,7 @@ def _inputs(given: Inputs, old: str | None, *, is_plain: bool) -> _CheckInputs:
         before = _before(old, others)
         inputs.parts.append((others.load(tolerant=True), before))
     for folder in folders:
-        read = repository_states.read(folder, given, old)
+        read = repository_states.read(folder, given, old, unchanged="share")
         old_roots = {state.path: state for state in read.old.roots} if read.old else {}
         for state in read.new.roots:
             before = None if read.old is None else _old_root(old_roots.get(state.path))

@@ -60,6 +60,7 @@ def _conditions(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, 
 @click.option(
     "-o", "--output", "--format", "style", type=click.Choice(tuple(FORMATS)), default="text", help="The format. The default is text."
 )
+@click.option("--all", "is_all", is_flag=True, help="Also render the roots of a folder whose inputs are the same in both states.")
 @budget_file.option
 @command_options.policy
 @click.pass_context
@@ -76,12 +77,14 @@ def diff(  # noqa: PLR0913 - one for each option
     budget: str | None,
     conditions: tuple[str, ...],
     style: str,
+    is_all: bool,
 ) -> None:
     """Show the effects of a change on objects, pods and GPUs.
 
     PATH is a file, a folder or stdin (-). The default is the current folder. OLD is the state of PATH before the change. krm-fn renders
     both states, each with its own configuration, and compares the objects. For each changed field, it prints the line that causes the
-    change. In a folder with Kustomizations or kpt packages, it builds and compares each root, as krm-fn check does.
+    change. In a folder with Kustomizations or kpt packages, it builds and compares each root, as krm-fn check does. A root whose inputs
+    are all the same in both states is not built, except with --all, --nodes, --budget and --fail-on unknown.
 
     With --build, PATH is a folder. krm-fn runs the command without a shell in a temporary copy of the folder: once with the files of OLD,
     and once with the files of the working tree. With --live instead of --old, krm-fn compares with the objects of a cluster.
@@ -108,9 +111,10 @@ def diff(  # noqa: PLR0913 - one for each option
     if (old is None) == (live is None):
         raise click.UsageError("name the state before the change with --old, or a cluster with --live")
     cluster, limits = compared_states.read_nodes(nodes), budget_file.read(budget, given)
+    skips = not (is_all or limits or nodes or "unknown" in conditions)
     with progress_line.shown("diff") as step:
         try:
-            compared = _load(given, old, live, compared_states.read_build(build, seconds) if build is not None else None)
+            compared = _load(given, old, live, compared_states.read_build(build, seconds) if build is not None else None, skips=skips)
         except compared_states.StoppedError as stopped:
             command_output.write(stopped.messages + "".join(f"{report.entry(result)}\n" for result in stopped.results), err=True)
             ctx.exit(1)
@@ -142,7 +146,7 @@ def compare_states(pair: StatePair, cluster: ClusterCapacity, policy: Policy) ->
     update_findings = reading.locate(comparison_result.updates, new_state.files.resources)
     forecast_findings = policy.without_ignored([*update_findings, *forecast_findings], new_state.rendered.inputs)
     shown = policy.shown([*findings, *forecast_findings])
-    content = diff_report.Report(comparison_result, old_state.name, lines, shown, command_output.colours())
+    content = diff_report.Report(comparison_result, old_state.name, lines, shown, command_output.colours(), pair.is_unchanged)
     return RootReport(pair.root, content, findings, forecast_findings)
 
 
@@ -152,10 +156,10 @@ def _objects(pair: StatePair, compared: RootReport) -> RootObjects:
     return RootObjects(compared.content.diff.changes, inputs, rendered_state.default_namespace(pair.new.rendered.config))
 
 
-def _load(given: Inputs, old: str | None, live: str | None, build: BuildCommand | None) -> ComparedStates:
+def _load(given: Inputs, old: str | None, live: str | None, build: BuildCommand | None, *, skips: bool) -> ComparedStates:
     """Returns the states after and before the change, of each root. Raises StoppedError if one of them cannot be read."""
     if old is not None and not build and (folders := _repositories(given, old)):
-        return _load_repositories(given, old, folders)
+        return _load_repositories(given, old, folders, skips=skips)
     new_state, old_state = compared_states.build_states(build, old, given) if build else compared_states.load(given, old)
     states = (new_state, old_state) if old_state else compared_states.load_live(f"{live}", new_state)
     return ComparedStates([StatePair("", *states)], [], [])
@@ -166,9 +170,9 @@ def _repositories(given: Inputs, old: str) -> list[str]:
     return [] if len(given.paths) > 1 and revisions.is_path(old) else repository_states.folders(given, old)
 
 
-def _load_repositories(given: Inputs, old: str, folders: list[str]) -> ComparedStates:
+def _load_repositories(given: Inputs, old: str, folders: list[str], *, skips: bool) -> ComparedStates:
     """Returns the states of all roots, and those of all other paths together."""
-    compared = [repository_diffs.load(given._replace(paths=(folder,)), old) for folder in folders]
+    compared = [repository_diffs.load(given._replace(paths=(folder,)), old, skips=skips) for folder in folders]
     if others := tuple(path for path in given.paths if path not in folders):
         new_state, old_state = compared_states.load(given._replace(paths=others), old)
         if old_state:

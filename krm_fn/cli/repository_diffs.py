@@ -20,11 +20,15 @@ from krm_fn.review.diff.diff_report import Report
 
 
 class StatePair(NamedTuple):
-    """Both states of a root. `root` is its folder; empty if a command compares paths and not roots."""
+    """Both states of a root. `root` is its folder; empty if a command compares paths and not roots.
+
+    `is_unchanged`: the root is not rendered, because all of its inputs are the same in both states.
+    """
 
     root: str
     new: LoadedState
     old: LoadedState
+    is_unchanged: bool = False
 
 
 class ComparedStates(NamedTuple):
@@ -44,15 +48,21 @@ class RootReport(NamedTuple):
     forecast_findings: list[Result]
 
 
-def load(given: Inputs, old: str) -> ComparedStates:
-    """Reads both states of all roots of a folder. A root that is in one state only has an empty other state."""
-    read = repository_states.read(given.paths[0], given, old)
+def load(given: Inputs, old: str, *, skips: bool) -> ComparedStates:
+    """Reads both states of all roots of a folder. A root that is in one state only has an empty other state.
+
+    `skips`: roots whose inputs are the same in both states are not rendered.
+    """
+    read = repository_states.read(given.paths[0], given, old, unchanged="skip" if skips else "build")
     new_roots = {state.path: state for state in read.new.roots}
     old_roots = {state.path: state for state in read.old.roots} if read.old else {}
     pairs, lines = [], []
     for path in dict.fromkeys((*new_roots, *old_roots)):
         new_root, old_root = new_roots.get(path), old_roots.get(path)
         name = new_root.name if new_root else path
+        if new_root and old_root and new_root.is_unchanged:
+            pairs.append(StatePair(name, _unchanged("the working tree", new_root), _unchanged(old, old_root), is_unchanged=True))
+            continue
         known_items = KnownItems()
         new_state = _rendered("the working tree", new_root, known_items)
         old_state = _rendered(old, old_root, known_items)
@@ -60,6 +70,7 @@ def load(given: Inputs, old: str) -> ComparedStates:
         pairs.append(StatePair(name, new_state, old_state))
         how = new_root.how if new_root else f"only in {old}"
         lines.append(f"{report.visible(name)}: {report.visible(how)}{'' if old_root else f'; not in {report.visible(old)}'}")
+    lines += _skipped(pairs, old)
     known = {_identity(result) for result in (read.old.results if read.old else ())}
     findings = [result for result in read.new.results if result.severity == "error" or _identity(result) not in known]
     return ComparedStates(pairs, findings, lines)
@@ -73,6 +84,19 @@ def _rendered(name: str, state: RootState | None, known: KnownItems) -> LoadedSt
     files = state.sources if state else Sources([], [], Config(), [])
     rendered = rendered_state.render(files.values, files.config, files.settings_value, files.results, known)
     return LoadedState(name, rendered, files, files.located(rendered.findings))
+
+
+def _unchanged(name: str, state: RootState) -> LoadedState:
+    """Returns a state without objects. Of plain files, it has the findings about the files."""
+    rendered = rendered_state.render((), state.sources.config)
+    return LoadedState(name, rendered, state.sources._replace(resources=[]), state.sources.located(()))
+
+
+def _skipped(pairs: Sequence[StatePair], old: str) -> list[str]:
+    """Returns the line that counts the roots that are not rendered."""
+    count = sum(pair.is_unchanged for pair in pairs)
+    reason = f"their inputs are the same as in {report.visible(old)}, so they are not rendered (--all renders them)"
+    return [f"{count} of {len(pairs)} roots are unchanged: {reason}"] if count else []
 
 
 def write(formats: Mapping[str, Callable[[Report], str]], style: str, reports: Sequence[RootReport], findings: list[Result]) -> str:

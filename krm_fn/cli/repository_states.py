@@ -11,7 +11,7 @@ import posixpath
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import click
 
@@ -21,9 +21,9 @@ from krm_fn.files import checkouts, project_file, reading, repository, revisions
 from krm_fn.files.checkouts import Checkouts
 from krm_fn.files.repository import RepositoryError
 from krm_fn.files.sources import Sources
-from krm_fn.repositories import private_programs, states
-from krm_fn.repositories.states import RepositoryState, RootOptions
-from krm_fn.repositories.tree import KPTFILE, Tree
+from krm_fn.repositories import private_programs, root_inputs, states
+from krm_fn.repositories.states import RepositoryState, RootListing, RootOptions
+from krm_fn.repositories.tree import KPTFILE, ParsedFiles, Tree
 from krm_fn.results import Result
 
 _MARKS = re.compile(
@@ -33,6 +33,10 @@ _MARKS = re.compile(
 _SPECIAL = (*selection.KUSTOMIZATIONS, KPTFILE)
 _SECONDS = 300
 """The time limit of the build of one root, in seconds."""
+
+
+Unchanged = Literal["build", "share", "skip"]
+"""The treatment of roots whose inputs are the same in both states: both are built, the new one is used for both, or none is built."""
 
 
 class RepositoryStates(NamedTuple):
@@ -122,35 +126,47 @@ def _was_repository(path: str, old: str) -> bool:
         return False  # the command reports it
 
 
-def read(path: str, given: Inputs, old: str | None, changes: Mapping[str, str] | None = None) -> RepositoryStates:
+def read(
+    path: str, given: Inputs, old: str | None, changes: Mapping[str, str] | None = None, unchanged: Unchanged = "build"
+) -> RepositoryStates:
     """Reads a folder, and its old state if it is named. `changes` are new texts of its files.
 
-    Raises click.BadParameter if the old state cannot be read.
+    The roots of both states are found before any root is built. Raises click.BadParameter if the old state cannot be read.
     """
     try:
         with progress_line.shown("reading") as progress, checkouts.opened(old, Path(path)) as copies:
             programs = private_programs.create(copies.temporary / "programs", _SECONDS)
+            parsed: ParsedFiles = {}
 
-            def state(folder: Path, shown: Callable[[str], str]) -> RepositoryState:
-                copy = copies.temporary / checkouts.NAME
-                tree = Tree(copy, folder.relative_to(copy).as_posix(), shown)
-                config, default = (_in_copy(file, copies, copy) for file in (given.config, given.default_config))
+            def find(folder: Path, shown: Callable[[str], str]) -> RootListing:
+                tree = Tree(copies.top, folder.relative_to(copies.top).as_posix(), shown, parsed)
+                config, default = (_in_copy(file, copies) for file in (given.config, given.default_config))
                 listed = tuple((_inside(root.folder, copies), root.namespace) for root in given.project.roots)
-                options = RootOptions(config, default, given.namespace or "", given.exclude, listed, progress)
-                return states.read(tree, programs, options)
+                return states.find(tree, RootOptions(config, default, given.namespace or "", given.exclude, listed, progress))
 
-            old_state = None
+            old_roots = None
             if old is not None:
                 with copies.old_state(create=True) as folder:
-                    old_state = state(folder, _old_names(old))
+                    old_roots = find(folder, _old_names(old))
             with copies.working_tree() as folder:
-                at = folder.relative_to(copies.temporary / checkouts.NAME).as_posix()
+                at = folder.relative_to(copies.top).as_posix()
                 _write(changes or {}, copies)
-                new_state = state(folder, lambda name: os.path.normpath(Path(path) / posixpath.relpath(name, at)))
-                findings = [*new_state.results, *_special_files(path, given.exclude)]
-                return RepositoryStates(new_state._replace(results=findings), old_state)
+                new_roots = find(folder, lambda name: os.path.normpath(Path(path) / posixpath.relpath(name, at)))
+                same = root_inputs.same(old_roots.inputs, new_roots.inputs) if old_roots and unchanged != "build" else frozenset[str]()
+                new = states.read(new_roots, programs, same if unchanged == "skip" else ())
+            new = new._replace(results=[*new.results, *_special_files(path, given.exclude)])
+            if old_roots is None:
+                return RepositoryStates(new, None)
+            with copies.old_state_again():
+                return RepositoryStates(new, _shared(new, states.read(old_roots, programs, same)))
     except RepositoryError as problem:
         raise click.BadParameter(str(problem), param_hint="--old") from problem
+
+
+def _shared(new: RepositoryState, old: RepositoryState) -> RepositoryState:
+    """Returns the old state with the roots of the new one in place of those that are not read because they are unchanged."""
+    new_roots = {root.path: root for root in new.roots}
+    return old._replace(roots=[new_roots.get(root.path, root) if root.is_unchanged else root for root in old.roots])
 
 
 def _old_names(old: str) -> Callable[[str], str]:
@@ -159,11 +175,11 @@ def _old_names(old: str) -> Callable[[str], str]:
     return lambda name: f"{old}:{name}"
 
 
-def _in_copy(file: str | None, copies: Checkouts, copy: Path) -> str | None:
+def _in_copy(file: str | None, copies: Checkouts) -> str | None:
     """Returns a file of the user: its version of the state, if the file is in the copy."""
     if file is None:
         return None
-    top = _top(copies)
+    top, copy = _top(copies), copies.top
     path = Path(file).resolve()
     inside = copy / path.relative_to(top) if path.is_relative_to(top) else copy
     return str(inside) if inside.is_file() and inside.resolve().is_relative_to(copy) else file
@@ -171,7 +187,7 @@ def _in_copy(file: str | None, copies: Checkouts, copy: Path) -> str | None:
 
 def _write(changes: Mapping[str, str], copies: Checkouts) -> None:
     """Writes new texts into the files of a copy. Links are followed inside of the copy only."""
-    copy = copies.temporary / checkouts.NAME
+    copy = copies.top
     for file, text in changes.items():
         path = Path(file).resolve()
         inside = copy / path.relative_to(_top(copies)) if path.is_relative_to(_top(copies)) else copy

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import click
 
@@ -19,7 +18,7 @@ from krm_fn.files.reading import Source
 from krm_fn.kube import identity
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.version import Version
-from krm_fn.results import Result
+from krm_fn.results import Ref, Result
 from krm_fn.review.diff.diff_report import SourceLine
 from krm_fn.review.upgrade import fleet_parts, planner, upgrade_json, upgrade_markdown, upgrade_report, upgrade_steps, upgrade_text
 from krm_fn.review.upgrade.fleet_parts import FleetPart
@@ -139,7 +138,7 @@ def upgrade(  # noqa: PLR0913 - one for each option
     cluster = compared_states.read_nodes(nodes)
     with progress_line.shown("upgrade"):
         loaded = repository_states.load(given)
-        fleet = _Fleet(loaded, [*_parts(loaded)])
+        fleet = _Fleet(loaded)
         version = f"{identity.DYNAMO_GROUP}/{api_version}" if api_version else ""
         options = UpgradeOptions(version, new_origin, gpus, cluster.nodes, tuple(cluster.pods))
         plan = planner.plan(fleet.parts, target, options)
@@ -159,25 +158,43 @@ def upgrade(  # noqa: PLR0913 - one for each option
     ctx.exit(int(bool(policy.failing([finding for about in findings.values() for finding in about]))))
 
 
-class _Fleet(NamedTuple):
-    """The resources of all roots, and the parts in which they are planned."""
+class _Fleet:
+    """The resources of all roots, and the parts in which they are planned.
 
-    loaded: LoadedRoots
-    parts: list[FleetPart]
+    A resource that several roots have is that of a named root, and otherwise that of the first one.
+    """
+
+    def __init__(self, loaded: LoadedRoots) -> None:
+        self.loaded, self.parts = loaded, [*_parts(loaded)]
+        self.resources = [source for part in loaded.parts for source in part.resources]
+        self._of_root: dict[str, list[Source]] = {}
+        for name, part in zip(loaded.names, loaded.parts, strict=True):
+            self._of_root.setdefault(name, []).extend(part.resources)
+        self._first = _by_ref(self.resources)
+        self._first_of_root = {name: _by_ref(sources) for name, sources in self._of_root.items()}
 
     @property
     def names(self) -> list[str]:
         """The names of the roots, each once."""
         return [*dict.fromkeys(self.loaded.names)]
 
-    def sources(self, name: str) -> list[Source]:
-        """Returns the sources of the resources of a root, and after them those of all others."""
-        named = sorted(zip(self.loaded.names, self.loaded.parts, strict=True), key=lambda entry: entry[0] != name)
-        return [source for _, part in named for source in part.resources]
+    def of_root(self, name: str) -> list[Source]:
+        """Returns the sources of the resources of a root."""
+        return self._of_root.get(name, [])
 
     def located(self, findings: Iterable[Result], name: str) -> list[Result]:
-        """Returns findings, each once, with their locations. A resource that several roots have is that of the named root."""
-        return reading.locate(dict.fromkeys(findings), self.sources(name))
+        """Returns findings, each once, with their locations."""
+        distinct, of_root = dict.fromkeys(findings), self._first_of_root.get(name, {})
+        sources = (of_root.get(ref) or self._first.get(ref) for ref in (finding.ref for finding in distinct) if ref)
+        return reading.locate(distinct, filter(None, sources))
+
+
+def _by_ref(sources: Iterable[Source]) -> dict[Ref, Source]:
+    """Returns the first source of each address."""
+    first: dict[Ref, Source] = {}
+    for source in sources:
+        first.setdefault(source.address, source)
+    return first
 
 
 def _parts(loaded: LoadedRoots) -> Iterable[FleetPart]:
@@ -199,7 +216,7 @@ def _findings(plan: UpgradePlan, fleet: _Fleet, others: list[Result], policy: Po
     for step in plan.steps:
         of_graphs = [finding for name in fleet.names for finding in fleet.located(step.findings_in(name), name)]
         by_step[step.step.number] = [*of_graphs, *fleet.located(step.findings, "")]
-    resources = [source.value for source in fleet.sources("")]
+    resources = [source.value for source in fleet.resources]
     return {number: policy.without_ignored(findings, resources) for number, findings in by_step.items()}
 
 
@@ -222,7 +239,7 @@ def _lines(plan: UpgradePlan, fleet: _Fleet) -> dict[EditedField, SourceLine]:
     """Returns the lines of the fields that the plan edits. A field that it adds has the line of the object around it."""
     sources: dict[tuple[str, ObjectKey], Source] = {}
     for part in fleet.parts:
-        for source in fleet.sources(part.name):
+        for source in fleet.of_root(part.name):
             sources.setdefault((part.name, part.key(source.value)), source)
     fields: dict[EditedField, tuple[Source, results.Path]] = {}
     for graph in (graph for step in plan.steps for graph in step.graphs):

@@ -23,8 +23,10 @@ from krm_fn.files.repository import Repository, RepositoryError
 _SECONDS = 600
 """The time limit for git to write all files of a commit, in seconds."""
 
-NAME = "checkout"
+_NAME = "checkout"
 """The name of the folder of a copy while it is used."""
+_OLD, _NEW = "old", "new"
+"""The names of the folders of the copies while they are not used."""
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -48,17 +50,26 @@ class Checkouts(NamedTuple):
         old = self.old or "HEAD"
         if self._is_folder():
             top = Path(old).resolve()  # `_copy_file` compares with the path without links
-            with self._copy(top, _walked(top)) as copy:
+            with self._copy(top, _walked(top), _OLD) as copy:
                 yield copy
             return
         try:
-            with repository.opened(self.folder) as source, self._empty() as copy:
+            with repository.opened(self.folder) as source, self._empty(_OLD) as copy:
                 _write(source, source.commit(old), copy)
                 if create and not os.path.lexists(copy / self.folder.relative_to(source.top)):
                     (copy / self.folder.relative_to(source.top)).mkdir(parents=True)
                 yield _below(copy, self.folder.relative_to(source.top))
         except RepositoryError as problem:
             raise RepositoryError(f"{old} is not a folder, and git cannot read that revision: {problem}") from problem
+
+    @contextlib.contextmanager
+    def old_state_again(self) -> Iterator[None]:
+        """The copy of the old state at its path again, after it was used and another copy was there."""
+        (self.temporary / _OLD).rename(self.top)
+        try:
+            yield
+        finally:
+            self.top.rename(self.temporary / _OLD)
 
     @contextlib.contextmanager
     def working_tree(self) -> Iterator[Path]:
@@ -70,13 +81,13 @@ class Checkouts(NamedTuple):
         if not self._is_folder():
             with contextlib.suppress(RepositoryError) if self.old is None else contextlib.nullcontext(), repository.opened(top) as source:
                 top, names = source.top, _present(source)
-        with self._copy(top, _walked(top) if names is None else names) as copy:
+        with self._copy(top, _walked(top) if names is None else names, _NEW) as copy:
             yield _below(copy, self.folder.relative_to(top))
 
     @property
     def top(self) -> Path:
         """The folder of each copy. It exists while the copy is used."""
-        return self.temporary / NAME
+        return self.temporary / _NAME
 
     def old_names(self) -> Callable[[str], str]:
         """Returns a function from the path of a file, from the folder of the build, to its name in texts: `main:apps/graph.yaml`."""
@@ -91,8 +102,8 @@ class Checkouts(NamedTuple):
         return self.old is not None and Path(self.old).is_dir()
 
     @contextlib.contextmanager
-    def _copy(self, top: Path, names: Iterable[str]) -> Iterator[Path]:
-        with self._empty() as copy:
+    def _copy(self, top: Path, names: Iterable[str], state: str) -> Iterator[Path]:
+        with self._empty(state) as copy:
             try:
                 for name in names:
                     _copy_file(top, name, copy)
@@ -101,14 +112,14 @@ class Checkouts(NamedTuple):
             yield copy
 
     @contextlib.contextmanager
-    def _empty(self) -> Iterator[Path]:
-        """An empty folder, which gives its path to the next copy at the end."""
+    def _empty(self, state: str) -> Iterator[Path]:
+        """An empty folder, which gives its path to the next copy at the end, and is then the folder `state`."""
         copy = self.top
         copy.mkdir()
         try:
             yield copy
         finally:
-            copy.rename(tempfile.mkdtemp(dir=self.temporary))
+            copy.rename(self.temporary / state)
 
 
 @contextlib.contextmanager

@@ -111,7 +111,12 @@ def read(path: str) -> File:
     try:
         return parse(data(path), file)
     except UnreadableError as problem:
-        return File("", [], [results.error(problem.code, str(problem), file=file)])
+        return unreadable(problem, file)
+
+
+def unreadable(problem: UnreadableError, file: str) -> File:
+    """Returns a file that is not read, with the finding about it. `file` is the name in findings."""
+    return File("", [], [results.error(problem.code, str(problem), file=file)])
 
 
 def data(path: str, limit: int = LIMIT) -> bytes:

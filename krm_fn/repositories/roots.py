@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from krm_fn import function_config
@@ -63,7 +63,8 @@ def find(tree: Tree, exclude: Sequence[str] = (), named_roots: Sequence[tuple[st
     deliveries: dict[str, list[Delivery]] = {}
     for delivery in named.deliveries if not named_roots else _of_project(named_roots):
         deliveries.setdefault(delivery.folder, []).append(delivery)
-    roots = [root for folder in closures for root in _kustomize(tree, folder, closures, deliveries.get(folder, []))]
+    included = {inner for folder in closures for inner in kustomizations.included(tree, folder)}
+    roots = [root for folder in closures for root in _kustomize(tree, folder, included, deliveries.get(folder, []))]
     roots += [_root(folder, "kpt", "a kpt package", deliveries.get(folder, [])) for folder in packages]
     unlisted = [name for name in plain if (posixpath.dirname(name) or ".") in closures and tree.read(name).names_dynamo]
     delivered = [folder for folder in deliveries if folder not in closures and folder not in packages]
@@ -104,12 +105,12 @@ def _folders(names: Iterable[str]) -> set[str]:
     return {posixpath.dirname(name) or "." for name in names}
 
 
-def _kustomize(tree: Tree, folder: str, closures: dict[str, Closure], deliveries: Sequence[Delivery]) -> list[Root]:
-    including = {inner for other in closures for inner in kustomizations.included(tree, other)}
+def _kustomize(tree: Tree, folder: str, included: Collection[str], deliveries: Sequence[Delivery]) -> list[Root]:
+    """Returns the roots in the folder of a Kustomization. `included` are the folders that another Kustomization includes."""
     if deliveries:
         return [_root(folder, "kustomize", delivery.by, [delivery]) for delivery in _distinct(deliveries)]
     kustomization = tree.kustomization(folder)
-    if folder in including or kustomization is None or kustomizations.is_component(kustomization):
+    if folder in included or kustomization is None or kustomizations.is_component(kustomization):
         return []
     return [_root(folder, "kustomize", "no other Kustomization includes it", ())]
 
@@ -132,12 +133,13 @@ def _plain(
 
     They are the folders that pipelines name, and folders with a configuration, from the innermost one; all other files are one root.
     """
-    remaining = [name for name in names if name not in unlisted]
+    left_out = {*unlisted}
+    remaining = [name for name in names if name not in left_out]
     configured = {posixpath.dirname(name) or "." for name in remaining if any(_is_config(source) for source in tree.read(name).sources)}
     roots: list[Root] = []
     for folder in sorted({*delivered, *configured}, key=lambda name: (name == ".", -name.count("/"), name)):
         files = tuple(name for name in remaining if _is_below(name, folder))
-        remaining = [name for name in remaining if name not in files]
+        remaining = [name for name in remaining if not _is_below(name, folder)]
         by = _distinct(deliveries.get(folder, []))
         if files:
             roots += [_root(folder, "folder", "", [delivery])._replace(files=files) for delivery in by]

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import posixpath
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
 from krm_fn import expand, function_config, report, results
+from krm_fn.config import Config
 from krm_fn.files import reading, selection, sources
 from krm_fn.files.reading import File, Source
 from krm_fn.files.selection import FileListing, ListedFile
 from krm_fn.files.sources import Sources
-from krm_fn.repositories import builds, committed, roots
+from krm_fn.repositories import builds, committed, root_inputs, roots
 from krm_fn.repositories.builds import RootBuild
 from krm_fn.repositories.committed import Output, Render
 from krm_fn.repositories.private_programs import Programs
@@ -42,6 +43,7 @@ class RootState(NamedTuple):
     """What a root applies. `how` says how krm-fn read it. `is_known` is false if the build failed, so that its resources are not known.
 
     `name` is that of its folder in texts, and `path` the same in both states: it is relative to the folder that the command names.
+    `is_unchanged`: the root applies the same in the other state. If it is a build, it then has no sources.
     """
 
     root: Root
@@ -50,6 +52,7 @@ class RootState(NamedTuple):
     how: str
     sources: Sources
     is_known: bool = True
+    is_unchanged: bool = False
 
     @property
     def line(self) -> str:
@@ -71,13 +74,41 @@ class RepositoryState(NamedTuple):
     committed: tuple[str, ...] = ()
 
 
-def read(tree: Tree, programs: Programs, options: RootOptions) -> RepositoryState:
-    """Reads all roots of a tree that have a Dynamo resource, each once. The tree must be a private copy: builds change its files."""
+class RootListing(NamedTuple):
+    """The roots of a tree before any of them is built. `relevant` are those with a Dynamo resource, and `outputs` the committed renders.
+
+    `inputs` are the digests of the inputs of relevant roots, by their folders (`krm_fn.repositories.root_inputs`).
+    """
+
+    tree: Tree
+    options: RootOptions
+    roots: Roots
+    relevant: list[Root]
+    outputs: list[Output]
+    inputs: dict[str, str]
+
+
+def find(tree: Tree, options: RootOptions) -> RootListing:
+    """Finds the roots of a tree. The tree must be a private copy: builds change its files.
+
+    A committed render is compared with all roots, so no root of a tree with one has a digest.
+    """
     listing = roots.find(tree, options.exclude, options.roots)
     relevant = [root for root in listing.roots if _is_relevant(tree, root, listing)]
     outputs = committed.outputs(tree, _names_of_outputs(tree, listing))
+    settings = [file for file in (options.config, options.default_config) if file]
+    inputs = {} if outputs else root_inputs.digests(tree, listing, relevant, settings)
+    return RootListing(tree, options, listing, relevant, outputs, inputs)
+
+
+def read(repository: RootListing, programs: Programs, unchanged: Collection[str] = ()) -> RepositoryState:
+    """Reads all roots that have a Dynamo resource, each once. The roots in the folders `unchanged` are not built.
+
+    Their plain files are read, because this needs no program. A root with an error in them does not count as unchanged.
+    """
+    tree, options, listing, relevant, outputs, _ = repository
     reader = _Reader(tree, programs, options, listing, {})
-    states = [reader.state(root, outputs) for root in relevant]
+    states = [reader.unchanged(root) if reader.path(root) in unchanged else reader.state(root, outputs) for root in relevant]
     known = [state for state in states if state.is_known and outputs]
     matches = committed.match(outputs, [render for state in known for render in reader.renders(state)])
     compared = [finding for output, render in matches for finding in reader.compared(output, render)]
@@ -91,9 +122,15 @@ def read(tree: Tree, programs: Programs, options: RootOptions) -> RepositoryStat
     unlisted = [name for name in listing.unlisted if name not in compared_names and (posixpath.dirname(name) or ".") not in unknown]
     remote = [finding for root in listing.roots if root not in relevant for finding in _remote(root, listing)]
     findings = [*listing.results, *remote, *compared, *packages, *(_not_listed(tree, name) for name in unlisted)]
-    shown = [state for state in states if state.sources.resources or state.sources.results or not state.is_known]
+    shown = [state for state in states if _is_shown(state)]
     names = (*(output.label for output, _ in matches), *(tree.shown(folder) for folder, written in reader.packages.items() if written))
     return RepositoryState(shown, findings, len(listing.roots) - len(relevant), listing.skipped, names)
+
+
+def _is_shown(state: RootState) -> bool:
+    """True for a root with a resource or a finding, and for one that was not built."""
+    is_unbuilt = not state.is_known or (state.is_unchanged and state.root.kind != "folder")
+    return is_unbuilt or bool(state.sources.resources or state.sources.results)
 
 
 def _is_relevant(tree: Tree, root: Root, listing: Roots) -> bool:
@@ -173,9 +210,19 @@ class _Reader(NamedTuple):
         """Reads the plain files of a root, without some of their documents."""
         return self._state(root, "read as plain files", self._loaded(self.tree, root.files, root, omitted), is_known=True)
 
+    def unchanged(self, root: Root) -> RootState:
+        """Returns a root that applies the same in the other state."""
+        if root.kind != "folder":
+            return self._state(root, "not built", Sources([], [], Config(), []), is_known=True)._replace(is_unchanged=True)
+        state = self.folder(root, ())
+        return state._replace(is_unchanged=not results.failed(state.sources.results))
+
+    def path(self, root: Root) -> str:
+        """Returns the folder of a root, relative to the folder that the command names."""
+        return posixpath.relpath(root.folder, self.tree.at)
+
     def _state(self, root: Root, how: str, loaded: Sources, *, is_known: bool) -> RootState:
-        path = posixpath.relpath(root.folder, self.tree.at)
-        return RootState(root, self.tree.shown(root.folder), path, f"{how}: {root.reason}", loaded, is_known)
+        return RootState(root, self.tree.shown(root.folder), self.path(root), f"{how}: {root.reason}", loaded, is_known)
 
     def _built(self, build: RootBuild, root: Root, configs: Sequence[Source] = ()) -> Sources:
         by_file = groupby(sorted(build.sources, key=lambda source: source.file), key=lambda source: source.file)

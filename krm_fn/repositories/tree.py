@@ -17,18 +17,25 @@ from krm_fn.files import reading, selection
 from krm_fn.files.reading import File, Source
 
 KPTFILE = "Kptfile"
+ParsedFiles = dict[tuple[str, bytes], File]
+"""Files by their names and bytes."""
 
 
 class Tree:
-    """A folder on disk. `at` is the folder in it that a command names. `shown` returns the name of a file in findings."""
+    """A folder on disk. `at` is the folder in it that a command names. `shown` returns the name of a file in findings.
 
-    def __init__(self, top: Path, at: str = ".", shown: Callable[[str], str] = str) -> None:
+    `parsed` has the files that another state of the tree read: a file with the same name and the same bytes is parsed once.
+    """
+
+    def __init__(self, top: Path, at: str = ".", shown: Callable[[str], str] = str, parsed: ParsedFiles | None = None) -> None:
         self.top, self.at, self.shown = top.resolve(), at, shown
         self._files: dict[str, File] = {}
+        self._contained: dict[str, bool] = {}
+        self._parsed: ParsedFiles = {} if parsed is None else parsed
 
     def again(self) -> Tree:
         """Returns the same tree, which reads its files again."""
-        return Tree(self.top, self.at, self.shown)
+        return Tree(self.top, self.at, self.shown, self._parsed)
 
     def below(self, folder: str) -> list[str]:
         """Returns the files of `names` below another folder."""
@@ -39,7 +46,15 @@ class Tree:
         return self.top / name
 
     def contains(self, name: str) -> bool:
-        """True if a path, with its links followed, is inside of the tree. A loop of links and a zero byte lead nowhere."""
+        """True if a path, with its links followed, is inside of the tree. A loop of links and a zero byte lead nowhere.
+
+        The links of a path are followed once: builds write files, and no links that lead out of the tree.
+        """
+        if name not in self._contained:
+            self._contained[name] = self._is_inside(name)
+        return self._contained[name]
+
+    def _is_inside(self, name: str) -> bool:
         try:
             return self.path(name).resolve().is_relative_to(self.top)
         except (OSError, ValueError, RuntimeError):
@@ -60,9 +75,19 @@ class Tree:
         return self._files[name]
 
     def _renamed(self, name: str) -> File:
-        shown, file = self.shown(name), reading.read(str(self.path(name)))
+        shown, file = self.shown(name), self._parse(name)
         findings = [result._replace(file=shown) for result in file.results]
         return file._replace(sources=[source._replace(file=shown) for source in file.sources], results=findings)
+
+    def _parse(self, name: str) -> File:
+        path = str(self.path(name))
+        try:
+            data = reading.data(path)
+        except reading.UnreadableError as problem:
+            return reading.unreadable(problem, path)
+        if (name, data) not in self._parsed:
+            self._parsed[name, data] = reading.parse(data, path)
+        return self._parsed[name, data]
 
     def names(self, exclude: Sequence[str] = (), skipped: Counter[str] | None = None) -> list[str]:
         """Returns the files below `at` that can hold resources, with the files that configure kustomize, kpt and Helm.

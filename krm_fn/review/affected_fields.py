@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from krm_fn import expand, results
@@ -12,6 +12,7 @@ from krm_fn.kube.types import Resource
 from krm_fn.provenance import ablation
 from krm_fn.provenance.ablation import Ablation
 from krm_fn.provenance.marked_values import NONE, ConfigMark, Mark, UserMark
+from krm_fn.resolve import cluster
 from krm_fn.results import Path
 from krm_fn.review import explain
 from krm_fn.review.explain import Explained, Explanation
@@ -61,17 +62,43 @@ def unused(explanation: Explanation, resources: Sequence[Resource], settings: Co
     Fields that a render needs, labels of the resource itself, and fields of resources that are not expanded, are not among them.
     """
     used = NONE.union(*(field.marks for explained in explanation.objects for field in explained.fields))
+    others = [resource for resource in resources if results.ref(resource).kind not in ablation.EXPANDED]
     unused_fields = []
-    objects = _generated(resources, resources, settings)
     for index, resource in enumerate(resources):
-        for path, value in explain.fields_of(resource) if results.ref(resource).kind in ablation.EXPANDED else ():
-            if UserMark(index, path) in used or _is_not_rendered(path):
-                continue
-            variants = (ablation.with_value(resource, path, new) for new in other_values(value))
-            renders = [_generated([*resources[:index], variant, *resources[index + 1 :]], resources, settings) for variant in variants]
-            if all(render == objects for render in renders):
-                unused_fields.append((index, path))
+        if results.ref(resource).kind in ablation.EXPANDED:
+            fields = [(path, value) for path, value in explain.fields_of(resource) if UserMark(index, path) not in used]
+            rest = [*resources[:index], *resources[index + 1 :]]
+            unused_fields += [(index, path) for path in _without_effect(resource, fields, others, rest, settings)]
     return unused_fields
+
+
+def _without_effect(
+    resource: Resource, fields: Iterable[tuple[Path, Any]], others: Sequence[Resource], rest: Sequence[Resource], settings: Config
+) -> Iterator[Path]:
+    """Yields the fields of a resource whose other values change no object.
+
+    Resources that are expanded know each other by the facts of the cluster only. So a resource is rendered with the `others`, which are
+    not expanded, and with the whole `rest` if another value changes these facts.
+    """
+    alone, facts = [*others, resource], _facts(resource, settings)
+    objects = _generated(alone, alone, settings)
+    for path, value in fields:
+        if _is_not_rendered(path):
+            continue
+        variants = [ablation.with_value(resource, path, new) for new in other_values(value)]
+        if all(_facts(variant, settings) == facts for variant in variants):
+            renders = [_generated([*others, variant], alone, settings) == objects for variant in variants]
+        else:
+            given = [*rest, resource]
+            expected = _generated(given, given, settings)
+            renders = [_generated([*rest, variant], given, settings) == expected for variant in variants]
+        if all(renders):
+            yield path
+
+
+def _facts(resource: Resource, settings: Config) -> Any:
+    """Returns what other resources can read of a resource."""
+    return identity.key(resource), cluster.read([resource], settings)
 
 
 def _is_not_rendered(path: Path) -> bool:

@@ -37,7 +37,8 @@ class SourceLine(NamedTuple):
 class Report(NamedTuple):
     """A comparison with the lines of its origins. `old` is the name of the old state.
 
-    `findings` are all findings with their locations. `colours` is true for a terminal that shows colours.
+    `findings` are all findings with their locations. `colours` is true for a terminal that shows colours. `is_unchanged`: nothing was
+    rendered, because all inputs are the same in both states.
     """
 
     diff: Diff
@@ -45,6 +46,7 @@ class Report(NamedTuple):
     lines: Mapping[ChangeOrigin, SourceLine]
     findings: Sequence[Result] = ()
     colours: bool = False
+    is_unchanged: bool = False
 
     @property
     def objects(self) -> list[tuple[int, ObjectChange, Effect]]:

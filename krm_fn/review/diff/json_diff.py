@@ -22,6 +22,7 @@ def write(content: Report) -> str:
     document = {
         "formatVersion": FORMAT_VERSION,
         "old": content.old,
+        **({"unchanged": True} if content.is_unchanged else {}),
         "forecast": {
             "verdict": [sentence for sentence, _ in diff_report.verdict(content)],
             "services": [_service(service) for service in forecast.services],
