@@ -26,7 +26,6 @@ class WorkloadIndex:
         self._all: dict[ObjectKey, ReplicaStatus] = {}
         self._find = find or self._all.get
         self._families: dict[tuple[str, str], dict[tuple[str, str, str], tuple[str, ...]]] = {}  # only names: pods are many
-        self._lists: dict[ObjectKey, tuple[ObjectKey, ...]] = {}
         self._listing: KeyMap[tuple[ObjectKey, ...]] = KeyMap()  # hardly ever more than one graph
         for status in statuses:
             self.put(status)
@@ -92,23 +91,22 @@ class WorkloadIndex:
             return workload
         return next((status for status in self.family(workload.key.namespace, workload.family) if status.templates), None)
 
-    def put_graph(self, graph: CachedObject) -> None:
+    def put_graph(self, graph: CachedObject, before: CachedObject | None = None) -> None:
         """Records which workloads a graph lists, in place of those that it listed before."""
-        self.drop_graph(graph.key)
+        if before is not None:
+            self.drop_graph(before)
         self.claims.put_graph(graph)
-        if workloads := graph.workloads:
-            self._lists[graph.key] = workloads
-            alone = (graph.key,)  # in memory once
-            for key in workloads:
-                others = self._listing.get(key, ())
-                if graph.key not in others:
-                    self._listing[key] = (*others, graph.key) if others else alone
+        alone = (graph.key,)  # in memory once
+        for key in graph.workloads:
+            others = self._listing.get(key, ())
+            if graph.key not in others:
+                self._listing[key] = (*others, graph.key) if others else alone
 
-    def drop_graph(self, graph: ObjectKey) -> None:
+    def drop_graph(self, graph: CachedObject) -> None:
         """Forgets the workloads and the claims of a graph."""
-        self.claims.drop_graph(graph)
-        for key in self._lists.pop(graph, ()):
-            others = tuple(other for other in self._listing.get(key, ()) if other != graph)
+        self.claims.drop_graph(graph.key)
+        for key in graph.workloads:
+            others = tuple(other for other in self._listing.get(key, ()) if other != graph.key)
             if others:
                 self._listing[key] = others
             else:

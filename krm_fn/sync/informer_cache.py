@@ -118,7 +118,7 @@ class InformerCache:
             if not members:
                 self._members.pop(graph, None)
         else:
-            self.workloads.drop_graph(cached.key)
+            self.workloads.drop_graph(cached)
 
 
 def graph_key(namespace: str, name: str) -> ObjectKey:

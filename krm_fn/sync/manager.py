@@ -80,8 +80,9 @@ class Manager:
     def resume(self, namespace: str = "") -> None:
         """Starts the reconciles, and enqueues all resources, or all of one namespace."""
         self._started = self._started or not namespace
+        keys = {kind: self._cache.store(kind).keys(namespace) for kind in {each.kind for each in self._controllers.values()}}
         for name, controller in self._controllers.items():
-            for key in self._cache.store(controller.kind).keys(namespace) if self._started else ():
+            for key in keys[controller.kind] if self._started else ():
                 self._add(Task(name, key))
 
     def enqueue(self, controller: str, key: ObjectKey) -> None:

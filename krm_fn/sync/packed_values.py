@@ -62,7 +62,7 @@ def _pack_status(status: ReplicaStatus) -> tuple[Any, ...]:
     texts = [status.family, status.member, status.since, runtime, *(status.selector.split(",") if status.selector else ())]
     while texts and not (texts[-1] or status.selector):
         texts.pop()
-    return (_once(shared), *map(intern, texts))
+    return (_once(shared), *map(intern, texts[:2]), *texts[2:])
 
 
 def _unpack_status(key: ObjectKey, shared: ReplicaStatus, texts: tuple[str, ...]) -> ReplicaStatus:

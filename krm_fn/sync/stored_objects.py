@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import uuid
+import re
 from collections.abc import Iterator, MutableMapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -11,6 +11,8 @@ from krm_fn.kube.key_map import KeyMap
 from krm_fn.sync.packed_values import Packer
 
 V = TypeVar("V")
+
+_UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class StoredObject(NamedTuple, Generic[V]):
@@ -31,8 +33,7 @@ class StoredObjects(MutableMapping[ObjectKey, StoredObject[V]]):
 
     def __getitem__(self, key: ObjectKey) -> StoredObject[V]:
         uid, version, source, *value = self._packed[key]
-        text = uid if isinstance(uid, str) else str(uuid.UUID(int=uid))
-        return StoredObject(text, str(version), self._packer.unpack(key, tuple(value)), source)
+        return StoredObject(_uid(uid), str(version), self._packer.unpack(key, tuple(value)), source)
 
     def __setitem__(self, key: ObjectKey, entry: StoredObject[V]) -> None:
         version = entry.resource_version
@@ -66,8 +67,11 @@ class StoredObjects(MutableMapping[ObjectKey, StoredObject[V]]):
 
 def _compact_uid(text: str) -> int | str:
     """Returns a UUID as a number, which needs half the memory; any other text as it is."""
-    try:
-        number = int(text.replace("-", ""), 16) if len(text) == 36 else -1
-    except ValueError:
-        return text
-    return number if 0 <= number < 2**128 and str(uuid.UUID(int=number)) == text else text
+    return int(text.replace("-", ""), 16) if _UUID.fullmatch(text) else text
+
+
+def _uid(compact: int | str) -> str:
+    if isinstance(compact, str):
+        return compact
+    digits = f"{compact:032x}"
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"

@@ -160,7 +160,7 @@ def workload_watches(features: SyncFeatures) -> Iterable[Watch]:
     for name in replica_status.kinds():
         reader = replica_status.get(name)
         for selector in reader.selectors(features):
-            yield Watch(workload_kind(reader, selector), reader.read)
+            yield Watch(workload_kind(reader, selector), reader.read_cached)
 
 
 def claim_watches(features: SyncFeatures) -> Iterable[Watch]:
