@@ -7,9 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from krm_fn import report, results
-from krm_fn.cli import command_options
+from krm_fn.cli import command_options, sync_estimate
+from krm_fn.cli.sync_estimate import EstimateOptions
 from krm_fn.config import Config
 from krm_fn.files import sources
 from krm_fn.status import SyncFeatures
@@ -27,6 +29,8 @@ _REQUIRED_OPTIONS = {
     "loras": "models",
 }
 """Options that need another option."""
+_ESTIMATE_NAMES = {"paths": "PATH", "changes": "--changes", "style": "--format"}
+"""Parameters that only an estimate has."""
 
 
 def _namespaces(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
@@ -97,6 +101,31 @@ def _switch(name: str, description: str, *, default: bool | None = False) -> Cal
 )
 @click.option("--log-format", type=click.Choice(("text", "json")), default="text", show_default=True, help="The format of the log.")
 @click.option("--log-level", type=click.Choice(_LEVELS), default="info", show_default=True, help="The lowest level of messages in the log.")
+@click.option(
+    "--estimate",
+    is_flag=True,
+    help="Print the memory, CPU time and API traffic for the objects in PATH, and end.",
+    allow_from_autoenv=False,
+)
+@click.option(
+    "--changes",
+    metavar="N",
+    type=click.IntRange(0),
+    default=1000,
+    show_default=True,
+    help="With --estimate: the changes of objects in an hour.",
+    allow_from_autoenv=False,
+)
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(("text", "json")),
+    default="text",
+    show_default=True,
+    help="With --estimate: the format of the estimate.",
+    allow_from_autoenv=False,
+)
+@click.argument("paths", metavar="[PATH...]", nargs=-1, type=click.Path(exists=True, allow_dash=True))
 @click.pass_context
 def sync(ctx: click.Context, /, **values: Any) -> None:
     """Keep the status of Dynamo resources up to date.
@@ -106,13 +135,20 @@ def sync(ctx: click.Context, /, **values: Any) -> None:
 
     Each option can also be set with an environment variable: KRM_FN_SYNC_ and the name in capitals, for example KRM_FN_SYNC_LOG_LEVEL.
 
-    Exit codes: 0 after SIGTERM or Ctrl-C; 1 after a failure; 2 wrong usage.
+    With --estimate, it reads no cluster. PATH is an export of a cluster, rendered objects, or a repository with graphs: files, folders
+    or stdin (-). The command prints the objects that it would hold in memory, what they need, and the memory limit to set.
+
+    Exit codes: 0 after SIGTERM or Ctrl-C, and after an estimate; 1 after a failure; 2 wrong usage.
 
     \b
       krm-fn sync                                        # all namespaces of the kubeconfig's cluster
       krm-fn sync --context kind-kind -n team-a --pods
       krm-fn sync --shard 2/5
+      kubectl get dgd,deployments,pods -A -o json | krm-fn sync --estimate --pods -
     """  # noqa: D301 - click reads the backspace
+    estimate = _estimate_options(ctx, values)
+    if estimate:
+        sys.exit(sync_estimate.run(estimate))
     for option, required in _REQUIRED_OPTIONS.items():
         if values[option] and not values[required]:
             raise click.UsageError(f"{_flag(option)} needs {_flag(required)}")
@@ -120,8 +156,24 @@ def sync(ctx: click.Context, /, **values: Any) -> None:
         from krm_fn.sync import logs, syncer  # noqa: PLC0415 - the extra may be missing
     logs.configure(values["log_format"], values["log_level"])
     values["config"] = _config(values["config"])
-    names = [(parameter.name or "").upper() for parameter in ctx.command.params]
+    names = [(option.name or "").upper() for option in ctx.command.params if isinstance(option, click.Option) and option.allow_from_autoenv]
     sys.exit(syncer.start(_options(values), options.unknown_variables(names)))
+
+
+def _estimate_options(ctx: click.Context, values: dict[str, Any]) -> EstimateOptions | None:
+    """Takes the options of an estimate out of the values; None without --estimate. Raises click.UsageError if options conflict."""
+    paths, is_asked, changes, style = (values.pop(name) for name in ("paths", "estimate", "changes", "style"))
+    given = {name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    if not is_asked:
+        if extra := [name for name in ("paths", "changes", "style") if name in given and (name != "paths" or paths)]:
+            raise click.UsageError(f"{_ESTIMATE_NAMES[extra[0]]} needs --estimate")
+        return None
+    if not paths:
+        raise click.UsageError("--estimate needs a PATH: files, folders, or - for stdin")
+    if conflicts := sorted(given - {*SyncFeatures._fields, *_ESTIMATE_NAMES, "estimate", "namespace", "config"}):
+        raise click.UsageError(f"{_flag(conflicts[0])} does not go together with --estimate, which reads no cluster and starts no syncer")
+    features = SyncFeatures(*(values[name] for name in SyncFeatures._fields))
+    return EstimateOptions(paths, values["config"], values["namespace"], features, changes, style)
 
 
 def _flag(name: str) -> str:
