@@ -112,6 +112,10 @@ class WorkloadIndex:
             else:
                 self._listing.pop(key, None)
 
+    def listed_by(self, workload: ObjectKey) -> tuple[ObjectKey, ...]:
+        """Returns the graphs whose annotation lists a workload. Two of them would be a mistake."""
+        return self._listing.get(workload, ())
+
     def _leave(self, family: tuple[str, str], key: ObjectKey) -> None:
         kinds = self._families[family]
         kinds[key[:3]] = tuple(name for name in kinds[key[:3]] if name != key.name)
@@ -119,10 +123,6 @@ class WorkloadIndex:
             del kinds[key[:3]]
         if not kinds:
             del self._families[family]
-
-    def listed_by(self, workload: ObjectKey) -> tuple[ObjectKey, ...]:
-        """Returns the graphs whose annotation lists a workload. Two of them would be a mistake."""
-        return self._listing.get(workload, ())
 
 
 def _family(status: ReplicaStatus | None) -> tuple[str, str]:

@@ -10,22 +10,24 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
-BASE = 54.0
+BASE = 51.0
 """MiB of a process without objects, after its start."""
-START = 3.0
-"""MiB that a process needs more while it reads a cluster for the first time, for the documents in its buffers."""
-BYTES = {"Pod": 420, "DynamoGraphDeployment": 1700, "DynamoComponentDeployment": 1700, "DynamoGraphDeploymentScalingAdapter": 1400}
+START = 2.0
+"""MiB that a process needs more for a moment: for large documents, and to list a kind again."""
+BYTES = {"Pod": 400, "DynamoGraphDeployment": 1030, "DynamoComponentDeployment": 1030, "DynamoGraphDeploymentScalingAdapter": 1030}
 """Bytes of one object in the caches and their indexes, by kind."""
-OTHER_BYTES = 700
+OTHER_BYTES = 560
 """Bytes of an object of another kind, most of which are Deployments."""
 DOCUMENT_BYTES = 5000
 """Bytes of a document in the API, for a kind of which the input has no document."""
-READ_SECONDS = 0.26
+START_SECONDS = 0.6
+"""CPU seconds to start without objects."""
+READ_SECONDS = 0.25
 """CPU seconds to read 1,000 objects, most of which is the parsing of JSON."""
-CHANGE_SECONDS = 0.004
-"""CPU seconds for one change: an event, a reconcile and the write of a status."""
-IDLE_SECONDS = 25.0
-"""CPU seconds of an hour without changes: the leader's Lease, probes and scrapes."""
+CHANGE_SECONDS = 0.002
+"""CPU seconds for one change: an event, a reconcile and the write of a status (`make bench-sync`: own CPU per change)."""
+IDLE_SECONDS = 18.0
+"""CPU seconds of an hour without changes: the leader's Lease, probes and scrapes. It is the goal of `make bench-sync`, 0.5 % of a core."""
 SHARE = 0.8
 """The part of the memory limit that a process may use at its peak. Larger documents and changes at the same time need the rest."""
 STEP = 32
@@ -82,7 +84,7 @@ def memory(objects: Mapping[str, int]) -> Memory:
     """Estimates the memory for objects by kind.
 
     >>> memory({})
-    Memory(steady=54, peak=57, limit=96)
+    Memory(steady=51, peak=53, limit=96)
     """
     steady = BASE + sum(BYTES.get(kind, OTHER_BYTES) * number for kind, number in objects.items()) / _MIB
     return Memory(math.ceil(steady), math.ceil(steady + START), rounded((steady + START) / SHARE))
@@ -109,7 +111,7 @@ def traffic(fleet: Fleet, changes: int, watches: int) -> Traffic:
     number, size = sum(fleet.kinds.values()), sum(documents.values())
     mean = size / number if number else 0
     return Traffic(
-        start_cpu=READ_SECONDS * number / 1000,
+        start_cpu=START_SECONDS + READ_SECONDS * number / 1000,
         start_bytes=size,
         hour_cpu=IDLE_SECONDS + CHANGE_SECONDS * changes,
         hour_bytes=round(changes * mean * _DOCUMENTS_OF_CHANGE),

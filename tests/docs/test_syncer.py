@@ -96,7 +96,7 @@ def test_the_estimate_gives_the_measured_memory_and_the_limit():
     """The constants of the estimate are from this table."""
     (limit,) = re.findall(r"limits: {memory: (\d+)Mi}", (RULES.parents[1] / "core" / "deployment.yaml").read_text())
     assert int(limit) == fleet_estimate.SHIPPED_LIMIT
-    assert f"limits the memory of a process to {limit} MiB, which is enough for 10,000 graphs." in PAGE
+    assert f"limits the memory of a process to {limit} MiB, which is enough for 15,000 graphs with 90,000 pods." in PAGE
     for row in table("Memory"):
         graphs, pods, _, steady, peak, seconds = (float(re.sub(r"[^0-9.]", "", cell)) for cell in row)
         objects = {"DynamoGraphDeployment": round(graphs), "Deployment": round(3 * graphs), "Pod": round(pods)}
@@ -104,4 +104,4 @@ def test_the_estimate_gives_the_measured_memory_and_the_limit():
         assert abs(estimated.steady - steady) <= 3
         assert abs(estimated.peak - peak) <= 3
         assert fleet_estimate.traffic(Fleet({"": objects}), 0, 10).start_cpu == pytest.approx(seconds, rel=0.5)
-    assert fleet_estimate.memory({"DynamoGraphDeployment": 10_000, "Deployment": 30_000, "Pod": 60_000}).limit <= int(limit)
+    assert fleet_estimate.memory({"DynamoGraphDeployment": 15_000, "Deployment": 45_000, "Pod": 90_000}).limit <= int(limit)
