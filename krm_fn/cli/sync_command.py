@@ -10,8 +10,7 @@ import click
 from click.core import ParameterSource
 
 from krm_fn import report, results
-from krm_fn.cli import command_options, sync_estimate
-from krm_fn.cli.sync_estimate import EstimateOptions
+from krm_fn.cli import command_options
 from krm_fn.config import Config
 from krm_fn.files import sources
 from krm_fn.status import SyncFeatures
@@ -146,34 +145,41 @@ def sync(ctx: click.Context, /, **values: Any) -> None:
       krm-fn sync --shard 2/5
       kubectl get dgd,deployments,pods -A -o json | krm-fn sync --estimate --pods -
     """  # noqa: D301 - click reads the backspace
-    estimate = _estimate_options(ctx, values)
-    if estimate:
-        sys.exit(sync_estimate.run(estimate))
+    _check_estimate(ctx, values)
+    if values.pop("estimate"):
+        sys.exit(_estimate(values))
     for option, required in _REQUIRED_OPTIONS.items():
         if values[option] and not values[required]:
             raise click.UsageError(f"{_flag(option)} needs {_flag(required)}")
     with command_options.sync_extra("sync"):
         from krm_fn.sync import logs, syncer  # noqa: PLC0415 - the extra may be missing
     logs.configure(values["log_format"], values["log_level"])
+    values = {name: value for name, value in values.items() if name not in _ESTIMATE_NAMES}
     values["config"] = _config(values["config"])
     names = [(option.name or "").upper() for option in ctx.command.params if isinstance(option, click.Option) and option.allow_from_autoenv]
     sys.exit(syncer.start(_options(values), options.unknown_variables(names)))
 
 
-def _estimate_options(ctx: click.Context, values: dict[str, Any]) -> EstimateOptions | None:
-    """Takes the options of an estimate out of the values; None without --estimate. Raises click.UsageError if options conflict."""
-    paths, is_asked, changes, style = (values.pop(name) for name in ("paths", "estimate", "changes", "style"))
+def _check_estimate(ctx: click.Context, values: dict[str, Any]) -> None:
+    """Raises click.UsageError if options conflict: an estimate has others than a syncer."""
     given = {name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE}
-    if not is_asked:
-        if extra := [name for name in ("paths", "changes", "style") if name in given and (name != "paths" or paths)]:
+    if not values["estimate"]:
+        if extra := [name for name in _ESTIMATE_NAMES if name in given and (name != "paths" or values[name])]:
             raise click.UsageError(f"{_ESTIMATE_NAMES[extra[0]]} needs --estimate")
-        return None
-    if not paths:
+        return
+    if not values["paths"]:
         raise click.UsageError("--estimate needs a PATH: files, folders, or - for stdin")
     if conflicts := sorted(given - {*SyncFeatures._fields, *_ESTIMATE_NAMES, "estimate", "namespace", "config"}):
         raise click.UsageError(f"{_flag(conflicts[0])} does not go together with --estimate, which reads no cluster and starts no syncer")
+
+
+def _estimate(values: dict[str, Any]) -> int:
+    from krm_fn.cli import sync_estimate  # noqa: PLC0415 - a syncer does not need the render in its memory
+
     features = SyncFeatures(*(values[name] for name in SyncFeatures._fields))
-    return EstimateOptions(paths, values["config"], values["namespace"], features, changes, style)
+    names = ("paths", "config", "namespace", "changes", "style")
+    paths, config, namespaces, changes, style = (values[name] for name in names)
+    return sync_estimate.run(sync_estimate.EstimateOptions(paths, config, namespaces, features, changes, style))
 
 
 def _flag(name: str) -> str:

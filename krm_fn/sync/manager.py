@@ -114,12 +114,15 @@ class Manager:
 
     def resources(self) -> dict[tuple[str, str, str], int]:
         """Counts the resources by kind, namespace and state."""
-        return {labels: count for labels, count in self._states.items() if count}
+        return dict(self._states)
 
     def _count(self, key: ObjectKey, value: Any, change: int) -> None:
         controller = self._counted.get((key.group, key.kind))
         if controller is not None and value is not None:
-            self._states[key.kind, key.namespace, controller.state(value)] += change
+            labels = key.kind, key.namespace, controller.state(value)
+            self._states[labels] += change
+            if not self._states[labels]:
+                del self._states[labels]
 
     def _add(self, task: Task) -> None:
         if self._serves(task.key.namespace):

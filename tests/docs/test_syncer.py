@@ -102,6 +102,6 @@ def test_the_estimate_gives_the_measured_memory_and_the_limit():
         objects = {"DynamoGraphDeployment": round(graphs), "Deployment": round(3 * graphs), "Pod": round(pods)}
         estimated = fleet_estimate.memory(objects)
         assert abs(estimated.steady - steady) <= 3
-        assert abs(estimated.peak - peak) <= 3
+        assert peak <= estimated.peak <= peak + 5, "some more for large objects"
         assert fleet_estimate.traffic(Fleet({"": objects}), 0, 10).start_cpu == pytest.approx(seconds, rel=0.5)
     assert fleet_estimate.memory({"DynamoGraphDeployment": 15_000, "Deployment": 45_000, "Pod": 90_000}).limit <= int(limit)
