@@ -4,6 +4,7 @@ PYTHON ?= python3
 # More workers than the two cores that this is measured on, because many tests wait for servers.
 WORKERS ?= 3
 MINUTES ?= 60
+GRAPHS ?= 3000
 GRAPHS ?= 10000
 BASE ?= main
 # The tests that have make targets of their own.
@@ -16,7 +17,7 @@ ENGINE ?= $(shell docker info >/dev/null 2>&1 && echo docker || echo podman)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo try test fuzz admission convert-check explain-coverage forecast soak test-gitops test-upgrades test-running test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags site site-serve test-site tools-site release release-check tools-release test-emulated playground test-playground
+.PHONY: help venv demo try test fuzz admission convert-check explain-coverage forecast soak soak-members test-gitops test-upgrades test-running test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags site site-serve test-site tools-site release release-check tools-release test-emulated playground test-playground
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -60,6 +61,9 @@ forecast: $(VENV)/dev tools ## compare forecasts with a real server: 400 random 
 
 soak: $(VENV)/dev tools ## run krm-fn sync under random faults, MINUTES=60 by default; make test does it for half a minute
 	KRM_FN_TOOLS=required KRM_FN_SOAK_SECONDS=$$(( 60 * $(MINUTES) )) $(BIN)/python -m pytest -s tests/sync/test_soak.py
+
+soak-members: $(VENV)/dev tools ## run three members of krm-fn sync, of which one is killed every two minutes, MINUTES=60 and GRAPHS=3000 by default
+	KRM_FN_TOOLS=required KRM_FN_SOAK_SECONDS=$$(( 60 * $(MINUTES) )) KRM_FN_SOAK_GRAPHS=$(GRAPHS) $(BIN)/python -m pytest -s tests/sync/test_soak_members.py
 
 test-gitops: $(VENV)/dev tools tools-gitops ## run the tests with the real Flux and Argo CD on a real API server
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/gitops
@@ -204,7 +208,7 @@ bench-sync: $(VENV)/dev tools ## measure the status syncer beside a client-go pr
 	@$(BIN)/python tools/install.py --target bench-sync
 	$(BIN)/python benchmarks/bench_sync.py $(if $(QUICK),--quick)
 
-bench-fleet: $(VENV)/dev tools ## measure the memory of the status syncer for up to 5,000 graphs, as one process and as three shards, about 10 minutes
+bench-fleet: $(VENV)/dev tools ## measure the memory, CPU time and traffic of the status syncer for up to 5,000 graphs, as one, three and six processes, about 20 minutes
 	$(BIN)/python benchmarks/bench_fleet.py
 
 clean: ## remove the files that these targets made in this folder; the user's cache stays

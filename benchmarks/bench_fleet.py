@@ -1,8 +1,9 @@
-"""Measures the memory of the status syncer for fleets of several sizes, as one process and as three shards, on one real API server.
+"""Measures the status syncer for fleets of several sizes, as one process and as several that share the namespaces, on one real API server.
 
-python benchmarks/bench_fleet.py [--graphs 1000 5000]
+python benchmarks/bench_fleet.py [--graphs 1000 5000] [--members 1 3 6]
 
-The syncer reads pods. No status is out of date, so it writes nothing.
+The syncer reads pods. No status is out of date, and the changes are of annotations, so it writes nothing. All figures are those of the
+process with the highest one, because a hash does not divide the namespaces into equal shares.
 """
 
 from __future__ import annotations
@@ -22,100 +23,164 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks import bench_sync  # noqa: E402 - the folder above
 from benchmarks.sync import fleet, processes  # noqa: E402
-from tests.testbed import control_plane, programs, server, syncer  # noqa: E402
+from tests.testbed import control_plane, programs, proxy, server, syncer  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-SHARDS = 3
 NAMESPACES = 60
+CHANGES = 1000
+LEASES = "dynamo-system"
 GRAPH = "DynamoGraphDeployment"
+_KIB, _MIB = 1024, 2**20
 
 
 class Figures(NamedTuple):
-    """The cached objects of each process, its memory in MiB and the peak of it, and the CPU seconds of its start."""
+    """The figures of the process with the highest one: cached objects, memory in MiB and its peak, CPU seconds and traffic.
 
-    cached: list[int]
-    steady: list[float]
-    peak: list[float]
-    cpu: list[float]
+    The traffic is what it received, at the start in MiB, and for 1,000 changes in KiB. `server_cpu` are CPU seconds of the API server.
+    """
+
+    processes: int
+    cached: int
+    memory: float
+    peak: float
+    start_cpu: float
+    start_received: float
+    changes_cpu: float
+    changes_received: float
+    server_cpu: float
 
     def row(self, size: fleet.Fleet) -> str:
         """One line of the table."""
         numbers = size.objects
-        columns = [numbers[GRAPH], numbers["Deployment"], numbers["Pod"], len(self.cached), max(self.cached)]
-        return "".join(f"{column:>13,}" for column in columns) + f"{max(self.steady):13.0f}{max(self.peak):13.0f}{max(self.cpu):13.1f}"
+        columns = [numbers[GRAPH], numbers["Deployment"], numbers["Pod"], self.processes, self.cached]
+        return "".join(f"{column:>12,}" for column in columns) + "".join(f"{figure:12.2f}" for figure in self[2:])
 
 
-HEAD = "".join(f"{name:>13}" for name in ("graphs", "Deployments", "pods", "processes", "cached", "MiB", "peak MiB", "CPU s"))
+NAMES = (
+    "graphs",
+    "Deployments",
+    "pods",
+    "processes",
+    "cached",
+    "MiB",
+    "peak MiB",
+    "start CPU s",
+    "start MiB",
+    "1k CPU s",
+    "1k KiB",
+    "1k server s",
+)
+HEAD = "".join(f"{name:>12}" for name in NAMES)
+
+
+class Process(NamedTuple):
+    """A process, and the proxy that counts what it receives."""
+
+    running: syncer.Syncer
+    proxy: proxy.Proxy
+
+    def used(self) -> tuple[float, int]:
+        """The CPU seconds of the process, and the bytes that it received."""
+        return processes.cpu(self.running.server.pid), self.proxy.received
 
 
 def prepare(plane: control_plane.ControlPlane, folder: Path) -> None:
     """Creates the sample of the fleet, and lets a syncer write its status."""
     bench_sync.serve(plane)
+    plane.namespace(LEASES)
     fleet.create_sample(plane)
     path = f"/apis/nvidia.com/v1alpha1/namespaces/{fleet.SAMPLES}/dynamographdeployments/{fleet.SAMPLE}"
     with syncer.running(plane.kubeconfig, folder, "--pods", "--no-events", "--no-leader-election"):
         server.eventually(lambda: plane.client.get(path).get("status", {}).get("state") == "successful")
 
 
-def measured(plane: control_plane.ControlPlane, folder: Path, size: fleet.Fleet, shards: int) -> Figures:
-    """Starts all processes at the same time, and measures them when each has looked at all its graphs."""
-    options = ("--pods", "--no-events", "--no-leader-election", "--log-level=info")
+def start(stack: contextlib.ExitStack, plane: control_plane.ControlPlane, folder: Path, count: int) -> list[Process]:
+    """Starts all processes at the same time."""
+    options = ("--pods", "--no-events", "--log-level=info", f"--lease-namespace={LEASES}")
+    started = []
+    for number in range(count):
+        name = f"krm-fn-sync-{number}-of-{count}"
+        counter = stack.enter_context(proxy.to(syncer.port(plane.kubeconfig)))
+        kubeconfig = syncer.through(plane.kubeconfig, folder / f"{name}.kubeconfig", counter.port)
+        sharing = "--shards" if count > 1 else "--no-leader-election"
+        running = syncer.running(kubeconfig, folder, *options, sharing, wait=False, name=name, pod=name)
+        started.append(Process(stack.enter_context(running), counter))
+    return started
+
+
+def measured(plane: control_plane.ControlPlane, folder: Path, size: fleet.Fleet, count: int) -> Figures:
+    """Starts the processes, measures them when each has looked at all its graphs, and again after changes."""
     with contextlib.ExitStack() as stack:
-        running = [
-            stack.enter_context(
-                syncer.running(
-                    plane.kubeconfig, folder, *options, f"--shard={number}/{shards}", wait=False, name=f"shard-{number}-of-{shards}"
-                )
-            )
-            for number in range(1, shards + 1)
-        ]
-        for process in running:
-            process.server.wait(process.ready, 600)
-        server.eventually(lambda: sum(_processed(process) for process in running) >= size.graphs, 600)
+        members = start(stack, plane, folder, count)
+        for member in members:
+            member.running.server.wait(member.running.ready, 600)
+        objects = sum(size.objects.values()) + 1 + len(fleet.SERVICES) * (1 + fleet.PODS)
+        server.eventually(lambda: sum(_metric(member, "cached_objects") for member in members) == objects, 600)
+        server.eventually(lambda: sum(_metric(member, "writes_total", kind=GRAPH, result="noop") for member in members) >= size.graphs, 600)
         time.sleep(2)  # the memory of a moment is not that of a process at rest
-        memory = [processes.memory(process.server.pid) for process in running]
-        if any(process.metric("writes_total", result="written") for process in running):
+        memory = [processes.memory(member.running.server.pid) for member in members]
+        begin, server_begin = [member.used() for member in members], processes.cpu(plane.apiserver.pid)
+        change(plane, size)
+        time.sleep(2)
+        end, server_end = [member.used() for member in members], processes.cpu(plane.apiserver.pid)
+        if any(_metric(member, "writes_total", result="written") for member in members):
             raise RuntimeError("the copies have the status of the sample, but the syncer wrote another one")
+        thousands = CHANGES / 1000
         return Figures(
-            [int(process.metric("cached_objects")) for process in running],
-            [steady for steady, _ in memory],
-            [peak for _, peak in memory],
-            [processes.cpu(process.server.pid) for process in running],
+            count,
+            int(max(_metric(member, "cached_objects") for member in members)),
+            max(steady for steady, _ in memory),
+            max(peak for _, peak in memory),
+            max(cpu for cpu, _ in begin),
+            max(received for _, received in begin) / _MIB,
+            max(after[0] - before[0] for before, after in zip(begin, end, strict=True)) / thousands,
+            max(after[1] - before[1] for before, after in zip(begin, end, strict=True)) / thousands / _KIB,
+            (server_end - server_begin) / thousands,
         )
 
 
-def _processed(process: syncer.Syncer) -> float:
-    """The graphs that a process has looked at; 0 while it is too busy to answer."""
+def change(plane: control_plane.ControlPlane, size: fleet.Fleet) -> None:
+    """Changes an annotation of graphs in all namespaces."""
+    for number in range(CHANGES):
+        index = number * 7919 % size.graphs
+        namespace, name = fleet.namespace(index % size.namespaces), f"graph-{index:05}"
+        path = f"/apis/nvidia.com/v1alpha1/namespaces/{namespace}/dynamographdeployments/{name}"
+        body = {"metadata": {"annotations": {"example.com/change": f"{time.time()}"}}}
+        answer = plane.client.request("PATCH", path, body, "application/merge-patch+json")
+        if not answer.ok:
+            raise OSError(answer.message)
+
+
+def _metric(member: Process, name: str, **labels: str) -> float:
+    """The value of a metric; 0 while the process is too busy to answer."""
     with contextlib.suppress(OSError):
-        return process.metric("writes_total", kind=GRAPH, result="noop")
+        return member.running.metric(name, **labels)
     return 0
 
 
-def run(plane: control_plane.ControlPlane, folder: Path, sizes: Sequence[fleet.Fleet]) -> dict[tuple[int, int], Figures]:
-    """Measures all sizes, the smallest first; returns the figures by graphs and shards, and prints them."""
+def run(plane: control_plane.ControlPlane, folder: Path, sizes: Sequence[fleet.Fleet], counts: Sequence[int]) -> None:
+    """Measures all sizes, the smallest first, and prints the figures."""
     prepare(plane, folder)
     print(HEAD, flush=True)
-    figures = {}
     for size in sizes:
         fleet.store(plane, size)
-        for shards in (1, SHARDS):
-            figures[size.graphs, shards] = measured(plane, folder, size, shards)
-            print(figures[size.graphs, shards].row(size), flush=True)
-    return figures
+        for count in counts:
+            print(measured(plane, folder, size, count).row(size), flush=True)
 
 
 def main() -> None:
     """Runs all measurements."""
-    parser = argparse.ArgumentParser(description="Memory of the status syncer.")
+    parser = argparse.ArgumentParser(description="Memory, CPU time and traffic of the status syncer.")
     parser.add_argument("--graphs", type=int, nargs="+", default=[100, 1000, 5000])
+    parser.add_argument("--members", type=int, nargs="+", default=[1, 3, 6])
     options = parser.parse_args()
     os.chdir(ROOT)
     needed = control_plane.Programs(*(programs.path(name) for name in ("etcd", "kube-apiserver", "kubectl")))
     print(f"{os.cpu_count()} cores, load {processes.load()}, Python {platform.python_version()}")
     with tempfile.TemporaryDirectory() as folder, control_plane.running(Path(folder), needed) as plane:
-        run(plane, Path(folder), [fleet.Fleet(graphs, NAMESPACES) for graphs in sorted(options.graphs)])
+        run(plane, Path(folder), [fleet.Fleet(graphs, NAMESPACES) for graphs in sorted(options.graphs)], options.members)
 
 
 if __name__ == "__main__":

@@ -80,19 +80,20 @@ def store(plane: ControlPlane, fleet: Fleet) -> None:
 def _copies(texts: list[str], fleet: Fleet) -> Iterator[tuple[str, str]]:
     """Keys and values in etcd."""
     for number in range(fleet.namespaces):
-        metadata = {"name": _namespace(number), "uid": str(uuid.uuid4()), "creationTimestamp": _SINCE}
+        metadata = {"name": namespace(number), "uid": str(uuid.uuid4()), "creationTimestamp": _SINCE}
         body = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata, "spec": {"finalizers": ["kubernetes"]}}
-        yield f"/registry/namespaces/{_namespace(number)}", json.dumps({**body, "status": {"phase": "Active"}})
+        yield f"/registry/namespaces/{namespace(number)}", json.dumps({**body, "status": {"phase": "Active"}})
     for number in range(fleet.graphs):
-        namespace = _namespace(number % fleet.namespaces)
+        home = namespace(number % fleet.namespaces)
         for text in texts:
-            copy = json.loads(text.replace(SAMPLES, namespace).replace(SAMPLE, f"graph-{number:05}"))
+            copy = json.loads(text.replace(SAMPLES, home).replace(SAMPLE, f"graph-{number:05}"))
             copy["metadata"]["uid"] = str(uuid.uuid4())
             del copy["metadata"]["resourceVersion"]
-            yield f"/registry/{_FOLDERS[copy['kind']]}/{namespace}/{copy['metadata']['name']}", json.dumps(copy)
+            yield f"/registry/{_FOLDERS[copy['kind']]}/{home}/{copy['metadata']['name']}", json.dumps(copy)
 
 
-def _namespace(number: int) -> str:
+def namespace(number: int) -> str:
+    """The name of a namespace of a fleet."""
     return f"team-{number:03}"
 
 

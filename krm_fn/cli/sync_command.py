@@ -15,7 +15,7 @@ from krm_fn.config import Config
 from krm_fn.files import sources
 from krm_fn.status import SyncFeatures
 from krm_fn.sync import options
-from krm_fn.sync.options import Options, Shard
+from krm_fn.sync.options import Options
 
 _FILE = click.Path(exists=True, dir_okay=False)
 _LEVELS = ("debug", "info", "warning", "error")
@@ -38,11 +38,9 @@ def _namespaces(ctx: click.Context, param: click.Parameter, texts: tuple[str, ..
     return tuple(dict.fromkeys(namespace for name in names if (namespace := command_options.namespace(ctx, param, name))))
 
 
-def _shard(_ctx: click.Context, _param: click.Parameter, text: str) -> Shard:
-    try:
-        return options.parse_shard(text)
-    except ValueError as problem:
-        raise click.BadParameter(str(problem)) from None
+def _replaced_shard(_ctx: click.Context, _param: click.Parameter, text: str | None) -> None:
+    if text is not None:
+        raise click.UsageError(f"--shard {text} was replaced; use --shards, with the same flags in each process: they find each other")
 
 
 def _address(_ctx: click.Context, _param: click.Parameter, text: str) -> tuple[str, int]:
@@ -79,10 +77,9 @@ def _switch(name: str, description: str, *, default: bool | None = False) -> Cal
 @_switch("events", "Write events when a resource changes its state.", default=True)
 @click.option("--hold-namespaces", is_flag=True, help="Keep a cluster-wide Dynamo operator out of each --namespace.")
 @_switch("leader-election", "Let only one of several replicas write. The default in a pod is yes.", default=None)
-@click.option(
-    "--lease-namespace", metavar="NS", default="", help="The namespace of the leader's Lease. The default is the namespace of the pod."
-)
-@click.option("--shard", metavar="I/N", default="1/1", callback=_shard, help="Serve one of N shares of the namespaces, I from 1 to N.")
+@click.option("--lease-namespace", metavar="NS", default="", help="The namespace of the Leases. The default is the namespace of the pod.")
+@click.option("--shards", is_flag=True, help="Share the namespaces with all processes that have this flag and the same --lease-namespace.")
+@click.option("--shard", hidden=True, expose_value=False, callback=_replaced_shard)
 @click.option(
     "--listen",
     metavar="ADDRESS:PORT",
@@ -142,7 +139,7 @@ def sync(ctx: click.Context, /, **values: Any) -> None:
     \b
       krm-fn sync                                        # all namespaces of the kubeconfig's cluster
       krm-fn sync --context kind-kind -n team-a --pods
-      krm-fn sync --shard 2/5
+      krm-fn sync --shards --namespace team-a --namespace team-b
       kubectl get dgd,deployments,pods -A -o json | krm-fn sync --estimate --pods -
     """  # noqa: D301 - click reads the backspace
     _check_estimate(ctx, values)
@@ -151,6 +148,8 @@ def sync(ctx: click.Context, /, **values: Any) -> None:
     for option, required in _REQUIRED_OPTIONS.items():
         if values[option] and not values[required]:
             raise click.UsageError(f"{_flag(option)} needs {_flag(required)}")
+    if values["shards"] and values["leader_election"] is not None:
+        raise click.UsageError("--shards has no leader; remove --leader-election or --no-leader-election")
     with command_options.sync_extra("sync"):
         from krm_fn.sync import logs, syncer  # noqa: PLC0415 - the extra may be missing
     logs.configure(values["log_format"], values["log_level"])

@@ -119,7 +119,7 @@ def _text(fleet: Fleet, options: EstimateOptions, watches: int) -> str:
     traffic, shards = fleet_estimate.traffic(fleet, options.changes, watches), fleet_estimate.shards(fleet)
     table = report.columns(("KIND", "OBJECTS"), [(kind, f"{number:,}") for kind, number in [*kinds.items(), ("all", sum(kinds.values()))]])
     enough = {None: "one namespace alone needs more, so raise the limit", 1: "one process is enough"}.get(
-        shards, f"{shards} shards are enough"
+        shards, f"{shards} replicas with --shards are enough"
     )
     received = f"{_megabytes(traffic.hour_bytes)} from the API server"
     lines = (

@@ -110,6 +110,11 @@ class LoraLoader:
         if key in self._models:
             self._models.pop(key).clear()
 
+    def forget_namespaces(self, namespaces: Collection[str]) -> None:
+        """Forgets all models in some namespaces: another process loads their adapters now."""
+        for key in [key for key in self._models if key.namespace in namespaces]:
+            self.forget(key)
+
     def load_statuses(self, key: ObjectKey) -> dict[WorkerEndpoint, AdapterLoad]:
         """Returns the status of a model's adapter on each endpoint."""
         model = self._models.get(key)

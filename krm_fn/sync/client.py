@@ -117,15 +117,17 @@ class Client:
         body: Any = None,
         content_type: str = "application/json",
         *,
+        accept: str = "",
         timeout: float | None = None,  # noqa: ASYNC109 - asyncio.timeout would keep the other connections
     ) -> dict[str, Any]:
-        """Sends one request and returns the object in the answer. `body` is any JSON value. `timeout` replaces the client's, in seconds.
+        """Sends one request and returns the object in the answer. `body` is any JSON value.
 
-        Raises ApiError, TransportError or ClusterError. On 401 it reads the credentials again and repeats the request once.
+        `accept` is another media type in JSON for the answer. `timeout` replaces the client's, in seconds. Raises ApiError, TransportError
+        or ClusterError. On 401 it reads the credentials again and repeats the request once.
         """
         path = await self.versions.path(path)
         data = None if body is None else _encoded(body)
-        headers = {} if data is None else {"Content-Type": content_type}
+        headers = ({} if data is None else {"Content-Type": content_type}) | ({"Accept": accept} if accept else {})
         limit = aiohttp.ClientTimeout(total=timeout or self._timeout, sock_connect=10)
         session = self._open(self._request_session)
         try:

@@ -6,7 +6,7 @@ A version of an object never replaces a newer one in the store.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Generic, TypeVar
 
 from krm_fn.kube.identity import ObjectKey
@@ -109,7 +109,7 @@ class Store(Generic[V]):
 class Informer(Generic[V]):
     """Applies the objects of one reflector to a store. Calls `on_change(key, before, after)` for each change of a value.
 
-    Objects in namespaces for which `owns(namespace)` is false never reach the store.
+    Objects in namespaces for which `owns(namespace)` is false, because another process serves them, never reach the store.
 
     If the labels of an object change, another informer of the same store may deliver it. Only the informer that stored it last may remove
     it.
@@ -163,10 +163,11 @@ class Informer(Generic[V]):
         """Makes the next list replace all objects, also those that have not changed since."""
         self._store.distrust()
 
-    def clear(self) -> None:
-        """Removes all objects."""
+    def clear(self, namespaces: Collection[str] | None = None) -> None:
+        """Removes all objects, or those in some namespaces."""
         for key in self._store.keys_from(self):
-            self._drop_own(key)
+            if namespaces is None or key.namespace in namespaces:
+                self._drop_own(key)
 
     def put(self, resource: Resource) -> None:
         """Stores an object that exists."""

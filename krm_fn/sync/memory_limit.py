@@ -121,11 +121,11 @@ class MemoryWatch:
         used, number = use.used // _MIB, sum(cached.values())
         if self._complete():
             enough = max(fleet_estimate.memory(cached).limit, fleet_estimate.rounded(limit + 1))
-            unread, fix = "", f"{enough} MiB, or share the namespaces among 2 shards"
+            unread, fix = "", f"{enough} MiB, or share the namespaces among more replicas with --shards"
         else:
             unread, fix = (
                 ", and not all are read yet",
-                f"at least {fleet_estimate.rounded(2 * limit)} MiB, or share the namespaces among shards",
+                f"at least {fleet_estimate.rounded(2 * limit)} MiB, or share the namespaces among more replicas with --shards",
             )
         text = "%d of %d MiB of memory are used by %d objects%s; the kernel ends this process at its limit. Set the limit to %s"
         _LOG.warning(text, used, limit, number, unread, fix)

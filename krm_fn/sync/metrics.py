@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, ProcessCollector, disable_created_metrics, generate_latest
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 import krm_fn
 from krm_fn.sync.memory_limit import MemoryUse
@@ -20,14 +20,15 @@ _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 class Snapshot(NamedTuple):
     """The values of one scrape: the queue, the caches by kind, and the number of resources by kind, namespace and state.
 
-    `installation` is the namespace and the name of the Lease that all replicas and shards share, `shard` is in the form `2/3`, and
-    `shards` is the number of shards.
+    `installation` is the namespace and the name of the Lease that all replicas share. `serves` is true for a process that writes. `members`
+    is the number of live members that share the namespaces, and `moves` counts the namespaces that this process gained and lost; None
+    without `--shards`.
     """
 
     installation: str
-    shard: str
-    shards: int
-    leader: bool
+    serves: bool
+    members: int | None = None
+    moves: dict[str, int] = {}
     queue_depth: int = 0
     queue_retries: int = 0
     queue_age: float = 0.0
@@ -65,6 +66,12 @@ class Metrics(Listener):
             self.events.labels(result)
         self.restarts = Counter(_PREFIX + "watch_restarts", "Watches that ended.", ("kind", "reason"), registry=registry)
         self.relists = Counter(_PREFIX + "relists", "Complete lists of a kind.", ("kind",), registry=registry)
+        self.rejects = Counter(
+            _PREFIX + "foreign_objects",
+            "Objects of other members that the server sent, and that were dropped.",
+            ("kind",),
+            registry=registry,
+        )
         self.lora_operations = Counter(
             _PREFIX + "lora_operations",
             "Requests to workers that load or unload a LoRA adapter.",
@@ -82,6 +89,10 @@ class Metrics(Listener):
     def relisted(self, kind: str) -> None:
         """Counts a complete list of a kind."""
         self.relists.labels(kind).inc()
+
+    def rejected(self, kind: str) -> None:
+        """Counts an object of another member."""
+        self.rejects.labels(kind).inc()
 
     def watch(self, snapshot: Callable[[], Snapshot]) -> None:
         """Adds the gauges. `snapshot` is called at each scrape."""
@@ -110,10 +121,20 @@ class _Gauges:
             "Time since the oldest change of a resource that was not processed with success yet.",
             value=snapshot.queue_age,
         )
-        labels = ("installation", "shard")
-        leader = {(snapshot.installation, snapshot.shard): snapshot.leader}
-        yield _family("leader", "1 if this replica is the leader of its shard.", labels, leader)
-        yield _family("shards", "Shards of the installation.", ("installation",), {(snapshot.installation,): snapshot.shards})
+        labels, installation = ("installation",), (snapshot.installation,)
+        yield _family(
+            "leader", "1 if this process writes: it is the leader, or a live member of shards.", labels, {installation: snapshot.serves}
+        )
+        if snapshot.members is not None:
+            yield _family(
+                "members", "Live members that share the namespaces, as this process sees them.", labels, {installation: snapshot.members}
+            )
+        namespaces = len({namespace for _, namespace, _ in snapshot.resources})
+        yield GaugeMetricFamily(_PREFIX + "namespaces", "Namespaces with Dynamo resources in the caches.", value=namespaces)
+        moves = CounterMetricFamily(_PREFIX + "moves", "Namespaces that this process gained or lost.", labels=("direction",))
+        for direction, count in snapshot.moves.items():
+            moves.add_metric((direction,), count)
+        yield moves
         yield _family("cached_objects", "Objects in the caches.", ("kind",), {(kind,): count for kind, count in snapshot.cached.items()})
         yield _family(
             "last_event_seconds",

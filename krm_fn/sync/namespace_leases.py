@@ -103,6 +103,10 @@ class NamespaceLeases(Listener):
         self._listener.relisted(kind)
         self.forbidden.clear()
 
+    def rejected(self, kind: str) -> None:
+        """Counts a Lease in a namespace of another member."""
+        self._listener.rejected(kind)
+
     def excluded(self, namespace: str) -> bool:
         """Returns True if another holder has a valid Lease in the namespace."""
         lease = self._lease(namespace)
@@ -142,14 +146,16 @@ class NamespaceLeaseError(Exception):
 
 
 class HeldNamespaces:
-    """Namespace Leases that this syncer holds, for namespaces that it serves alone."""
+    """Namespace Leases that this syncer holds, for namespaces that it serves alone. `owns(namespace)` is false while a peer serves it."""
 
-    def __init__(self, client: Client, namespaces: Iterable[str], installation: str) -> None:
+    def __init__(self, client: Client, namespaces: Iterable[str], installation: str, owns: Callable[[str], bool] = lambda _: True) -> None:
         self._client = client
         self._namespaces = tuple(namespaces)
         self._installation = installation
         self._identity = identity(installation)
         self._acquired: set[str] = set()
+        self._owns = owns
+        self._moved = asyncio.Event()
 
     async def run(self) -> None:
         """Writes the Leases now and every 10 s until the task is cancelled.
@@ -160,8 +166,15 @@ class HeldNamespaces:
         failures = dict.fromkeys(self._namespaces, _FAILURE_LIMIT - 1)  # the first write must succeed
         while self._namespaces:
             began = time.monotonic()
-            await asyncio.gather(*(self._renew(namespace, failures) for namespace in self._namespaces))
-            await asyncio.sleep(max(0.0, began + RENEW_PERIOD - time.monotonic()))
+            self._moved.clear()
+            await asyncio.gather(*(self._renew(namespace, failures) for namespace in self._namespaces if self._owns(namespace)))
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(began + RENEW_PERIOD - time.monotonic()):
+                    await self._moved.wait()
+
+    def move(self) -> None:
+        """Writes the Leases of namespaces that this process has gained at once."""
+        self._moved.set()
 
     async def _renew(self, namespace: str, failures: dict[str, int]) -> None:
         try:
@@ -183,7 +196,7 @@ class HeldNamespaces:
         """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_RELEASE_TIMEOUT):
-                await asyncio.gather(*(self._release(namespace, successor) for namespace in sorted(self._acquired)))
+                await asyncio.gather(*(self._release(namespace, successor) for namespace in sorted(filter(self._owns, self._acquired))))
 
     async def _release(self, namespace: str, successor: bool) -> None:
         path = LEASES.path(namespace, NAME)

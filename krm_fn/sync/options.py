@@ -1,4 +1,4 @@
-"""The settings of `krm-fn sync`, its share of the namespaces, and the environment variables that set the options."""
+"""The settings of `krm-fn sync`, and the environment variables that set the options."""
 
 from __future__ import annotations
 
@@ -10,32 +10,11 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from krm_fn.config import Config
-from krm_fn.kube import digest
 from krm_fn.status import SyncFeatures
 
 PREFIX = "KRM_FN_SYNC_"
 _SERVICE_LINK = re.compile(r"(SERVICE_HOST|SERVICE_PORT(_.*)?|PORT(_[0-9]+_.*)?)")
 """Kubernetes sets variables of this form for a Service with the name `krm-fn-sync` in the pod's namespace."""
-_SHARD = re.compile(r"([1-9][0-9]{0,3})/([1-9][0-9]{0,3})")
-
-
-class Shard(NamedTuple):
-    """One of `total` syncers that share a cluster: number `number`, from 1. It serves the namespaces whose hash falls to it."""
-
-    number: int = 1
-    total: int = 1
-
-    def __str__(self) -> str:
-        return f"{self.number}/{self.total}"
-
-    def owns(self, namespace: str) -> bool:
-        """Returns True if this shard serves the namespace. Each namespace has exactly one shard, in every process and on every machine."""
-        return int(digest.hexadecimal(namespace)[:15], 16) % self.total == self.number - 1
-
-    @property
-    def suffix(self) -> str:
-        """The suffix in the names of the shard's Leases; empty for a syncer without shards."""
-        return "" if self.total == 1 else f"-{self.number}-of-{self.total}"
 
 
 class Options(NamedTuple):
@@ -55,25 +34,13 @@ class Options(NamedTuple):
     """None: on in a cluster."""
     lease_namespace: str = ""
     """Empty: the pod's namespace, or the kubeconfig's."""
-    shard: Shard = Shard()
+    shards: bool = False
+    """True: the process is one of several that share the namespaces."""
     address: str = "127.0.0.1"
     port: int = 8080
     workers: int = 8
     log_format: str = "text"
     log_level: str = "info"
-
-
-def parse_shard(text: str) -> Shard:
-    """Parses a shard in the form `2/5`. Raises ValueError for another form, and for a number above the total.
-
-    >>> parse_shard("2/5")
-    Shard(number=2, total=5)
-    """
-    match = _SHARD.fullmatch(text)
-    shard = Shard(*map(int, match.groups())) if match else None
-    if shard is None or shard.number > shard.total:
-        raise ValueError(f"{text!r} is not a shard; write NUMBER/TOTAL, for example 2/5 for the second of five")
-    return shard
 
 
 def instance_name(environment: Mapping[str, str] = os.environ) -> str:

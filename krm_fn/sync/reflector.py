@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import logging
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from time import monotonic
 from typing import Any, Generic, TypeVar
 
@@ -20,6 +20,7 @@ from krm_fn.sync.api_resources import ApiResource
 from krm_fn.sync.backoff import Backoff
 from krm_fn.sync.client import ApiError, Client, GarbledError, StalledError
 from krm_fn.sync.informer import Informer, Store
+from krm_fn.sync.shard import Shard
 
 V = TypeVar("V")
 
@@ -36,6 +37,8 @@ LAST_RETRY = 30.0
 CONFIRMATIONS = 3
 """Answers in a row after which the reflector acts on them: 404 for a kind with cached objects, errors inside a watch."""
 INITIAL_END = "k8s.io/initial-events-end"
+FOREIGN_OBJECTS = 100
+"""Objects of other members after which a watch begins again with a selector that excludes them."""
 
 
 class Listener:
@@ -44,22 +47,25 @@ class Listener:
     def restarted(self, kind: str, reason: str) -> None:
         """Receives the end of a watch.
 
-        `reason` is bug, connection, credentials, ended, error, expired, forbidden, garbage, missing, refused or stalled.
+        `reason` is bug, connection, credentials, ended, error, expired, forbidden, garbage, missing, moved, refused or stalled.
         """
 
     def relisted(self, kind: str) -> None:
         """Receives the end of a complete list of a kind."""
+
+    def rejected(self, kind: str) -> None:
+        """Receives an object that belongs to another member."""
 
 
 class Reflector(Generic[V]):
     """Watches one kind in one namespace, or in all namespaces (""). Several reflectors may fill one store.
 
     `project` returns the cached value of an object. `on_change(key, before, after)` is called after each change of a value; None means that
-    the object did not exist before, or does not exist any more. `owns(namespace)` is false for the namespaces of other shards, whose
-    objects are not stored. `synced` is set once the store holds all objects; a kind that the server does not know counts as synced and
-    empty. `problem` is the message of the server while it rejects requests for the kind, else empty. `served` is false while the server
-    does not know the kind. `last_data` is the monotonic time of the last answer of the server with objects or to a watch, `last_active`
-    that of the last attempt or data: it stops only if this reflector hangs.
+    the object did not exist before, or does not exist any more. The store has only objects of the `shard`. `synced` is set while the store
+    holds all of them; a kind that the server does not know counts as synced and empty. `problem` is the message of the server while it
+    rejects requests for the kind, else empty. `served` is false while the server does not know the kind. `last_data` is the monotonic time
+    of the last answer of the server with objects or to a watch, `last_active` that of the last attempt or data: it stops only if this
+    reflector hangs.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917
@@ -71,7 +77,7 @@ class Reflector(Generic[V]):
         project: Callable[[Resource], V],
         on_change: Callable[[ObjectKey, V | None, V | None], None],
         listener: Listener | None = None,
-        owns: Callable[[str], bool] = lambda _: True,
+        shard: Shard | None = None,
     ) -> None:
         self.kind = kind
         self.namespace = namespace
@@ -80,7 +86,8 @@ class Reflector(Generic[V]):
         self.served = True
         self.last_data = self.last_active = monotonic()
         self._client = client
-        self._informer = Informer(kind, store, project=project, on_change=on_change, owns=owns)
+        self._shard = shard or Shard()
+        self._informer = Informer(kind, store, project=project, on_change=on_change, owns=self._accepts)
         self._listener = listener or Listener()
         self._path = kind.path(namespace)
         self._versioned_path = ""  # the path of the last request, in the version that the server serves
@@ -90,19 +97,49 @@ class Reflector(Generic[V]):
         self._logged = False
         self._forbidden_count = 0  # answers 403 in a row
         self._unconfirmed = 0  # answers in a row that are not confirmed yet
+        self._attempt_timeout: asyncio.Timeout | None = None  # `move` ends it
+        self._moved = False  # True: the shard has gained namespaces since the last request
+        self._selector = ""  # the selector of the last request that excludes namespaces
+        self._foreign_count = 0  # objects of other members since the last request
+
+    @property
+    def is_shared(self) -> bool:
+        """True if the shard of the reflector is one of several."""
+        return bool(self._shard.name)
 
     async def run(self) -> None:
         """Lists and watches the kind until the task is cancelled. No error ends it."""
         while True:
-            began = self.last_active = monotonic()
-            reason, pause = await self._attempt()
-            self.last_active = monotonic()
-            self._listener.restarted(self.kind.kind, reason)
-            lasted = self.last_active - began >= STABLE
-            if lasted:
-                self._backoff.reset()
-            if not (lasted and reason == "ended"):
-                await asyncio.sleep(self._backoff.next() if pause is None else pause)
+            try:
+                async with asyncio.timeout(None) as self._attempt_timeout:
+                    await self._run_once()
+            except TimeoutError:
+                self._listener.restarted(self.kind.kind, "moved")
+
+    def move(self, lost: Collection[str], *, gains: bool) -> None:
+        """Follows a change of the shard: removes the objects of `lost` namespaces, and begins the watch again with another selector.
+
+        If the shard `gains` namespaces, all objects are listed again, and `synced` is cleared until then.
+        """
+        self._informer.clear(lost)
+        if gains:
+            self._moved = True
+            if self.served:
+                self.synced.clear()
+        if self._attempt_timeout is not None and not self._attempt_timeout.expired():
+            self._attempt_timeout.reschedule(asyncio.get_running_loop().time())
+
+    async def _run_once(self) -> None:
+        """Makes one attempt, and waits until it is time for the next one."""
+        began = self.last_active = monotonic()
+        reason, pause = await self._attempt()
+        self.last_active = monotonic()
+        self._listener.restarted(self.kind.kind, reason)
+        lasted = self.last_active - began >= STABLE
+        if lasted:
+            self._backoff.reset()
+        if not (lasted and reason == "ended"):
+            await asyncio.sleep(self._backoff.next() if pause is None else pause)
 
     async def _attempt(self) -> tuple[str, float | None]:
         """Runs one list and watch to its end. Returns the reason of the end, and the seconds to wait; None means the usual backoff."""
@@ -114,6 +151,9 @@ class Reflector(Generic[V]):
             return "bug", None
 
     async def _list_and_watch(self) -> tuple[str, float | None]:
+        await self._wait_until_owned()
+        if self._moved:
+            self._version, self._moved = "", False
         try:
             await self._discover_version()
             if not self._version and not self._has_watch_list:
@@ -134,6 +174,14 @@ class Reflector(Generic[V]):
             return "stalled" if isinstance(error, StalledError) else "connection", None
         return "ended", None
 
+    async def _wait_until_owned(self) -> None:
+        """Waits while the namespace of this reflector belongs to another member, without an object. `move` ends this, too."""
+        while self.namespace and not self._shard.owns(self.namespace):
+            self._moved = False
+            self._set_synced()
+            self.last_data = self.last_active = monotonic()
+            await asyncio.sleep(LAST_RETRY)
+
     async def _discover_version(self) -> None:
         """Discovers the API version to read. After a change of the version, all objects are listed again, because their fields differ."""
         path = await self._client.versions.path(self._path)
@@ -142,7 +190,7 @@ class Reflector(Generic[V]):
             self._informer.distrust()
 
     async def _watch(self) -> None:
-        params = self.kind.selectors() | {"watch": "1", "allowWatchBookmarks": "true", "timeoutSeconds": str(random.randint(290, 590))}  # noqa: S311
+        params = self._selectors() | {"watch": "1", "allowWatchBookmarks": "true", "timeoutSeconds": str(random.randint(290, 590))}  # noqa: S311
         if self._version:
             params |= {"resourceVersion": self._version}
         else:
@@ -153,6 +201,23 @@ class Reflector(Generic[V]):
                 self._answered()
                 self._handle_event(event)
                 self._logged = False
+                if self._foreign_count >= FOREIGN_OBJECTS and not self._informer.listing:
+                    self._foreign_count = 0
+                    if self._selector != self._shard.selector():
+                        return  # the next watch excludes their namespaces
+
+    def _selectors(self) -> dict[str, str]:
+        """Returns the selectors of a list or a watch, which exclude the known namespaces of other members."""
+        self._foreign_count = 0
+        self._selector = "" if self.namespace else self._shard.selector()
+        return self.kind._replace(field_selector=",".join(filter(None, (self.kind.field_selector, self._selector)))).selectors()
+
+    def _accepts(self, namespace: str) -> bool:
+        accepted = self._shard.accepts(namespace)
+        if not accepted:
+            self._foreign_count += 1
+            self._listener.rejected(self.kind.kind)
+        return accepted
 
     def _answered(self) -> None:
         """Records an answer of the server with objects, or one that accepts a watch: a quiet kind has no objects to send for hours."""
@@ -181,7 +246,7 @@ class Reflector(Generic[V]):
     async def _list(self) -> None:
         """Lists all objects in pages, for servers without streaming lists."""
         self._informer.begin()
-        params = self.kind.selectors() | {"limit": str(PAGE)}
+        params = self._selectors() | {"limit": str(PAGE)}
         while True:
             page = await self._client.request("GET", self._versioned_path, params)
             self._answered()
@@ -196,6 +261,8 @@ class Reflector(Generic[V]):
     def _complete(self, version: str) -> None:
         self._informer.complete(version)
         self._version = version
+        if self._moved:  # the list was made for the namespaces before
+            return
         self._listener.relisted(self.kind.kind)
         self._set_synced()
 
@@ -204,6 +271,10 @@ class Reflector(Generic[V]):
         if error.status == 410 or (error.status == 504 and "resource version" in error.message.lower()):
             self._version = ""
             return "expired", None
+        if self._selector and error.status in {400, 414, 431} and not error.reason:
+            self._shard.shorten_selector()
+            _LOG.warning("%s: a server or a proxy refuses the long request that excludes namespaces; shortening it", self.kind.kind)
+            return "refused", 0
         if error.status in {400, 422}:
             return "refused", self._unprocessable(error)
         if error.status == 404:

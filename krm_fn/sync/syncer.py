@@ -8,7 +8,7 @@ import gc
 import logging
 import os
 import signal
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Coroutine, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -19,27 +19,33 @@ from krm_fn.loader import adapter_state, worker_api
 from krm_fn.loader.lora_loader import LoraLoader
 from krm_fn.loader.request_scheduler import LoaderMetrics, Precondition, RequestScheduler
 from krm_fn.status import model_endpoints
-from krm_fn.sync import controllers, leader_election, namespace_leases
+from krm_fn.sync import controllers, leader_election, membership, namespace_leases
 from krm_fn.sync.access import Cluster, ClusterError, kubeconfig
 from krm_fn.sync.api_resources import ApiResource
 from krm_fn.sync.client import Client
 from krm_fn.sync.controllers import ControllerContext
 from krm_fn.sync.event_recorder import EventRecorder
 from krm_fn.sync.health import Health
+from krm_fn.sync.informer import Store
 from krm_fn.sync.informer_cache import InformerCache
 from krm_fn.sync.leader_election import LeaderElector
 from krm_fn.sync.manager import Manager
+from krm_fn.sync.membership import Membership
 from krm_fn.sync.memory_limit import MemoryWatch
 from krm_fn.sync.metrics import Metrics, Snapshot
 from krm_fn.sync.namespace_leases import HeldNamespaces, NamespaceLeaseError, NamespaceLeases
 from krm_fn.sync.options import Options, instance_name
 from krm_fn.sync.reflector import Reflector
+from krm_fn.sync.shard import Shard
+from krm_fn.sync.shard_moves import ShardMoves
 from krm_fn.sync.writer import Writer
 
 _FINISH_TIMEOUT = 5.0
 """Seconds that running writes get when the process ends."""
 _STALLS = 3
 """Stall times of a stream after which a reflector without progress counts as hanging."""
+_JOIN_DELAY = 2.0
+"""Seconds that a new member waits before it reads: members that start at the same time join meanwhile, and none reads all objects."""
 _COLLECTED = 700
 """Python's own number of new objects after which it collects garbage. Other commands end early, and collect rarely."""
 
@@ -83,19 +89,17 @@ class Syncer:
         self._options = options
         self._client = client
         cluster, held_namespaces = client.cluster, options.namespaces if options.hold_namespaces else ()
-        self._lease = (options.lease_namespace or cluster.namespace, leader_election.NAME + options.shard.suffix)
-        installation = "/".join(self._lease)
-        self._installation = f"{self._lease[0]}/{leader_election.NAME}"
-        instance = instance_name()
+        lease_namespace, instance = options.lease_namespace or cluster.namespace, instance_name()
+        installation = self._installation = f"{lease_namespace}/{leader_election.NAME}"
+        self._shard = Shard(membership.lease_name(instance) if options.shards else "")
         self._metrics = Metrics()
         self._cache = InformerCache()
         self._manager = Manager(self._cache, self._metrics, self._serves)
-        has_election = cluster.in_cluster if options.leader_election is None else options.leader_election
-        holder = f"krm-fn {krm_fn.__version__} {instance}"
         self._elected = asyncio.Event()
-        self._leader = LeaderElector(client, *self._lease, holder, self._elected.set) if has_election else None
+        self._joined = asyncio.Event()
+        self._leader = self._build_leader(lease_namespace, f"krm-fn {krm_fn.__version__} {instance}")
         self._namespace_leases = NamespaceLeases(installation, self._manager.resume, self._metrics)
-        self._held_namespaces = HeldNamespaces(client, filter(options.shard.owns, held_namespaces), installation)
+        self._held_namespaces = HeldNamespaces(client, held_namespaces, installation, self._shard.owns)
         self._events = EventRecorder(client, instance, self._metrics, enabled=options.events)
         self._writer = Writer(client, self._leads, self._metrics)
         self._loader = self._lora_loader() if options.features.loras else None
@@ -103,6 +107,8 @@ class Syncer:
         self._memory = MemoryWatch(self._cached, lambda: all(each.synced.is_set() for each in self._reflectors))
         self._reflectors = list(self._build_reflectors())
         self._lease_reflectors = list(self._build_lease_reflectors())
+        shared = [reflector for reflector in self._all_reflectors() if reflector.is_shared]
+        self._moves = ShardMoves(self._shard, self._stores, shared, self._wait_until_complete, self._resume)
         self._metrics.watch(self._snapshot)
 
     async def run(self, stop: asyncio.Event) -> int:
@@ -113,7 +119,7 @@ class Syncer:
         except OSError as problem:
             _LOG.error("cannot listen on %s:%d: %s", self._options.address, self._options.port, problem.strerror)
             return 1
-        watching = _start(*(reflector.run() for reflector in (*self._reflectors, *self._lease_reflectors)))
+        watching = _start(self._join(), *(self._watch(reflector) for reflector in self._all_reflectors()))
         serving = _start(self._health.tick(), self._memory.run(), self._events.run())
         leading = _start(self._lead(), self._hold())
         working = _start(self._work())
@@ -128,8 +134,31 @@ class Syncer:
             await _cancel(serving)
             await self._health.close()
 
+    async def _join(self) -> None:
+        """Waits until the share of this process is known, and then follows its changes."""
+        if self._shard.name:
+            await self._elected.wait()
+            await asyncio.sleep(_JOIN_DELAY)
+            await self._moves.learn(self._client)
+        self._joined.set()
+        await self._moves.run()
+
+    async def _watch(self, reflector: Reflector[Any]) -> None:
+        await self._joined.wait()
+        await reflector.run()
+
+    def _change_members(self, members: frozenset[str], rejoined: bool) -> None:
+        lost = self._moves.apply(members, rejoined)
+        if self._loader:
+            self._loader.forget_namespaces(lost)
+        self._elected.set()
+
+    def _resume(self, namespace: str) -> None:
+        self._manager.resume(namespace)
+        self._held_namespaces.move()
+
     async def _lead(self) -> None:
-        """Takes part in the election. Without one, leads at once."""
+        """Takes part in the election or in the membership. Without one, leads at once."""
         if self._leader:
             await self._leader.run()
         self._elected.set()
@@ -144,10 +173,7 @@ class Syncer:
     async def _work(self) -> None:
         """Starts the workers once all caches are complete and this replica leads."""
         began = monotonic()
-        for reflector in self._reflectors:
-            await reflector.synced.wait()
-        for reflector in self._lease_reflectors:
-            await _either(reflector.synced, self._namespace_leases.forbidden)
+        await self._wait_until_complete()
         _LOG.info("all caches are complete after %.1f s: %d objects", monotonic() - began, sum(map(len, self._cache.stores.values())))
         gc.collect()
         gc.freeze()  # a later collection would look at all cached objects again, and delay the changes of that moment
@@ -158,6 +184,13 @@ class Syncer:
                 group.create_task(self._manager.work())
             if self._loader:
                 group.create_task(self._loader.run())
+
+    async def _wait_until_complete(self) -> None:
+        """Waits until all caches are complete."""
+        for reflector in self._reflectors:
+            await reflector.synced.wait()
+        for reflector in self._lease_reflectors:
+            await _either(reflector.synced, self._namespace_leases.forbidden)
 
     async def _finish(self, working: Iterable[asyncio.Task[None]]) -> None:
         """Waits for running writes, and then ends the workers."""
@@ -174,6 +207,14 @@ class Syncer:
             await self._held_namespaces.release(successor=self._leader is not None)
         if self._leader:
             await self._leader.release()
+
+    def _build_leader(self, namespace: str, holder: str) -> LeaderElector | Membership | None:
+        """Returns the Lease that allows this process to write, or None if it may always write."""
+        options = self._options
+        if self._shard.name:
+            return Membership(self._client, namespace, self._shard.name, self._change_members)
+        has_election = self._client.cluster.in_cluster if options.leader_election is None else options.leader_election
+        return LeaderElector(self._client, namespace, leader_election.NAME, holder, self._elected.set) if has_election else None
 
     def _build_reflectors(self) -> Iterator[Reflector[Any]]:
         """Registers the controllers. Yields a reflector for each kind that they watch in each namespace."""
@@ -193,34 +234,31 @@ class Syncer:
         watches = {watch.kind: watch for controller in controllers_by_name.values() for watch in controller.watches(features)}
         self._manager.register({name: controller(context) for name, controller in controllers_by_name.items()}, watches)
         for kind, watch in watches.items():
-            store, owns = self._cache.store(kind), self._owner(kind)
+            store, shard = self._cache.store(kind), self._shard_of(kind)
             for namespace in self._watched_namespaces(kind):
-                yield Reflector(self._client, kind, namespace, store, watch.project, self._manager.handle_event, self._metrics, owns)
+                yield Reflector(self._client, kind, namespace, store, watch.project, self._manager.handle_event, self._metrics, shard)
 
     def _build_lease_reflectors(self) -> Iterator[Reflector[Any]]:
         """Yields the reflectors of the namespace Leases of other holders, unless this syncer holds its namespaces."""
         leases, kind = self._namespace_leases, namespace_leases.KIND
         for namespace in () if self._options.hold_namespaces else self._watched_namespaces(kind):
-            yield Reflector(
-                self._client, kind, namespace, leases.store, namespace_leases.read, leases.changed, leases, self._options.shard.owns
-            )
+            yield Reflector(self._client, kind, namespace, leases.store, namespace_leases.read, leases.changed, leases, self._shard)
 
     def _watched_namespaces(self, kind: ApiResource) -> Iterable[str]:
-        """Returns the namespaces in which a kind is watched: those of the options that this shard owns, or all ("")."""
-        if not self._options.namespaces or not kind.namespaced:
-            return ("",)
-        return filter(self._owner(kind), self._options.namespaces)
+        """Returns the namespaces in which a kind is watched: those of the options, or all ("")."""
+        return self._options.namespaces if self._options.namespaces and kind.namespaced else ("",)
 
-    def _owner(self, kind: ApiResource) -> Callable[[str], bool]:
-        """Returns the function that decides if this shard stores the objects of a kind in a namespace.
+    def _shard_of(self, kind: ApiResource) -> Shard:
+        """Returns the share of the objects of a kind that this process stores.
 
-        With `other_namespaces`, a request shows the state of a graph that another shard may serve.
+        With `other_namespaces`, a request shows the state of a graph that another member may serve.
         """
-        shares_graphs = kind == controllers.GRAPHS and self._options.features.other_namespaces
-        return self._options.shard.owns if kind.namespaced and not shares_graphs else lambda _: True
+        needs_all = kind == controllers.GRAPHS and self._options.features.other_namespaces
+        return self._shard if kind.namespaced and not needs_all else Shard()
 
     def _serves(self, namespace: str) -> bool:
-        return self._options.shard.owns(namespace) and not self._namespace_leases.excluded(namespace)
+        is_live = not self._shard.name or self._leads()  # a member that rejoins reconciles everything again
+        return is_live and self._shard.has_all(namespace) and not self._namespace_leases.excluded(namespace)
 
     def _namespace_problem(self, request_namespace: str, namespace: str, field: str) -> str:
         """Explains why the graph of a request may not go into `namespace`, and what to do; empty if the namespace is allowed.
@@ -252,11 +290,13 @@ class Syncer:
 
     def _hanging(self) -> Iterator[str]:
         limit = _STALLS * self._client.stall
-        for reflector in (*self._reflectors, *self._lease_reflectors):
+        for reflector in self._all_reflectors() if self._joined.is_set() else ():
             if monotonic() - reflector.last_active > limit:
                 yield f"the watch of {reflector.kind.kind} hangs"
 
     def _missing(self) -> Iterator[str]:
+        if not self._joined.is_set():
+            yield f"the Lease {self._shard.name} is not written yet"
         for reflector in (*self._reflectors, *(() if self._namespace_leases.forbidden.is_set() else self._lease_reflectors)):
             if reflector.problem or not reflector.synced.is_set():
                 location = f" in {reflector.namespace}" if reflector.namespace else ""
@@ -264,15 +304,15 @@ class Syncer:
 
     def _snapshot(self) -> Snapshot:
         last_data: dict[str, float] = {}
-        for reflector in (*self._reflectors, *self._lease_reflectors):
+        for reflector in self._all_reflectors():
             if reflector.served:
                 last_data[reflector.kind.kind] = max(last_data.get(reflector.kind.kind, 0.0), monotonic() - reflector.last_data)
-        queue, shard = self._manager.queue, self._options.shard
+        queue, shard = self._manager.queue, self._shard
         return Snapshot(
             self._installation,
-            str(shard),
-            shard.total,
             self._elected.is_set() and self._leads(),
+            len(shard.members) if shard.name else None,
+            shard.moves if shard.name else {},
             queue.depth(),
             queue.waiting(),
             queue.age(),
@@ -282,14 +322,20 @@ class Syncer:
             self._memory.use(),
         )
 
+    def _all_reflectors(self) -> list[Reflector[Any]]:
+        return [*self._reflectors, *self._lease_reflectors]
+
+    def _stores(self) -> list[Store[Any]]:
+        return [*self._cache.stores.values(), self._namespace_leases.store]
+
     def _cached(self) -> dict[str, int]:
         """Counts the objects in memory by kind."""
-        return {store.kind: len(store) for store in (*self._cache.stores.values(), self._namespace_leases.store)}
+        return {store.kind: len(store) for store in self._stores()}
 
     def _log_start(self) -> None:
         options, cluster = self._options, self._client.cluster
         scope = f"namespaces {', '.join(options.namespaces)}" if options.namespaces else "all namespaces"
-        share = f", shard {options.shard}" if options.shard.total > 1 else ""
+        share = f" as the member {self._shard.name}" if self._shard.name else ""
         enabled = [name.replace("_", "-") for name in options.features._fields if getattr(options.features, name)]
         message = "krm-fn %s serves %s of %s%s; features: %s"
         _LOG.info(message, krm_fn.__version__, scope, cluster.server, share, ", ".join(enabled) or "none")

@@ -15,7 +15,7 @@ from krm_fn.cli import sync_command
 from krm_fn.config import Config
 from krm_fn.status import SyncFeatures
 from krm_fn.sync import syncer
-from krm_fn.sync.options import Options, Shard
+from krm_fn.sync.options import Options
 from tests.testbed import programs
 
 
@@ -64,7 +64,7 @@ def test_every_option(run, tmp_path):
     words = shlex.split(
         "--kubeconfig k --context c -n a --namespace b --pods --restarts --no-scaling --no-grove-counts --graph-replicas --no-events "
         "--pod-messages --requests --auto-apply --other-namespaces --models --loras --device-claims "
-        "--hold-namespaces --no-leader-election --lease-namespace l --shard 2/5 --listen [::1]:9 --workers 3 --log-format json "
+        "--hold-namespaces --no-leader-election --lease-namespace l --listen [::1]:9 --workers 3 --log-format json "
         f"--log-level debug --config {settings(tmp_path)}"
     )
     result, chosen, _ = run(*words)
@@ -92,26 +92,27 @@ def test_every_option(run, tmp_path):
         hold_namespaces=True,
         leader_election=False,
         lease_namespace="l",
-        shard=Shard(2, 5),
+        shards=False,
         address="::1",
         port=9,
         workers=3,
         log_format="json",
         log_level="debug",
     )
-    assert all(value != default for value, default in zip(chosen, Options(), strict=True)), "no option is left out"
+    unset = [name for name in Options._fields if getattr(chosen, name) == getattr(Options(), name)]
+    assert unset == ["shards"], "no option is left out"
+    assert run("--shards")[1] == Options(shards=True)
     assert all(value != default for value, default in zip(chosen.features, SyncFeatures(), strict=True))
 
 
 def test_every_option_is_also_a_variable(run):
     """A list of namespaces may have commas or blanks, as an environment has no lists."""
-    _, chosen, warnings = run(
-        PODS="true", SCALING="false", NAMESPACE="a,b c", SHARD="1/2", LEADER_ELECTION="yes", LOG_LEVEL="error", WORKERS="2"
-    )
+    _, chosen, warnings = run(PODS="true", SCALING="false", NAMESPACE="a,b c", LEADER_ELECTION="yes", LOG_LEVEL="error", WORKERS="2")
     assert warnings == []
     assert chosen.namespaces == ("a", "b", "c")
     assert (chosen.features.pods, chosen.features.scaling, chosen.leader_election) == (True, False, True)
-    assert (chosen.shard, chosen.log_level, chosen.workers) == (Shard(1, 2), "error", 2)
+    assert (chosen.log_level, chosen.workers) == ("error", 2)
+    assert run(SHARDS="true")[1].shards
     for parameter in sync_command.COMMAND.params:
         if not getattr(parameter, "allow_from_autoenv", False):
             continue  # an estimate has no variables
@@ -137,7 +138,8 @@ def test_an_unknown_variable_is_a_warning(run):
         ("--loras", "--loras needs --models"),
         ("--requests --other-namespaces", "--other-namespaces needs --auto-apply"),
         ("--requests --config /dev/null", "--config needs --auto-apply"),
-        ("--shard 6/5", "write NUMBER/TOTAL, for example 2/5"),
+        ("--shard 2/5", "--shard 2/5 was replaced; use --shards, with the same flags in each process"),
+        ("--shards --no-leader-election", "--shards has no leader; remove --leader-election or --no-leader-election"),
         ("--listen 8080x", "is not ADDRESS:PORT"),
         ("--listen 127.0.0.1:99999", "is not ADDRESS:PORT"),
         ("-n Team", "'Team' is not a namespace"),
@@ -185,7 +187,7 @@ def test_without_the_extra_it_says_what_to_install(package):
 def test_without_the_extra_help_works_and_no_other_verb_imports_it():
     refused = "sys.modules['aiohttp'] = sys.modules['prometheus_client'] = None; from krm_fn import __main__; __main__.start()"
     assert "sync " in command("--help", code=refused).stdout
-    assert "--shard" in command("sync", "--help", code=refused).stdout
+    assert "--shards" in command("sync", "--help", code=refused).stdout
 
 
 def test_a_kubeconfig_that_cannot_be_used_is_wrong_usage(tmp_path):
@@ -236,7 +238,7 @@ class TestEstimate:
         [
             (["--estimate"], "--estimate needs a PATH"),
             (["--estimate", EXAMPLE, "--kubeconfig", "x"], "--kubeconfig does not go together with --estimate"),
-            (["--estimate", EXAMPLE, "--shard", "1/2"], "--shard does not go together with --estimate"),
+            (["--estimate", EXAMPLE, "--shards"], "--shards does not go together with --estimate"),
             ([EXAMPLE], "PATH needs --estimate"),
             (["--changes", "5"], "--changes needs --estimate"),
             (["--format", "json"], "--format needs --estimate"),

@@ -33,6 +33,8 @@ def table(heading: str) -> list[list[str]]:
 def flags() -> Iterator[list[str]]:
     """The flags of the command as rows of the page: flag, default, help."""
     for option in (parameter for parameter in sync_command.COMMAND.params if isinstance(parameter, click.Option)):
+        if option.hidden:
+            continue
         both = [*option.opts, *option.secondary_opts]
         if option.secondary_opts:
             yield [", ".join(f"`{each}`" for each in both), default(option, {True: both[0], False: both[1]}), option.help or ""]
@@ -58,7 +60,7 @@ def test_the_flags_are_those_of_the_command():
 def exported() -> dict[str, str]:
     """The metrics of the registry by the name of their samples, with their descriptions."""
     registry = metrics.Metrics()
-    empty = metrics.Snapshot("dynamo-system/krm-fn-sync", "1/1", 1, leader=False)
+    empty = metrics.Snapshot("dynamo-system/krm-fn-sync", serves=False, members=1)
     registry.watch(lambda: empty)
     endings = {"counter": "_total", "info": "_info"}
     return {each.name + endings.get(each.type, ""): each.documentation for each in registry.registry.collect()}

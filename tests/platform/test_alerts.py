@@ -37,7 +37,7 @@ class Process(NamedTuple):
     """One process of an installation."""
 
     installation: str = "dynamo-system/krm-fn-sync"
-    shard: str = "1/1"
+    members: int | None = None
     leader: bool = True
     instance: str = "10.0.0.1:8080"
 
@@ -45,8 +45,7 @@ class Process(NamedTuple):
         """The metrics of the process on a server with these kinds."""
         exporter = metrics.Metrics()
         times = dict.fromkeys(installed, 30.0)
-        shards = int(self.shard.partition("/")[2])
-        snapshot = metrics.Snapshot(self.installation, self.shard, shards, self.leader, last_event=times)
+        snapshot = metrics.Snapshot(self.installation, self.leader, self.members, last_event=times)
         exporter.watch(lambda: snapshot)
         return exporter.text().decode()
 
@@ -63,7 +62,7 @@ def named(name: str, **labels: str) -> str:
 SHAPES = {
     "one replica": (Process(),),
     "two replicas": (Process(), Process(leader=False, instance="10.0.0.2:8080")),
-    "three shards": tuple(Process(shard=f"{number}/3", instance=f"10.0.0.{number}:8080") for number in (1, 2, 3)),
+    "three shards": tuple(Process(members=3, instance=f"10.0.0.{number}:8080") for number in (1, 2, 3)),
     "two installations": (Process("team-a/krm-fn-sync"), Process("team-b/krm-fn-sync", instance="10.0.0.2:8080")),
 }
 
@@ -130,14 +129,14 @@ def test_nothing_fires_while_all_is_well(shape, installed, promtool):
     assert promtool(Case(healthy(shape, installed), {minute: [] for minute in (1, 30, MINUTES - 5)})) == ""
 
 
-@SHAPED
+@pytest.mark.parametrize("shape", [shape for name, shape in SHAPES.items() if name != "three shards"])
 def test_a_missing_leader_is_reported_for_its_installation(shape, promtool):
-    """Also if all other processes lead: a leader that ended, and one that lost its Lease."""
+    """Also if another installation has one: a leader that ended, and one that lost its Lease."""
     cases = []
     for process in (process for process in shape if process.leader):
         alert = {"alertname": "KrmFnSyncNoLeader", "installation": process.installation}
         firing = {STARTS: [], STARTS + 10: [alert], STARTS + 50: [alert]}
-        leads = named(LEADER, installation=process.installation, shard=process.shard, instance=process.instance)
+        leads = named(LEADER, installation=process.installation, instance=process.instance)
         series = healthy(shape)
         cases += [Case(without(series, process.instance), firing), Case(series | {leads: until(series[leads], "0")}, firing)]
     assert promtool(*cases) == ""
@@ -158,12 +157,20 @@ def test_a_cluster_in_which_nothing_is_scraped_is_reported(promtool):
     assert promtool(Case(other, {1: [], 10: [{"alertname": "KrmFnSyncNoLeader"}]})) == ""
 
 
-def test_an_installation_that_was_removed_or_has_fewer_shards_is_reported_for_an_hour_at_most(promtool):
-    removed = Case(without(healthy(SHAPES["two installations"]), "10.0.0.2:8080"), {STARTS + 90: []})
-    series, fewer = healthy(SHAPES["three shards"]), Process(shard="1/1", instance="10.0.0.9:8080")
-    scaled = without(series, *(process.instance for process in SHAPES["three shards"]))
-    later = {name: f"_x{STARTS - 1} {values}" for name, values in fewer.series(KINDS).items()}
-    assert promtool(removed, Case(scaled | later, {STARTS + 10: [], STARTS + 50: []})) == ""
+def test_an_installation_that_was_removed_is_reported_for_an_hour_at_most(promtool):
+    assert promtool(Case(without(healthy(SHAPES["two installations"]), "10.0.0.2:8080"), {STARTS + 90: []})) == ""
+
+
+def test_members_that_are_missing_are_reported(promtool):
+    """A process that is not a live member, and a pod that does not run. Fewer replicas are no problem."""
+    shape, installation = SHAPES["three shards"], Process().installation
+    series, firing = healthy(shape), {STARTS: [], STARTS + 10: [{"alertname": "KrmFnSyncMembersMissing", "installation": installation}]}
+    fewer = {name: until(values, "2") for process in shape for name, values in series.items() if name.startswith("krm_fn_sync_members{")}
+    gone = without(series, shape[0].instance)
+    ended = gone | {name: values for name, values in fewer.items() if shape[0].instance not in name}
+    replicas = named("kube_deployment_spec_replicas", deployment="krm-fn-sync", namespace=installation.partition("/")[0])
+    expected, scaled = {replicas: f"3x{MINUTES}"}, {replicas: until(f"3x{MINUTES}", "2")}
+    assert promtool(Case(series | fewer, firing), Case(ended | expected, firing), Case(ended | scaled, {STARTS + 10: []})) == ""
 
 
 @SHAPED

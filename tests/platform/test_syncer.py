@@ -35,8 +35,8 @@ def layer(folder, *components, core=False, **settings):
 
 
 def workload(objects):
-    """The Deployment or the StatefulSet."""
-    (found,) = [each for each in objects if each["kind"] in {"Deployment", "StatefulSet"}]
+    """The Deployment."""
+    (found,) = [each for each in objects if each["kind"] == "Deployment"]
     return found
 
 
@@ -61,13 +61,13 @@ VARIANTS = [
     ("models", ("models",), ["--models"]),
     ("models with LoRA adapters", ("models", "loras"), ["--models", "--loras"]),
     ("GPUs of claims", ("device-claims",), ["--device-claims"]),
-    ("shards", ("shards",), ["--shard=$(POD_INDEX)/3"]),
+    ("shards", ("shards",), ["--shards"]),
     ("alerts", ("alerts",), []),
     ("the dashboard", ("dashboard",), []),
     (
         "everything",
         ("shards", "pods", "restarts", "requests", "auto-apply", "models", "loras", "monitoring", "namespaced", "hold-namespaces"),
-        ["--shard=$(POD_INDEX)/3", "--pods", "--restarts", "--requests", *AUTO_APPLY, "--models", "--loras", ALONE, "--hold-namespaces"],
+        ["--shards", "--pods", "--restarts", "--requests", *AUTO_APPLY, "--models", "--loras", ALONE, "--hold-namespaces"],
     ),
 ]
 
@@ -116,16 +116,12 @@ def test_one_namespace_reads_classes_of_devices_in_the_cluster(tmp_path):
     assert binding["subjects"] == [{"kind": "ServiceAccount", "name": "krm-fn-sync", "namespace": TEAM}]
 
 
-def test_a_shard_has_its_number_and_may_hold_its_lease(tmp_path):
-    """Pods of a StatefulSet count from 1, as `--shard 1/3` does."""
-    objects = installation.objects(layer(tmp_path / "layer", "shards"))
-    found, count = workload(objects), workload(objects)["spec"]["replicas"]
-    assert (found["kind"], found["spec"]["ordinals"]) == ("StatefulSet", {"start": 1})
-    assert container(objects)["args"][-1] == f"--shard=$(POD_INDEX)/{count}"
-    (role,) = [each for each in objects if each["metadata"]["name"] == "krm-fn-sync-leases" and each["kind"] == "Role"]
-    assert role["rules"][0]["resourceNames"] == [
-        leader_election.NAME + options.Shard(number, count).suffix for number in range(1, count + 1)
-    ]
+def test_shards_need_no_setting_for_their_number(tmp_path):
+    """`kubectl scale` is enough: no flag, environment variable or name in the rights has the number."""
+    plain, shards = (installation.objects(layer(tmp_path / (name or "plain"), *filter(None, [name]))) for name in ("", "shards"))
+    assert container(shards)["args"] == [*container(plain)["args"], "--shards"]
+    assert container(shards)["env"] == container(plain)["env"]
+    assert workload(shards)["spec"]["replicas"] == workload(plain)["spec"]["replicas"]
 
 
 def test_the_image_is_that_of_this_version(tmp_path):

@@ -14,7 +14,6 @@ import time
 import pytest
 
 from krm_fn.generate import crds as generated
-from krm_fn.sync.options import Shard
 from tests.support import definitions
 from tests.testbed import server, syncer, tampering
 from tests.testbed.fleet import Fleet
@@ -285,27 +284,3 @@ def test_definition_deleted_and_made_anew(intact, plane, account, tmp_path):
         intact.put(*intact.graphs)
         intact.settle(AFTER_RESTART + SLACK)
         assert {each.state() for each in intact.graphs} == {"successful"}
-
-
-def test_three_shards_and_one_killed(intact, account, tmp_path):
-    """Each namespace has one writer. Those of the killed shard wait for it, the others do not."""
-    with contextlib.ExitStack() as stack:
-        shards = [
-            stack.enter_context(syncer.running(account, tmp_path, "--shard", f"{number}/3", name=f"shard-{number}")) for number in (1, 2, 3)
-        ]
-        intact.settle()
-        cached = [[each.metric("cached_objects", kind=kind) for kind in (GRAPH, "Deployment")] for each in shards]
-        owned = [sum(Shard(number, 3).owns(each.place.namespace) for each in intact.graphs) for number in (1, 2, 3)]
-        assert [graphs for graphs, _ in cached] == [deployments for _, deployments in cached] == owned
-        intact.turn(ready=False)
-        intact.settle()
-        written = [each.metric("writes_total", kind=GRAPH, result="written") for each in shards]
-        assert sum(written) <= 2 * len(intact.graphs)
-        busiest = max(range(3), key=lambda index: written[index])
-        shards[busiest].server.kill()
-        intact.turn(ready=True)
-        others = len(intact.graphs) - sum(Shard(busiest + 1, 3).owns(each.place.namespace) for each in intact.graphs)
-        assert 0 < others < len(intact.graphs)
-        server.eventually(lambda: [each.state() for each in intact.graphs].count("successful") == others)
-        shards[busiest].server.start()
-        intact.settle()

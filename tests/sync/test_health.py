@@ -90,19 +90,25 @@ async def test_an_address_that_is_in_use_is_an_error():
 @runs
 async def test_metrics_have_no_series_of_things_that_are_gone():
     states = {("DynamoGraphDeployment", "team-a", "failed"): 2}
-    found = [Snapshot("dynamo-system/krm-fn-sync", "2/3", 3, True, 1, 4, 2.5, {"Deployment": 3}, {"Deployment": 0.5}, states)]
+    found = [
+        Snapshot("dynamo-system/krm-fn-sync", True, 3, {"gained": 2, "lost": 1}, 1, 4, 2.5, {"Deployment": 3}, {"Deployment": 0.5}, states)
+    ]
     async with Served() as served:
         served.metrics.watch(lambda: found[0])
         served.metrics.writes.labels("DynamoGraphDeployment", "written").inc()
         served.metrics.restarted("Deployment", "expired")
         served.metrics.relisted("Deployment")
+        served.metrics.rejected("Deployment")
         lines = (await served.ask("/metrics"))[1].splitlines()
         for line in (
             "krm_fn_sync_queue_depth 1.0",
             "krm_fn_sync_queue_age_seconds 2.5",
             "krm_fn_sync_queue_retries 4.0",
-            'krm_fn_sync_leader{installation="dynamo-system/krm-fn-sync",shard="2/3"} 1.0',
-            'krm_fn_sync_shards{installation="dynamo-system/krm-fn-sync"} 3.0',
+            'krm_fn_sync_leader{installation="dynamo-system/krm-fn-sync"} 1.0',
+            'krm_fn_sync_members{installation="dynamo-system/krm-fn-sync"} 3.0',
+            'krm_fn_sync_moves_total{direction="gained"} 2.0',
+            'krm_fn_sync_foreign_objects_total{kind="Deployment"} 1.0',
+            "krm_fn_sync_namespaces 1.0",
             'krm_fn_sync_cached_objects{kind="Deployment"} 3.0',
             'krm_fn_sync_last_event_seconds{kind="Deployment"} 0.5',
             'krm_fn_sync_resources{kind="DynamoGraphDeployment",namespace="team-a",state="failed"} 2.0',
@@ -113,5 +119,5 @@ async def test_metrics_have_no_series_of_things_that_are_gone():
         ):
             assert line in lines
         assert any(line.startswith("process_resident_memory_bytes") for line in lines)
-        found[0] = Snapshot("dynamo-system/krm-fn-sync", "2/3", 3, False)
+        found[0] = Snapshot("dynamo-system/krm-fn-sync", False)
         assert "krm_fn_sync_resources{" not in (await served.ask("/metrics"))[1]

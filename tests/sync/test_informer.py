@@ -75,7 +75,7 @@ def test_the_new_watch_has_the_object_also_if_our_own_write_told_of_it_before(st
 
 
 def test_objects_of_other_shards_never_reach_the_store(store):
-    """The memory of a shard is that of its own objects. The server cannot select several namespaces, so it sends all objects."""
+    """The memory of a shard is that of its own objects. The server sends others until the selector excludes their namespace."""
     changes = []
     owned = {"a"}
     informer = Informer(DEPLOYMENTS, store, project=version_of, on_change=lambda *change: changes.append(change), owns=owned.__contains__)

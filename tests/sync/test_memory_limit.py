@@ -75,7 +75,7 @@ def test_each_crossing_is_one_warning_that_names_the_fix(caplog):
     assert first.startswith(
         "81 of 100 MiB of memory are used by 50000 objects; the kernel ends this process at its limit. Set the limit to "
     )
-    assert first.endswith(" MiB, or share the namespaces among 2 shards")
+    assert first.endswith(" MiB, or share the namespaces among more replicas with --shards")
     assert second.startswith("80 of 100 MiB")
 
 
@@ -84,7 +84,7 @@ def test_the_warning_comes_while_the_cluster_is_read_for_the_first_time(caplog):
     MemoryWatch(lambda: {"Pod": 7}, lambda: False, lambda: MemoryUse(90 * MIB, 100 * MIB)).check()
     (message,) = caplog.messages
     assert "by 7 objects, and not all are read yet;" in message
-    assert message.endswith("Set the limit to at least 224 MiB, or share the namespaces among shards")
+    assert message.endswith("Set the limit to at least 224 MiB, or share the namespaces among more replicas with --shards")
 
 
 def test_a_process_without_a_limit_warns_of_nothing(caplog):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Proxy:
-    """Forwards connections to a port of 127.0.0.1, each in two threads. `port` is its own port."""
+    """Forwards connections to a port of 127.0.0.1, each in two threads. `port` is its own port, `received` counts the bytes of answers."""
 
     def __init__(self, target: int) -> None:
         self._target = target
@@ -21,6 +21,7 @@ class Proxy:
         self._swallowed: set[socket.socket] = set()
         self._listener: socket.socket | None = None
         self.port = 0
+        self.received = 0
         self.accept()
 
     @property
@@ -84,6 +85,9 @@ class Proxy:
             while data := source.recv(65536):
                 if source not in self._swallowed:
                     sink.sendall(data)
+                    if source is pair[1]:
+                        with self._lock:
+                            self.received += len(data)
         if source in self._swallowed:
             return
         with self._lock:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
 
 import yaml
 from prometheus_client import parser
@@ -130,6 +131,11 @@ def through(account: Path, file: Path, port: int, authority: Path | None = None)
     cluster |= {"server": f"https://127.0.0.1:{port}"} | ({"certificate-authority": str(authority)} if authority else {})
     file.write_text(json.dumps(config))
     return file
+
+
+def port(kubeconfig: Path) -> int:
+    """The port of the server of a kubeconfig."""
+    return urlsplit(json.loads(kubeconfig.read_text())["clusters"][0]["cluster"]["server"]).port or 0
 
 
 def token(plane: ControlPlane, namespace: str, account: str) -> str:

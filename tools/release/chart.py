@@ -25,7 +25,6 @@ DEFINITIONS = {"v1alpha1": "crds", "v1beta1": "crds-v1beta1"}
 """The folders with the definitions, by the version that they serve."""
 LEFT_OUT = {
     "core": "it is always there",
-    "shards": "it replaces the Deployment by a StatefulSet with names for each process",
     "auto-apply": "its settings are a file, and their hash is in the name of a ConfigMap",
 }
 """The components that the chart does not have as a value, with the reasons."""

@@ -42,7 +42,7 @@ helm install {name} oci://{chart} --version {version} --namespace dynamo-system 
 - A cluster can have one installation of the definitions, the roles and the admission rules. Further installations with
   `syncer.components.namespaced` serve one namespace each; switch off the other parts there.
 - [The page of the syncer]({repository}/blob/{tag}/docs/syncer.md) explains its components and their rights.
-- The chart does not have the components `shards` and `auto-apply` of the syncer; use kustomize for them.
+- The chart does not have the component `auto-apply` of the syncer; use kustomize for it.
 
 ## Values
 
@@ -148,7 +148,7 @@ nats: # NATS with JetStream on a volume, for the pods of graphs
   install: true
 syncer: # writes the status of graphs
   install: true
-  replicas: {deployment["spec"]["replicas"]} # one of them writes, the others are ready to replace it
+  replicas: {deployment["spec"]["replicas"]} # one of them writes, and the others are ready to replace it; with shards, all write
   image:
     repository: {release.names.image}
     tag: "" # if empty, the version of the chart with -sync
