@@ -202,7 +202,7 @@ golden: $(VENV)/dev tools ## record the output of every example again, for revie
 	$(BIN)/python -m tests.support.pictures
 
 bench: $(VENV)/dev tools ## measure time and memory, medians of one run
-	$(BIN)/python benchmarks/bench.py
+	$(BIN)/python benchmarks/bench.py $(if $(AGAINST),--against $(AGAINST))
 
 bench-sync: $(VENV)/dev tools ## measure the status syncer beside a client-go program and the API server, about 12 minutes; QUICK=1 for one minute
 	@$(BIN)/python tools/install.py --target bench-sync

@@ -2,12 +2,14 @@
 
 python benchmarks/bench.py [--against REV] [RUNS]
 
-`--against` also measures the expansion of a revision of this repository, alternating with the expansion of the working tree.
+`--against` also measures the expansion and the render of graphs with a revision of this repository, alternating with those of the working
+tree. `--only-graphs` measures nothing else.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import os
 import resource
@@ -19,7 +21,7 @@ import tarfile
 import tempfile
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 sys.path[:0] = [str(Path(__file__).resolve().parent.parent), str(Path(__file__).resolve().parent.parent / "tools")]
 
@@ -27,6 +29,9 @@ import programs  # noqa: E402 - the two folders above
 
 from benchmarks import inputs  # noqa: E402
 from krm_fn.convert import versions  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
 FUNCTION = [sys.executable, "-m", "krm_fn"]
@@ -45,6 +50,7 @@ sys.argv = ["krm-fn"]
 sys.exit(main())
 """
 GRAPHS = 1000
+RELEASE = "v1.5"
 VERSIONS = (versions.V1ALPHA1, versions.V1BETA1)
 MIB = 1024  # ru_maxrss counts KiB
 
@@ -152,10 +158,10 @@ def reviews(count: int = 300) -> None:
     print()
 
 
-def _cpu(data: bytes, command: list[str] = FUNCTION) -> float:
+def _cpu(data: bytes, command: list[str] = FUNCTION, folder: Path | None = None) -> float:
     """CPU seconds of one run of a command. Raises CalledProcessError if it fails."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, input=data, capture_output=True, check=True)
+    subprocess.run(command, input=data, capture_output=True, check=True, cwd=folder)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime)
 
@@ -174,24 +180,44 @@ def many_graphs(version: str) -> None:
     print(f"{'1000 : 100':32} {taken[1000].seconds / taken[100].seconds:8.2f}      (target below 11)")
 
 
-def expansion(runs: int, against: str) -> None:
-    """Measure CPU time of the expansion for each graph of three components: the minimum, because other programs only add time."""
-    data = inputs.graphs(GRAPHS)
+@contextlib.contextmanager
+def trees(against: str) -> Iterator[dict[str, Path]]:
+    """Yields the folders of the working tree and of a revision, if one is given, by their names."""
+    if not against:
+        yield {"working tree": ROOT}
+        return
     with tempfile.TemporaryDirectory() as scratch:
-        folders = {"working tree": ROOT}
-        if against:
-            folders[against] = Path(scratch)
-            archive = subprocess.run(["git", "archive", against, "krm_fn"], cwd=ROOT, capture_output=True, check=True).stdout
-            with tarfile.open(fileobj=io.BytesIO(archive)) as tree:
-                tree.extractall(scratch, filter="data")
-        taken: dict[str, list[float]] = {name: [] for name in folders}
-        for _ in range(runs):
-            for name, folder in folders.items():
-                taken[name].append(_expansion(folder, data))
-    for name, seconds in taken.items():
-        print(f"{f'expansion, {name}':32} {min(seconds) / GRAPHS * 1_000_000:8.0f} microseconds of CPU per graph")
-    if against:
-        print(f"{f'working tree : {against}':32} {min(taken['working tree']) / min(taken[against]):8.2f}")
+        archive = subprocess.run(["git", "archive", against, "krm_fn"], cwd=ROOT, capture_output=True, check=True).stdout
+        with tarfile.open(fileobj=io.BytesIO(archive)) as tree:
+            tree.extractall(scratch, filter="data")
+        yield {"working tree": ROOT, against: Path(scratch)}
+
+
+def alternating(name: str, folders: dict[str, Path], runs: int, graphs: int, measured: Callable[[Path], float]) -> None:
+    """Print the CPU time of the folders for each graph, and their ratio: the minimum, because other programs only add time."""
+    taken: dict[str, list[float]] = {tree: [] for tree in folders}
+    for _ in range(runs):
+        for tree, folder in folders.items():
+            taken[tree].append(measured(folder))
+    for tree, seconds in taken.items():
+        print(f"{f'{name}, {tree}':42} {min(seconds) / graphs * 1_000_000:8.0f} microseconds of CPU per graph")
+    if len(taken) > 1:
+        ours, theirs = map(min, taken.values())
+        print(f"{f'{name}, ratio':42} {ours / theirs:8.2f}")
+
+
+def per_graph(runs: int, against: str) -> None:
+    """Measure CPU time for each graph of three components: of the expansion, and of the whole function.
+
+    The settings name the release, because another revision can choose another release for the same images.
+    """
+    with trees(against) as folders:
+        data = inputs.graphs(GRAPHS, behaviour=RELEASE)
+        alternating("expansion", folders, runs, GRAPHS, lambda folder: _expansion(folder, data))
+        for version in VERSIONS:
+            for count in (300, GRAPHS):
+                many = inputs.graphs(count, version, behaviour=RELEASE)
+                alternating(f"{count} graphs, {version}", folders, runs, count, lambda folder: _cpu(many, folder=folder))  # noqa: B023 - called at once
     print()
 
 
@@ -205,11 +231,14 @@ def main() -> None:
     """Run all measurements."""
     parser = argparse.ArgumentParser(description="Time and memory of a render.")
     parser.add_argument("runs", nargs="?", type=int, default=10)
-    parser.add_argument("--against", metavar="REV", default="", help="a revision whose expansion is also measured")
+    parser.add_argument("--against", metavar="REV", default="", help="a revision that is also measured")
+    parser.add_argument("--only-graphs", action="store_true", help="measure only the CPU time of graphs")
     options = parser.parse_args()
     runs = options.runs
     print(f"Python {sys.version.split()[0]}, medians of {runs} runs\n")
-    expansion(runs, options.against)
+    per_graph(runs, options.against)
+    if options.only_graphs:
+        return
     start_up(runs)
     through_kustomize(runs)
     both_versions(runs)

@@ -24,8 +24,8 @@ def untouched(size: int) -> bytes:
     return _listed(list(_fill(size)))
 
 
-def graphs(count: int, version: str = versions.V1ALPHA1) -> bytes:
-    """`count` graphs of three components each, in a version of the API.
+def graphs(count: int, version: str = versions.V1ALPHA1, **settings: Any) -> bytes:
+    """`count` graphs of three components each, in a version of the API. `settings` are those of the render.
 
     The images have a version of Dynamo 1.5, so that graphs of both versions follow the same release.
     """
@@ -34,7 +34,7 @@ def graphs(count: int, version: str = versions.V1ALPHA1) -> bytes:
     written = versions.to(version, {**graph, "spec": {**graph["spec"], "services": services}})
     annotations = {key: value for key, value in labels.annotations(written).items() if key not in labels.PRESERVED}
     metadata = {**written["metadata"], "annotations": annotations}
-    return _listed([{**written, "metadata": {**metadata, "name": f"graph-{number}"}} for number in range(count)])
+    return _listed([{**written, "metadata": {**metadata, "name": f"graph-{number}"}} for number in range(count)], **settings)
 
 
 def _graph(runtime: str = _RUNTIME) -> list[dict[str, Any]]:
@@ -53,12 +53,12 @@ def _fill(size: int) -> Iterator[dict[str, Any]]:
         number += 1
 
 
-def _listed(items: list[dict[str, Any]]) -> bytes:
+def _listed(items: list[dict[str, Any]], **settings: Any) -> bytes:
     config = {
         "apiVersion": "dynamo.krm-fn.io/v1alpha1",
         "kind": "DynamoRender",
         "metadata": {"name": "render"},
-        "spec": {"natsAddress": "nats://nats.dynamo:4222"},
+        "spec": {"natsAddress": "nats://nats.dynamo:4222", **settings},
     }
     listed = {"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceList", "functionConfig": config, "items": items}
     return emitter.text(listed).encode()

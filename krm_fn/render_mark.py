@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from typing import Any
 
 import krm_fn
@@ -24,6 +25,7 @@ def program() -> str:
     return f"{_PROGRAM} {krm_fn.__version__}"
 
 
+@lru_cache(maxsize=16)  # all graphs of a render have the same settings
 def write(config: Config, release: str) -> str:
     """Returns the text of the annotation: the program, its version, the release, and as JSON the settings that are not the defaults.
 

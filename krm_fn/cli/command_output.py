@@ -24,7 +24,7 @@ def resources(items: Iterable[Any], style: str) -> str:
     """Returns resources as YAML documents, or as one JSON List for kubectl."""
     if style == "json":
         return value({"apiVersion": "v1", "kind": "List", "items": list(items)}, style)
-    return "---\n".join(emitter.text(resource) for resource in items)
+    return "---\n".join(map(emitter.Writer().text, items))
 
 
 def value(content: Any, style: str) -> str:

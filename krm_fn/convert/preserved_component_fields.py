@@ -71,18 +71,21 @@ def of_service(service: Fields, component: Fields, name: str | None) -> Fields:
     plain = component_conversion.to_service(component)
     preserved: Fields = {}
     differing = {field for field in (*service, *plain) if service.get(field) != plain.get(field)}
-    for group in _GROUPS:
+    for group in _GROUPS if differing else ():
         if any(path[0] in differing and _get(service, path) != _get(plain, path) for path in group.paths):
             preserved = _with(preserved, service, group)
-    restored = restored_service(component, preserved, name) if preserved else plain
+    restored = _restored_service(component, preserved, name, plain) if preserved else plain
     return preserved if restored == service else service
 
 
 def restored_service(component: Fields, preserved: Fields, name: str | None) -> Fields:
     """Converts a component to a service, and restores preserved fields of the service."""
     plain = component_conversion.to_service(component)
-    if not preserved:
-        return plain
+    return _restored_service(component, preserved, name, plain) if preserved else plain
+
+
+def _restored_service(component: Fields, preserved: Fields, name: str | None, plain: Fields) -> Fields:
+    """Restores preserved fields of a service. `plain` is the service that the component alone becomes."""
     if component_conversion.to_component(preserved, name) == component:
         return preserved
     service, groups = plain, [group for group in _GROUPS if _is_preserved(preserved, group)]

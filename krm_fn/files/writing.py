@@ -153,7 +153,7 @@ def _document(text: str, changes: list[DocumentChange]) -> str:
         return _json(text, resources)
     head = _SEPARATOR if text.startswith("---") else ""
     tail = _TAIL.search(text)
-    new = head + _SEPARATOR.join(emitter.text(resource) for resource in resources)
+    new = head + _SEPARATOR.join(map(emitter.Writer().text, resources))
     return (new.replace("\n", "\r\n") if "\r\n" in text else new) + (tail[0] if tail else "")
 
 

@@ -81,7 +81,8 @@ def _lost(items: list[Resource], output: list[Resource], settings: Config) -> It
     """Yields an error for every item that the output lacks although the function may not remove it."""
     unchanged = {id(resource) for resource in output}
     missing = [resource for resource in items if id(resource) not in unchanged]
-    keys = {key for resource in output for key in _keys(resource)} if missing else set()
+    kinds = {str(resource.get("kind")) for resource in missing}
+    keys = {key for resource in output if str(resource.get("kind")) in kinds for key in _keys(resource)}
     for resource in missing:
         removable = ownership.is_prunable(resource) or (identity.is_dynamo(resource) and settings.source == "drop")
         if not removable and identity.key(resource) not in keys:

@@ -78,15 +78,15 @@ def render(received: ResourceList, resources: list[Any], findings: list[Result])
 
     A resource that is the same object as in the input keeps its text, with comments and quotes. Other resources are formatted anew.
     """
-    layout, fields = received.layout, received.fields
+    layout, fields, write = received.layout, received.fields, emitter.Writer().text
     head = {key: value for key, value in fields.items() if key not in ("items", "functionConfig", "results")}
-    parts = [emitter.text(head), "items:\n" if resources else "items: []\n"]
-    parts.extend(_verbatim(received, resource) or emitter.text([resource], layout.column) for resource in resources)
+    parts = [write(head), "items:\n" if resources else "items: []\n"]
+    parts.extend(_verbatim(received, resource) or write([resource], layout.column) for resource in resources)
     if (config := fields.get("functionConfig")) is not None:
-        parts.append(_verbatim(received, config) or emitter.text({"functionConfig": config}))
+        parts.append(_verbatim(received, config) or write({"functionConfig": config}))
     new = [results.wire(result) for result in findings]
     if earlier := [*_earlier(fields.get("results"), new), *new]:
-        parts.append(emitter.text({"results": earlier}))
+        parts.append(write({"results": earlier}))
     return "".join(parts).encode()
 
 

@@ -94,6 +94,7 @@ def gpu_resource(names: Iterable[str]) -> str | None:
     return min((name for name in names if is_gpu_resource(name)), default=None)
 
 
+@lru_cache(maxsize=1024)  # all graphs use the same few names
 def is_gpu_resource(name: str) -> bool:
     """Returns true if a resource name means GPUs, or parts of a GPU.
 

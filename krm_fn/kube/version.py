@@ -6,6 +6,7 @@ Follows Semantic Versioning 2.0.0. The operator reads them with `Masterminds/sem
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 Version = tuple[int, int, int]
 
@@ -74,6 +75,7 @@ def at_least(text: str, least: Version) -> bool:
     return version > least or (version == least and not match[4])
 
 
+@lru_cache(maxsize=1024)  # most components have the image of another one
 def of_image(image: str) -> Version | None:
     """The worker hash reads the version in the tag of a worker's image; a digest does not count.
 

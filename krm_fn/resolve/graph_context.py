@@ -31,7 +31,10 @@ _INHERITED = (labels.ENABLE_METRICS, labels.DISCOVERY_BACKEND)
 
 
 class GraphContext(NamedTuple):
-    """The facts that all components of one resource share. Readers add findings to `findings`. `name` is the graph's name, or empty."""
+    """The facts that all components of one resource share. Readers add findings to `findings`.
+
+    `name` is the graph's name, or empty. `written` is the resource in its own API version, which can be another one than the release reads.
+    """
 
     name: str
     namespace: str
@@ -44,6 +47,7 @@ class GraphContext(NamedTuple):
     envs: list[EnvVar]
     discovery: str
     paths: SourcePaths
+    written: Resource
     findings: list[Result]
 
     @property
@@ -85,6 +89,7 @@ def of_resource(resource: Resource, config: Config, cluster_facts: ClusterFacts,
         envs=[],
         discovery=config.discovery_backend,
         paths=paths,
+        written=resource,
         findings=[],
     )
 

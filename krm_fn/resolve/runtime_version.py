@@ -88,8 +88,17 @@ class RuntimeImage(NamedTuple):
 
 def images(resource: Resource) -> Iterator[RuntimeImage]:
     """Yields the images with Dynamo of a graph or of a standalone component, also those without a version. Fields may have wrong types."""
-    for image in _images(_field(resource, "spec")):
-        yield image._replace(path=("spec", *image.path), override_path=("spec", *image.override_path) if image.override else ())
+    spec = _field(resource, "spec")
+    services, components = spec.get("services"), spec.get("components")
+    if isinstance(services, dict):
+        for name, service in services.items():
+            yield from _of_service(service, ("spec", "services", name))
+    elif isinstance(components, list):
+        for index, component in enumerate(components):
+            yield from _of_component(component, ("spec", "components", index))
+    else:
+        yield from _of_service(spec, ("spec",))
+        yield from _of_component(spec, ("spec",))
 
 
 def component_type(resource: Resource, runtime: RuntimeVersion) -> str:
@@ -103,20 +112,6 @@ def component_type(resource: Resource, runtime: RuntimeVersion) -> str:
 def names_images(resource: Resource) -> bool:
     """Returns true if a component of a resource has an image, or a version in place of that of its image."""
     return any(image.image or image.override for image in images(resource))
-
-
-def _images(spec: dict[str, Any]) -> Iterator[RuntimeImage]:
-    """The images with Dynamo of the components in a spec."""
-    services, components = spec.get("services"), spec.get("components")
-    if isinstance(services, dict):
-        for name, service in services.items():
-            yield from _of_service(service, ("services", name))
-    elif isinstance(components, list):
-        for index, component in enumerate(components):
-            yield from _of_component(component, ("components", index))
-    else:
-        yield from _of_service(spec, ())
-        yield from _of_component(spec, ())
 
 
 def _of_service(service: Any, path: Path) -> Iterator[RuntimeImage]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.kube import labels, names
+from krm_fn.kube.identity import V1ALPHA1
 from krm_fn.plan import GraphPlan, Identity, Restart
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import cluster_topologies, component_facts, graph_context, v1beta1_components, v1beta1_templates
@@ -50,7 +51,7 @@ def graph(resource: Resource, context: GraphContext) -> GraphPlan:
         discovery=annotations.get(labels.DISCOVERY_BACKEND, context.discovery),
     )
     restart = _restart(spec.get("restart"))
-    preserved = _preserved(resource)
+    preserved = _preserved(resource, context)
     source = Graph(
         context.name,
         context.namespace,
@@ -152,26 +153,26 @@ def standalone(resource: Resource, context: GraphContext) -> GraphPlan:
 
     Findings about unreadable fields are added to those of `context`. `resource` must be well-formed, as for a graph.
     """
-    template = _template(resource, context.namespace)
+    template = _template(resource, context)
     context = context._replace(discovery=template.annotations.get(labels.DISCOVERY_BACKEND, context.discovery))
     component = _component(context, template, lambda template: _standalone_identity(resource, context.namespace, template))
     plan = context.plan(results.ref(resource).name, (component,))
     return plan._replace(features=v1beta1_components.graph_features({"backendFramework": context.framework}))
 
 
-def _template(resource: Resource, namespace: str) -> ComponentTemplate:
+def _template(resource: Resource, context: GraphContext) -> ComponentTemplate:
     """The component with the labels of its objects. A label of the resource that identifies it wins over all others."""
     spec = table.with_defaults(resource).get("spec") or {}
-    whole = _standalone_template(resource, namespace, spec)
+    whole = _standalone_template(resource, context, spec)
     roles = {
-        role["name"]: _standalone_template(resource, namespace, component)._replace(role=index)
+        role["name"]: _standalone_template(resource, context, component)._replace(role=index)
         for index, role, component in v1beta1_templates.role_pods(spec)
     }
     return whole._replace(roles=roles)
 
 
-def _standalone_template(resource: Resource, namespace: str, spec: dict[str, Any]) -> ComponentTemplate:
-    service = _preserved_in_component(resource)
+def _standalone_template(resource: Resource, context: GraphContext, spec: dict[str, Any]) -> ComponentTemplate:
+    service = _preserved_in_component(resource, context)
     name = results.ref(resource).name
     resource_labels = {key: value for key, value in labels.of(resource).items() if key != labels.MANAGED_BY}
     written = {
@@ -180,7 +181,7 @@ def _standalone_template(resource: Resource, namespace: str, spec: dict[str, Any
         "podTemplate": spec.get("podTemplate") or {},
     }
     graph = graph_context.parent(resource) or resource_labels.get(labels.GRAPH) or name
-    computed = _namespace(spec, namespace, graph)
+    computed = _namespace(spec, context.namespace, graph)
     before = resource_labels if resource_labels.get(labels.GRAPH) and resource_labels.get(labels.WORKER_HASH) else {}
     template = v1beta1_templates.template(
         written, service, service.get("dynamoNamespace") or resource_labels.get(labels.NAMESPACE) or computed, before
@@ -239,22 +240,27 @@ def _of_topology(resource: Resource) -> Labels:
     }
 
 
-def _preserved(resource: Resource) -> _V1alpha1:
+def _preserved(resource: Resource, context: GraphContext) -> _V1alpha1:
     """The fields of a v1beta1 graph that only v1alpha1 has; empty if its annotation has none."""
     if labels.PRESERVED_GRAPH not in labels.annotations(resource):
         return _V1alpha1()
-    from krm_fn.convert import versions  # noqa: PLC0415 - few graphs have the annotation
-
-    spec = versions.to(versions.V1ALPHA1, resource).get("spec") or {}
+    spec = _in_v1alpha1(resource, context).get("spec") or {}
     services = {name: service for name, service in (spec.get("services") or {}).items() if service}
     return _V1alpha1(services, tuple(graph_context.claims(spec)))
 
 
-def _preserved_in_component(resource: Resource) -> dict[str, Any]:
+def _preserved_in_component(resource: Resource, context: GraphContext) -> dict[str, Any]:
     """The fields of a v1beta1 standalone component in v1alpha1; empty if its annotation has none."""
     if labels.PRESERVED_COMPONENT not in labels.annotations(resource):
         return {}
-    from krm_fn.convert import versions  # noqa: PLC0415 - few components have the annotation
-
-    spec: dict[str, Any] = versions.to(versions.V1ALPHA1, resource).get("spec") or {}
+    spec: dict[str, Any] = _in_v1alpha1(resource, context).get("spec") or {}
     return spec
+
+
+def _in_v1alpha1(resource: Resource, context: GraphContext) -> Resource:
+    """A v1beta1 resource in v1alpha1: as it was written, or converted."""
+    if context.ref.api_version == V1ALPHA1:
+        return context.written
+    from krm_fn.convert import versions  # noqa: PLC0415 - few resources have preserved fields
+
+    return versions.to(versions.V1ALPHA1, resource)

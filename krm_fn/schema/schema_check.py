@@ -10,6 +10,7 @@ message comes from `fixes` (wrong types) or from `unknown_fields`; only a findin
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
 
     from krm_fn.kube.types import Resource
     from krm_fn.results import Path, Ref, Result, Severity
-    from krm_fn.schema.table import Schema, Table
+    from krm_fn.schema.schema_node import SchemaNode
+    from krm_fn.schema.table import Schema
 
 CONFIG = "DynamoRender"
 
-_STRING = {"type": "string"}  # most fields have this schema and most values are strings, so the loops skip them
 _ACCEPTED: dict[type, tuple[str, ...]] = {
     str: ("string", "quantity", "int-or-string"),
     bool: ("boolean",),
@@ -61,13 +62,13 @@ def resource(written: Resource, *, unknown: Severity = "error") -> list[Result]:
     versions = table.load().kinds.get(kind) if isinstance(kind, str) else None
     if versions is None or not isinstance(version, str) or version not in versions:
         return list(_unknown_kind(written, versions))
-    return _check_resource(written, versions[version], unknown, table.load())
+    return _check_resource(written, table.node(versions[version]), unknown)
 
 
 def config(function_config: Resource) -> list[Result]:
     """Returns every violation of a functionConfig of the kind DynamoRender."""
     (definition,) = table.load().kinds[CONFIG].values()
-    return _check_resource(function_config, definition, "error", table.load())
+    return _check_resource(function_config, table.node(definition), "error")
 
 
 def native(written: Resource, *, unknown: Severity = "error") -> list[Result]:
@@ -75,23 +76,22 @@ def native(written: Resource, *, unknown: Severity = "error") -> list[Result]:
 
     `unknown` is the severity of fields and enum values that the table's Kubernetes version does not have.
     """
-    known = table.load_native()
-    definition = known.kinds.get(written.get("kind", ""), {}).get(written.get("apiVersion", ""))
-    return _check_resource(written, definition, unknown, known) if definition else []
+    definition = table.load_native().kinds.get(written.get("kind", ""), {}).get(written.get("apiVersion", ""))
+    return _check_resource(written, table.native_node(definition), unknown) if definition else []
 
 
 def value(written: Any, definition: str) -> list[Result]:
     """Returns every violation of a value by a definition of the table. Paths begin at the value."""
-    checker = _Checker(results.ref({}), "error", table.load().definitions)
-    checker.value(written, {"$ref": definition}, (), definition)
+    checker = _Checker(results.ref({}), "error")
+    checker.value(written, table.node(definition), ())
     return checker.findings
 
 
-def _check_resource(written: Resource, definition: str, unknown: Severity, known: Table) -> list[Result]:
-    checker = _Checker(results.ref(written), unknown, known.definitions)
+def _check_resource(written: Resource, node: SchemaNode, unknown: Severity) -> list[Result]:
+    checker = _Checker(results.ref(written), unknown)
     checked = {**written}
     checked.pop("status", None)
-    checker.fields(checked, known.definitions[definition], (), definition)
+    checker.fields(checked, node, ())
     return checker.findings
 
 
@@ -113,93 +113,82 @@ def _unknown_kind(written: Resource, versions: dict[str, str] | None) -> Iterato
 
 
 class _Checker:
-    """One pass over one resource. `name` is always the name of the definition of a value, or of the object that contains it."""
+    """One pass over one resource."""
 
-    def __init__(self, ref: Ref, unknown: Severity, definitions: dict[str, Schema]) -> None:
+    def __init__(self, ref: Ref, unknown: Severity) -> None:
         self.findings: list[Result] = []
         self._ref = ref
         self._unknown: Severity = unknown
-        self._definitions = definitions
 
-    def value(self, value: Any, schema: Schema, path: Path, name: str) -> None:
+    def value(self, value: Any, node: SchemaNode, path: Path) -> None:
         """Checks any value."""
-        reference = schema.get("$ref")
-        if reference:
-            name, schema = reference, self._definitions[reference]
-        expected = schema.get("type")
-        if expected == "object" and isinstance(value, dict):
-            if "properties" in schema:
-                self.fields(value, schema, path, name)
-            elif "maxProperties" in schema or "additionalProperties" in schema:
-                self.entries(value, schema, path, name)
-        elif expected == "array" and isinstance(value, list):
-            self.items(value, schema, path, name)
-        else:
-            for violation in violations(value, schema, path, self._definitions):
-                if violation.code == "DYN024" and self._is_native(name):
+        if node.is_object and isinstance(value, dict):
+            if "properties" in node.schema:
+                self.fields(value, node, path)
+            elif "maxProperties" in node.schema or node.entry:
+                self.entries(value, node, path)
+        elif node.item and isinstance(value, list):
+            self.items(value, node, node.item, path)
+        elif type(value) not in node.free_types:
+            for violation in violations(value, node.schema, path, node.definitions):
+                if violation.code == "DYN024" and node.is_native:
                     self._add(self._unknown, violation._replace(message=self._or_newer(violation.message)), path, value)
                 else:
                     self._add("error", violation, path, value)
 
-    def fields(self, value: Resource, schema: Schema, path: Path, name: str) -> None:
+    def fields(self, value: Resource, node: SchemaNode, path: Path) -> None:
         """Checks an object whose fields have names."""
-        fields, required = schema["properties"], schema.get("required", ())
+        fields, required = node.fields, node.schema.get("required", ())
         for key, inner in value.items():
-            field = fields.get(key)
-            if type(inner) is str and field == _STRING:
-                continue
+            field = fields.get(key) or node.field(key)
             if field is None:
-                if "x-kubernetes-preserve-unknown-fields" not in schema:
-                    self._add_unknown(key, (*path, key), name, value)
-            elif inner is not None:
-                self.value(inner, field, (*path, key), name)
-            elif key not in required and key != "creationTimestamp":
-                self._add_null((*path, key))
+                if "x-kubernetes-preserve-unknown-fields" not in node.schema:
+                    self._add_unknown(key, (*path, key), node, value)
+            elif inner is None:
+                if key not in required and key != "creationTimestamp":
+                    self._add_null((*path, key))
+            elif type(inner) not in field.free_types:
+                self.value(inner, field, (*path, key))
         for key in required:
             if value.get(key) is None:
                 missing = Violation("DYN022", f"{key} is required, but {'null' if key in value else 'missing'}; write it")
                 self._add("error", missing, (*path, key))
 
-    def entries(self, value: Resource, schema: Schema, path: Path, name: str) -> None:
+    def entries(self, value: Resource, node: SchemaNode, path: Path) -> None:
         """Checks a map from the user's keys to values of one type. An object without `additionalProperties` may have any fields."""
-        if "maxProperties" in schema:
-            self._limit(sum(inner is not None for inner in value.values()), schema["maxProperties"], path)
-        entry = schema.get("additionalProperties")
+        if "maxProperties" in node.schema:
+            self._limit(sum(inner is not None for inner in value.values()), node.schema["maxProperties"], path)
+        entry = node.entry
         if entry is None:
             return
         for key, inner in value.items():
             if inner is None:
                 self._add_null((*path, key))
-            elif type(inner) is not str or entry != _STRING:
-                self.value(inner, entry, (*path, key), name)
+            elif type(inner) not in entry.free_types:
+                self.value(inner, entry, (*path, key))
 
-    def items(self, value: list[Any], schema: Schema, path: Path, name: str) -> None:
-        """Checks a list."""
-        if "maxItems" in schema:
-            self._limit(len(value), schema["maxItems"], path)
-        item = schema["items"]
+    def items(self, value: list[Any], node: SchemaNode, item: SchemaNode, path: Path) -> None:
+        """Checks a list. `item` is the node of its entries."""
+        if "maxItems" in node.schema:
+            self._limit(len(value), node.schema["maxItems"], path)
         for index, inner in enumerate(value):
-            if type(inner) is not str or item != _STRING:
-                self.value(inner, item, (*path, index), name)
-        if len(value) > 1 and schema.get("x-kubernetes-list-type") in ("map", "set"):
-            self.duplicates(value, schema, path)
+            if type(inner) not in item.free_types:
+                self.value(inner, item, (*path, index))
+        if len(value) > 1 and node.schema.get("x-kubernetes-list-type") in ("map", "set"):
+            self.duplicates(value, node, item, path)
 
-    def duplicates(self, value: list[Any], schema: Schema, path: Path) -> None:
+    def duplicates(self, value: list[Any], node: SchemaNode, item: SchemaNode, path: Path) -> None:
         """Checks a list in which an API server accepts each key, or each value, only once."""
-        keys = schema.get("x-kubernetes-list-map-keys", ())
-        item: Schema = self._definitions.get(schema["items"].get("$ref", "")) or schema["items"]
+        keys = node.schema.get("x-kubernetes-list-map-keys", ())
         first: dict[Any, int] = {}
         for index, entry in enumerate(value):
-            identity = _identity(entry, keys, item)
+            identity = _identity(entry, keys, item.schema)
             if identity is not None and first.setdefault(identity, index) != index:
                 from krm_fn.schema import fixes  # noqa: PLC0415 - only a finding needs it
 
                 shown = fixes.shown(identity[-1] if len(identity) == 1 else list(identity))
                 where = (*path, index, keys[0]) if len(keys) == 1 else (*path, index)
                 self._add("error", Violation("DYN080", f"{shown} is in entry {first[identity]} too; keep one of the two"), where)
-
-    def _is_native(self, name: str) -> bool:
-        return name.startswith("io.k8s.") or "x-native" in self._definitions[name]
 
     def _limit(self, length: int, most: int, path: Path) -> None:
         if length > most:
@@ -210,11 +199,11 @@ class _Checker:
         """Adds the fix for native fields: this version of the schema may be older than the user's Kubernetes."""
         return f"{message}, or set unknownFields: warn if your Kubernetes knows it" if self._unknown == "error" else message
 
-    def _add_unknown(self, key: str, path: Path, name: str, parent: Resource) -> None:
+    def _add_unknown(self, key: str, path: Path, node: SchemaNode, parent: Resource) -> None:
         from krm_fn.schema import unknown_fields  # noqa: PLC0415 - only a finding needs it
 
-        fix = unknown_fields.fix(name, key, parent)
-        if self._is_native(name):
+        fix = unknown_fields.fix(node.name, key, parent)
+        if node.is_native:
             text = self._or_newer(f"unknown field in Kubernetes {table.load().kubernetes}; {fix}")
             self._add(self._unknown, Violation("DYN029", text), path)
         else:
@@ -311,6 +300,7 @@ def _has_format(value: str, schema: Schema) -> bool:
     return re.search(schema["pattern"], value) is not None and not value.endswith("\n")
 
 
+@lru_cache(maxsize=1024)  # a graph writes few amounts, and many times
 def is_quantity(text: str) -> bool:
     """True if a string is a Kubernetes quantity (apimachinery `pkg/api/resource`, ParseQuantity)."""
     unsigned = text[1:] if text.startswith(("+", "-")) else text

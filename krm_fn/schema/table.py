@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import registry, results
 from krm_fn.records import NamedTuple
+from krm_fn.schema.schema_node import SchemaNode
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
@@ -42,55 +43,59 @@ def load_native() -> Table:
     return native._replace(definitions={**load().definitions, **native.definitions})
 
 
+@cache
+def node(definition: str) -> SchemaNode:
+    """Returns the node of a definition."""
+    return SchemaNode({"$ref": definition}, load().definitions)
+
+
+@cache
+def native_node(definition: str) -> SchemaNode:
+    """Returns the node of a definition of one of Kubernetes' own kinds."""
+    return SchemaNode({"$ref": definition}, load_native().definitions)
+
+
 def with_defaults(resource: Resource) -> Resource:
     """Returns the resource with the defaults that an API server writes into it. Metadata and kinds without a schema are not changed.
 
     Returns the resource itself if nothing is missing, otherwise a copy that shares all unchanged parts. Values of a wrong type stay.
     Follows apiextensions-apiserver, `pkg/apiserver/schema/defaulting`: a default fills a missing field of an object that is there.
     """
-    table, address = load(), results.ref(resource)
-    definition = table.definitions.get(table.kinds.get(address.kind, {}).get(address.api_version, ""), {})
+    address = results.ref(resource)
+    definition = load().kinds.get(address.kind, {}).get(address.api_version)
     complete: Resource = resource
-    for name in ("spec", "status"):
-        if name in resource and name in definition.get("properties", ()):
-            part = _complete(resource[name], definition["properties"][name], table.definitions)
+    for name in ("spec", "status") if definition else ():
+        field = node(definition).field(name)
+        if name in resource and field:
+            part = _complete(resource[name], field)
             if part is not resource[name]:
                 complete = {**complete, name: part}
     return complete
 
 
-def _complete(value: Any, schema: Schema, definitions: dict[str, Schema]) -> Any:
+def _complete(value: Any, node: SchemaNode) -> Any:
     """The worker hash reads the defaults that an API server writes into a v1beta1 resource.
 
     Returns the value itself if nothing is missing.
 
     Rule: worker-hash.defaults
     """
-    if "$ref" in schema:
-        schema = definitions[schema["$ref"]]
     if isinstance(value, list):
-        return _complete_list(value, schema["items"], definitions) if "items" in schema else value
+        return _complete_list(value, node.item) if node.item else value
     if not isinstance(value, dict):
         return value
-    fields, entries = schema.get("properties", {}), schema.get("additionalProperties")
-    changed = {}
+    fields = node.fields
+    changed = {key: default for key, default in node.defaults.items() if value.get(key) is None}
     for key, inner in value.items():
-        field = fields.get(key, entries)
-        if field is not None and isinstance(inner, (dict, list)):
-            complete = _complete(inner, field, definitions)
+        if isinstance(inner, (dict, list)) and (field := fields.get(key) or node.field(key) or node.entry):
+            complete = _complete(inner, field)
             if complete is not inner:
                 changed[key] = complete
-    for key, field in fields.items():
-        if "default" in field and value.get(key) is None:
-            changed[key] = field["default"]
     return {**value, **changed} if changed else value
 
 
-def _complete_list(items: list[Any], schema: Schema, definitions: dict[str, Schema]) -> list[Any]:
-    if schema.get("type") == "string":
+def _complete_list(items: list[Any], node: SchemaNode) -> list[Any]:
+    if node.free_types:
         return items
-    complete, changed = [], False
-    for item in items:
-        complete.append(_complete(item, schema, definitions))
-        changed = changed or complete[-1] is not item
-    return complete if changed else items
+    complete = [_complete(item, node) for item in items]
+    return complete if any(new is not old for new, old in zip(complete, items, strict=True)) else items

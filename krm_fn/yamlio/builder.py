@@ -157,7 +157,8 @@ class Builder:
         mapping: dict[str, Any] = {}
         following, scalar = self.next, self._scalar
         while type(event := following()) is not MappingEndEvent:
-            key = self.key(event)
+            is_plain = type(event) is ScalarEvent and event.tag is None and event.anchor is None  # most keys, so not a call
+            key = event.value if is_plain else self.key(event)
             child = following()
             value = scalar(child) if type(child) is ScalarEvent else self.value(child)
             if key is None or key in mapping or key == "<<":

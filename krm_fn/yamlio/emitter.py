@@ -33,15 +33,7 @@ def text(value: Any, indent: int = 0) -> str:
     Follows the operator's `internal/dynamo/epp/config.go`.
     Rule: epp.config-text
     """
-    lines: list[str] = []
-    pad = " " * indent
-    if isinstance(value, dict) and value:
-        _mapping(value, pad, pad, lines)
-    elif isinstance(value, list) and value:
-        _sequence(value, pad, pad, lines)
-    else:
-        lines.append(f"{pad}{_scalar(value, pad)}\n")
-    return "".join(lines)
+    return Writer().text(value, indent)
 
 
 def ordered(value: Any) -> Any:
@@ -51,38 +43,74 @@ def ordered(value: Any) -> Any:
     return [ordered(entry) for entry in value] if isinstance(value, list) else value
 
 
-def _mapping(mapping: dict[str, Any], first: str, pad: str, lines: list[str]) -> None:
-    """Writes a mapping. `first` is the text before the first line, `pad` before all others."""
-    for key, value in mapping.items():
-        head = first + _key(key, pad)
-        first = pad
-        if type(value) is str and "\n" not in value:  # most values are
-            lines.append(f"{head} {_one_line(value)}\n")
-        elif type(value) is dict and value:
-            lines.append(f"{head}\n")
-            _mapping(value, f"{pad}  ", f"{pad}  ", lines)
-        elif type(value) is list and value:
-            lines.append(f"{head}\n")
-            _sequence(value, pad, pad, lines)
+class Writer:
+    """Writes several JSON values, and quotes each text once. Most texts of an output occur many times in it.
+
+    The tables are plain dicts, because a `__missing__` makes each access twice as slow.
+    """
+
+    def __init__(self) -> None:
+        self._heads: dict[str, dict[str, str]] = {}
+        self._texts: dict[str, str] = {}
+
+    def text(self, value: Any, indent: int = 0) -> str:
+        """Returns what `text` returns, and raises what it raises."""
+        lines: list[str] = []
+        pad = " " * indent
+        if isinstance(value, dict) and value:
+            self._mapping(value, pad, pad, lines)
+        elif isinstance(value, list) and value:
+            self._sequence(value, pad, pad, lines)
         else:
-            lines.append(f"{head} {_scalar(value, pad)}\n")
+            lines.append(f"{pad}{_scalar(value, pad)}\n")
+        return "".join(lines)
 
+    def _mapping(self, mapping: dict[str, Any], first: str, pad: str, lines: list[str]) -> None:
+        """Writes a mapping. `first` is the text before the first line, `pad` before all others."""
+        heads, texts, write = self._heads.setdefault(first, {}), self._texts, lines.append
+        for key, value in mapping.items():
+            head = heads.get(key) or self._head(key, first, pad)
+            if type(value) is str and (text := texts.get(value) or self._text(value)):
+                write(head + text)
+            elif type(value) is dict and value:
+                write(head + "\n")
+                deeper = pad + "  "
+                self._mapping(value, deeper, deeper, lines)
+            elif type(value) is list and value:
+                write(head + "\n")
+                self._sequence(value, pad, pad, lines)
+            else:
+                write(f"{head} {_scalar(value, pad)}\n")
+            if first is not pad:
+                heads, first = self._heads.setdefault(pad, {}), pad
 
-def _sequence(sequence: list[Any], first: str, pad: str, lines: list[str]) -> None:
-    for value in sequence:
-        if type(value) is dict and value:
-            _mapping(value, f"{first}- ", f"{pad}  ", lines)
-        elif type(value) is list and value:
-            _sequence(value, f"{first}- ", f"{pad}  ", lines)
-        else:
-            lines.append(f"{first}- {_scalar(value, pad)}\n")
-        first = pad
+    def _sequence(self, sequence: list[Any], first: str, pad: str, lines: list[str]) -> None:
+        texts, head, inner = self._texts, first + "- ", pad + "  "
+        for value in sequence:
+            if type(value) is dict and value:
+                self._mapping(value, head, inner, lines)
+            elif type(value) is list and value:
+                self._sequence(value, head, inner, lines)
+            elif type(value) is str and (text := texts.get(value) or self._text(value)):
+                lines.append(f"{first}-{text}")
+            else:
+                lines.append(f"{head}{_scalar(value, pad)}\n")
+            if first is not pad:
+                first, head = pad, pad + "- "
 
+    def _head(self, key: str, before: str, pad: str) -> str:
+        """Keeps the beginning of a line with a key: the text before it, the key and its colon."""
+        line = _one_line(key)
+        head = f"{before}{line}:" if len(line) <= _LONGEST_KEY else f"{before}? {line}\n{pad}:"
+        self._heads[before][key] = head
+        return head
 
-@lru_cache(maxsize=4096)
-def _key(key: str, pad: str) -> str:
-    written = _one_line(key)
-    return f"{written}:" if len(written) <= _LONGEST_KEY else f"? {written}\n{pad}:"
+    def _text(self, value: str) -> str:
+        """Keeps the end of a line with a text: a space, the text with its quotes, and the line feed. Empty for a text of several lines."""
+        text = "" if "\n" in value else f" {_one_line(value)}\n"
+        if text:
+            self._texts[value] = text
+        return text
 
 
 def _scalar(value: Any, pad: str) -> str:

@@ -122,11 +122,22 @@ def _walk(value: Any, field: _Field, path: Path, rejections: list[Rejection]) ->
         if not rule.allows(value):
             rejections.append(Rejection(rule.code, path, rule.message))  # noqa: PERF401 - a loop costs less than a generator
     for step, inner in field.fields.items():
-        inner_value = value.get(step)
-        if inner_value is not None:
-            _walk(inner_value, inner, (*path, step), rejections)
-        if inner.required and not inner_value:
-            rejections.extend(Rejection(rule.code, (*path, step), rule.message) for rule in inner.required)
+        if step in value or inner.required:
+            inner_value = value.get(step)
+            if inner_value is not None and (inner.fields or not _allows(inner_value, inner.rules)):
+                _walk(inner_value, inner, (*path, step), rejections)
+            if inner.required and not inner_value:
+                rejections.extend(Rejection(rule.code, (*path, step), rule.message) for rule in inner.required)
+
+
+def _allows(value: Any, rules: list[_Rule]) -> bool:
+    """True if the rules of a field allow its value. False for a list, because the rules are then those of its entries."""
+    if type(value) is list:
+        return False
+    for rule in rules:  # noqa: SIM110 - a loop costs less than a generator
+        if not rule.allows(value):
+            return False
+    return True
 
 
 def _walk_entries(entries: list[Any], field: _Field, path: Path, rejections: list[Rejection]) -> None:

@@ -59,6 +59,7 @@ def validate_annotations(annotations: Mapping[str, Any]) -> Iterator[Rejection]:
         yield Rejection("DYN235", (), message)
 
 
+@lru_cache(maxsize=1024)  # most components have the same variables
 def is_env_name(name: str) -> bool:
     """Returns true for printable ASCII characters without an equals sign (IsRelaxedEnvVarName)."""
     return bool(name) and name.isascii() and name.isprintable() and "=" not in name
@@ -75,6 +76,7 @@ def is_qualified(key: str) -> bool:
     return bool(_NAME.fullmatch(name)) and not (slash and not DNS_SUBDOMAIN.fullmatch(prefix))
 
 
+@lru_cache(maxsize=1024)  # the objects of a graph repeat most of their values
 def is_label_value(value: str) -> bool:
     """Returns true if a text can be the value of a label (IsLabelValue)."""
     return not value or bool(_NAME.fullmatch(value))
