@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from krm_fn import report, results
 from krm_fn.cli import command_options
@@ -27,6 +28,8 @@ _REQUIRED_OPTIONS = {
     "loras": "models",
 }
 """Options that need another option."""
+_ESTIMATE_NAMES = {"paths": "PATH", "changes": "--changes", "style": "--format"}
+"""Parameters that only an estimate has."""
 
 
 def _namespaces(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
@@ -94,6 +97,31 @@ def _switch(name: str, description: str, *, default: bool | None = False) -> Cal
 )
 @click.option("--log-format", type=click.Choice(("text", "json")), default="text", show_default=True, help="The format of the log.")
 @click.option("--log-level", type=click.Choice(_LEVELS), default="info", show_default=True, help="The lowest level of messages in the log.")
+@click.option(
+    "--estimate",
+    is_flag=True,
+    help="Print the memory, CPU time and API traffic for the objects in PATH, and end.",
+    allow_from_autoenv=False,
+)
+@click.option(
+    "--changes",
+    metavar="N",
+    type=click.IntRange(0),
+    default=1000,
+    show_default=True,
+    help="With --estimate: the changes of objects in an hour.",
+    allow_from_autoenv=False,
+)
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(("text", "json")),
+    default="text",
+    show_default=True,
+    help="With --estimate: the format of the estimate.",
+    allow_from_autoenv=False,
+)
+@click.argument("paths", metavar="[PATH...]", nargs=-1, type=click.Path(exists=True, allow_dash=True))
 @click.pass_context
 def sync(ctx: click.Context, /, **values: Any) -> None:
     """Keep the status of Dynamo resources up to date.
@@ -103,13 +131,20 @@ def sync(ctx: click.Context, /, **values: Any) -> None:
 
     Each option can also be set with an environment variable: KRM_FN_SYNC_ and the name in capitals, for example KRM_FN_SYNC_LOG_LEVEL.
 
-    Exit codes: 0 after SIGTERM or Ctrl-C; 1 after a failure; 2 wrong usage.
+    With --estimate, it reads no cluster. PATH is an export of a cluster, rendered objects, or a repository with graphs: files, folders
+    or stdin (-). The command prints the objects that it would hold in memory, what they need, and the memory limit to set.
+
+    Exit codes: 0 after SIGTERM or Ctrl-C, and after an estimate; 1 after a failure; 2 wrong usage.
 
     \b
       krm-fn sync                                        # all namespaces of the kubeconfig's cluster
       krm-fn sync --context kind-kind -n team-a --pods
       krm-fn sync --shards --namespace team-a --namespace team-b
+      kubectl get dgd,deployments,pods -A -o json | krm-fn sync --estimate --pods -
     """  # noqa: D301 - click reads the backspace
+    _check_estimate(ctx, values)
+    if values.pop("estimate"):
+        sys.exit(_estimate(values))
     for option, required in _REQUIRED_OPTIONS.items():
         if values[option] and not values[required]:
             raise click.UsageError(f"{_flag(option)} needs {_flag(required)}")
@@ -118,9 +153,32 @@ def sync(ctx: click.Context, /, **values: Any) -> None:
     with command_options.sync_extra("sync"):
         from krm_fn.sync import logs, syncer  # noqa: PLC0415 - the extra may be missing
     logs.configure(values["log_format"], values["log_level"])
+    values = {name: value for name, value in values.items() if name not in _ESTIMATE_NAMES}
     values["config"] = _config(values["config"])
-    names = [(parameter.name or "").upper() for parameter in ctx.command.params]
+    names = [(option.name or "").upper() for option in ctx.command.params if isinstance(option, click.Option) and option.allow_from_autoenv]
     sys.exit(syncer.start(_options(values), options.unknown_variables(names)))
+
+
+def _check_estimate(ctx: click.Context, values: dict[str, Any]) -> None:
+    """Raises click.UsageError if options conflict: an estimate has others than a syncer."""
+    given = {name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    if not values["estimate"]:
+        if extra := [name for name in _ESTIMATE_NAMES if name in given and (name != "paths" or values[name])]:
+            raise click.UsageError(f"{_ESTIMATE_NAMES[extra[0]]} needs --estimate")
+        return
+    if not values["paths"]:
+        raise click.UsageError("--estimate needs a PATH: files, folders, or - for stdin")
+    if conflicts := sorted(given - {*SyncFeatures._fields, *_ESTIMATE_NAMES, "estimate", "namespace", "config"}):
+        raise click.UsageError(f"{_flag(conflicts[0])} does not go together with --estimate, which reads no cluster and starts no syncer")
+
+
+def _estimate(values: dict[str, Any]) -> int:
+    from krm_fn.cli import sync_estimate  # noqa: PLC0415 - a syncer does not need the render in its memory
+
+    features = SyncFeatures(*(values[name] for name in SyncFeatures._fields))
+    names = ("paths", "config", "namespace", "changes", "style")
+    paths, config, namespaces, changes, style = (values[name] for name in names)
+    return sync_estimate.run(sync_estimate.EstimateOptions(paths, config, namespaces, features, changes, style))
 
 
 def _flag(name: str) -> str:

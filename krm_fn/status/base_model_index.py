@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 from krm_fn.kube import identity, names
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
+from krm_fn.records import NamedTuple
 from krm_fn.status import cached_model, cached_object, model_endpoints
 from krm_fn.status.cached_model import CachedModel
 from krm_fn.status.cached_object import CachedObject
@@ -45,13 +46,20 @@ class _HashIndex(Generic[V]):
         return list(self._values.get((namespace, hash_), {}).values())
 
 
+class _Server(NamedTuple):
+    """A graph or a component, and the base models that it serves."""
+
+    key: ObjectKey
+    models: tuple[str, ...]
+
+
 class BaseModelIndex:
     """The models, the EndpointSlices, and the graphs and components of each base model."""
 
     def __init__(self) -> None:
         self._models: _HashIndex[CachedModel] = _HashIndex()
         self._slices: _HashIndex[ModelSlice] = _HashIndex()
-        self._servers: _HashIndex[CachedObject] = _HashIndex()
+        self._servers: _HashIndex[_Server] = _HashIndex()
 
     @classmethod
     def of(cls, resources: Iterable[Resource], default_namespace: str = "") -> BaseModelIndex:
@@ -100,7 +108,7 @@ class BaseModelIndex:
             index.drop(key)
         for index, kind in zip(indexes, (CachedModel, ModelSlice, CachedObject), strict=True):
             if isinstance(value, kind):
-                index.put(key, _hashes(value), value)
+                index.put(key, _hashes(value), _Server(value.key, value.models) if isinstance(value, CachedObject) else value)
 
     def _affected(self, value: Any) -> set[ObjectKey]:
         """Returns the models that an object concerns: all of its base model, or for a model those of the same name."""

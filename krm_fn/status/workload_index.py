@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from krm_fn import results
 from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.key_map import KeyMap
 from krm_fn.kube.types import Resource
 from krm_fn.status import device_index, replica_status
 from krm_fn.status.cached_object import CachedObject
@@ -14,14 +15,18 @@ from krm_fn.status.replica_status import ReplicaStatus
 
 
 class WorkloadIndex:
-    """An index of replica statuses. `claims` has the claims of devices that their pods use."""
+    """An index of replica statuses. `claims` has the claims of devices that their pods use.
 
-    def __init__(self, statuses: Iterable[ReplicaStatus] = ()) -> None:
+    `find(key)` returns a status that is stored elsewhere, for a caller that tells each change (`update`). Without it, the index holds the
+    statuses that it gets (`put`, `drop`).
+    """
+
+    def __init__(self, statuses: Iterable[ReplicaStatus] = (), find: Callable[[ObjectKey], ReplicaStatus | None] | None = None) -> None:
         self.claims = DeviceIndex()
         self._all: dict[ObjectKey, ReplicaStatus] = {}
-        self._families: dict[tuple[str, str], dict[ObjectKey, ReplicaStatus]] = {}
-        self._lists: dict[ObjectKey, tuple[ObjectKey, ...]] = {}
-        self._listing: dict[ObjectKey, tuple[ObjectKey, ...]] = {}  # hardly ever more than one graph
+        self._find = find or self._all.get
+        self._families: dict[tuple[str, str], dict[tuple[str, str, str], tuple[str, ...]]] = {}  # only names: pods are many
+        self._listing: KeyMap[tuple[ObjectKey, ...]] = KeyMap()  # hardly ever more than one graph
         for status in statuses:
             self.put(status)
 
@@ -37,36 +42,48 @@ class WorkloadIndex:
 
     def put(self, status: ReplicaStatus) -> ReplicaStatus | None:
         """Adds or replaces a status; returns the one that it replaces."""
-        before = self.drop(status.key)
+        before = self._all.get(status.key)
         self._all[status.key] = status
-        if status.family:
-            self._families.setdefault((status.key.namespace, status.family), {})[status.key] = status
+        self.update(before, status)
         return before
 
     def drop(self, key: ObjectKey) -> ReplicaStatus | None:
         """Removes a status; returns it, or None if there was none."""
         before = self._all.pop(key, None)
-        if before is not None and before.family:
-            family = (key.namespace, before.family)
-            del self._families[family][key]
-            if not self._families[family]:
-                del self._families[family]
+        self.update(before, None)
         return before
+
+    def update(self, before: ReplicaStatus | None, after: ReplicaStatus | None) -> None:
+        """Updates the families after a change of one object; None means that it does not exist."""
+        old, new = _family(before), _family(after)
+        if old == new:
+            return
+        if before is not None and old in self._families:
+            self._leave(old, before.key)
+        if after is not None and after.family:
+            kinds = self._families.setdefault(new, {})
+            names = kinds.get(after.key[:3], ())
+            kinds[after.key[:3]] = (*names, after.key.name)
+
+    def family_keys(self, namespace: str, name: str) -> list[ObjectKey]:
+        """Returns the keys of Grove's objects of one PodCliqueSet, and of the pods of the graph of that name."""
+        kinds = self._families.get((namespace, name), {})
+        return [ObjectKey(*kind, member) for kind, members in kinds.items() for member in members]
 
     def family(self, namespace: str, name: str) -> list[ReplicaStatus]:
         """Returns Grove's objects of one PodCliqueSet, and the pods of the graph of that name."""
-        return list(self._families.get((namespace, name), {}).values())
+        return [status for key in self.family_keys(namespace, name) if (status := self._find(key))]
 
     def get(self, key: ObjectKey) -> ReplicaStatus | None:
         """Returns the status of one object, computed together with its family. None if the object does not exist."""
-        status = self._all.get(key)
+        status = self._find(key)
         if status is None or not status.family:
             return status
         return replica_status.get(key.kind).with_family(status, self.family(key.namespace, status.family))
 
     def single(self, key: ObjectKey) -> ReplicaStatus | None:
         """Returns the status of one object as it is, without its family. None if the object does not exist."""
-        return self._all.get(key)
+        return self._find(key)
 
     def template_owner(self, workload: ReplicaStatus) -> ReplicaStatus | None:
         """Finds the object with the pod templates of a workload: the workload, or another one of its family. None if it does not exist."""
@@ -74,22 +91,22 @@ class WorkloadIndex:
             return workload
         return next((status for status in self.family(workload.key.namespace, workload.family) if status.templates), None)
 
-    def put_graph(self, graph: CachedObject) -> None:
+    def put_graph(self, graph: CachedObject, before: CachedObject | None = None) -> None:
         """Records which workloads a graph lists, in place of those that it listed before."""
-        self.drop_graph(graph.key)
+        if before is not None:
+            self.drop_graph(before)
         self.claims.put_graph(graph)
-        if workloads := graph.workloads:
-            self._lists[graph.key] = workloads
-            for key in workloads:
-                others = self._listing.get(key, ())
-                if graph.key not in others:
-                    self._listing[key] = (*others, graph.key)
+        alone = (graph.key,)  # in memory once
+        for key in graph.workloads:
+            others = self._listing.get(key, ())
+            if graph.key not in others:
+                self._listing[key] = (*others, graph.key) if others else alone
 
-    def drop_graph(self, graph: ObjectKey) -> None:
+    def drop_graph(self, graph: CachedObject) -> None:
         """Forgets the workloads and the claims of a graph."""
-        self.claims.drop_graph(graph)
-        for key in self._lists.pop(graph, ()):
-            others = tuple(other for other in self._listing.get(key, ()) if other != graph)
+        self.claims.drop_graph(graph.key)
+        for key in graph.workloads:
+            others = tuple(other for other in self._listing.get(key, ()) if other != graph.key)
             if others:
                 self._listing[key] = others
             else:
@@ -98,6 +115,18 @@ class WorkloadIndex:
     def listed_by(self, workload: ObjectKey) -> tuple[ObjectKey, ...]:
         """Returns the graphs whose annotation lists a workload. Two of them would be a mistake."""
         return self._listing.get(workload, ())
+
+    def _leave(self, family: tuple[str, str], key: ObjectKey) -> None:
+        kinds = self._families[family]
+        kinds[key[:3]] = tuple(name for name in kinds[key[:3]] if name != key.name)
+        if not kinds[key[:3]]:
+            del kinds[key[:3]]
+        if not kinds:
+            del self._families[family]
+
+
+def _family(status: ReplicaStatus | None) -> tuple[str, str]:
+    return (status.key.namespace, status.family) if status is not None else ("", "")
 
 
 def _read(resource: Resource, default_namespace: str) -> ReplicaStatus | None:

@@ -10,8 +10,9 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
-from krm_fn.kube import values
+from krm_fn.kube import labels, values
 from krm_fn.kube.identity import DYNAMO_GROUP
+from krm_fn.kube.types import Resource
 
 SERVED = "*"
 """Version of a kind in the version that the server serves."""
@@ -43,6 +44,15 @@ class ApiResource(NamedTuple):
         root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
         scope = f"/namespaces/{namespace}" if namespace else ""
         return f"{root}{scope}/{self.resource}{f'/{name}' if name else ''}"
+
+    def selects(self, resource: Resource) -> bool:
+        """Returns True if the label selector selects an object. Its terms are KEY, !KEY and KEY=VALUE."""
+        own = labels.of(resource)
+        for term in filter(None, self.label_selector.split(",")):
+            key, has_value, value = term.removeprefix("!").partition("=")
+            if (key in own) is term.startswith("!") or (has_value and own.get(key) != value):
+                return False
+        return True
 
     def selectors(self) -> dict[str, str]:
         """Returns the selectors as query parameters."""

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import json
 import re
+from asyncio import sslproto
 from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Self
 
@@ -33,6 +34,9 @@ LONGEST_WAIT = 60.0
 """The longest Retry-After that is followed, in seconds."""
 LINE_LIMIT = 16 * 2**20
 """The longest line of a stream, in bytes. etcd stores objects of 1.5 MiB at most."""
+_TLS_BUFFER = 64 * 2**10
+"""The bytes that asyncio holds for each TLS connection. Its own 256 KiB would need several MiB for the watches; a TLS record has 16 KiB."""
+sslproto.SSLProtocol.max_size = _TLS_BUFFER
 _SSL_CONTEXT = re.compile(r" ssl:<ssl\.SSLContext object at 0x[0-9a-f]+>")
 """A part of the messages of aiohttp that differs each time."""
 

@@ -16,7 +16,7 @@ from krm_fn.status import cached_object, request_generation
 from krm_fn.status.cached_object import CachedObject
 from krm_fn.status.cached_request import CachedRequest
 from krm_fn.sync.graph_applier import GraphApplier
-from krm_fn.sync.informer import StoredObject
+from krm_fn.sync.stored_objects import StoredObject
 from krm_fn.sync.writer import Writer
 
 _CACHE_LIMIT = 64

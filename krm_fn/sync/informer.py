@@ -7,25 +7,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.sync.api_resources import ApiResource
 from krm_fn.sync.client import GarbledError
+from krm_fn.sync.stored_objects import StoredObject, StoredObjects
 
 V = TypeVar("V")
 
 _LOG = logging.getLogger(__name__)
-
-
-class StoredObject(NamedTuple, Generic[V]):
-    """A cached object: its uid, its resourceVersion, the projection that the syncer caches, and the informer that stored it last."""
-
-    uid: str
-    resource_version: str
-    value: V
-    source: object = None
 
 
 class Store(Generic[V]):
@@ -36,11 +28,14 @@ class Store(Generic[V]):
 
     def __init__(self, kind: str = "") -> None:
         self.kind = kind
-        self._entries: dict[ObjectKey, StoredObject[V]] = {}
+        self._entries: StoredObjects[V] = StoredObjects()
         self._distrusted: set[ObjectKey] = set()
 
     def __len__(self) -> int:
         return len(self._entries)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._entries
 
     def get(self, key: ObjectKey) -> V | None:
         """Returns the value of an object; None if the object does not exist."""
@@ -53,11 +48,11 @@ class Store(Generic[V]):
 
     def keys(self, namespace: str = "") -> list[ObjectKey]:
         """Lists the keys of all objects, or of those in one namespace. The list is a copy."""
-        return [key for key in self._entries if not namespace or key.namespace == namespace]
+        return list(self._entries.keys_in(namespace) if namespace else self._entries)
 
     def keys_from(self, source: object) -> list[ObjectKey]:
         """Lists the keys of the objects that one informer stored last."""
-        return [key for key, entry in self._entries.items() if entry.source is source]
+        return list(self._entries.keys_from(source))
 
     def values(self) -> list[V]:
         """Lists all values. The list is a copy."""
@@ -96,8 +91,7 @@ class Store(Generic[V]):
 
     def newest(self) -> int:
         """Returns the highest resourceVersion in the store, without distrusted objects; 0 if none is left."""
-        trusted = (entry for key, entry in self._entries.items() if key not in self._distrusted)
-        return max((_number(entry.resource_version) for entry in trusted), default=0)
+        return max((version for key, version in self._entries.versions() if key not in self._distrusted), default=0)
 
     def distrust(self) -> None:
         """Makes the next version of each object replace the stored one, even if its number is lower or the same.
@@ -135,13 +129,13 @@ class Informer(Generic[V]):
         self._store = store
         self._project = project
         self._on_change = on_change
-        self._listed: set[ObjectKey] | None = None
+        self._unlisted: set[ObjectKey] | None = None
         self._newest = 0
 
     @property
     def listing(self) -> bool:
         """True during a list of all objects."""
-        return self._listed is not None
+        return self._unlisted is not None
 
     @property
     def empty(self) -> bool:
@@ -150,7 +144,7 @@ class Informer(Generic[V]):
 
     def begin(self) -> None:
         """Begins a list of all objects. The objects of an earlier, incomplete list stay in the store."""
-        self._listed = set()
+        self._unlisted = set(self._store.keys_from(self))
         self._newest = self._store.newest()
 
     def complete(self, version: str) -> None:
@@ -158,11 +152,12 @@ class Informer(Generic[V]):
 
         Raises GarbledError if the resource versions of the server went back. The next list then replaces all objects.
         """
-        listed, self._listed = self._listed or set(), None
+        unlisted, self._unlisted = self._unlisted or set(), None
         if version.isdigit() and int(version) < self._newest:
             self._store.distrust()
             raise GarbledError(f"the resource versions of the server went back from {self._newest} to {version}")
-        self._drop_all(keep=listed)
+        for key in unlisted:
+            self._drop_own(key)
 
     def distrust(self) -> None:
         """Makes the next list replace all objects, also those that have not changed since."""
@@ -170,8 +165,9 @@ class Informer(Generic[V]):
 
     def clear(self, namespaces: Collection[str] | None = None) -> None:
         """Removes all objects, or those in some namespaces."""
-        kept = set() if namespaces is None else {key for key in self._store.keys_from(self) if key.namespace not in namespaces}
-        self._drop_all(keep=kept)
+        for key in self._store.keys_from(self):
+            if namespaces is None or key.namespace in namespaces:
+                self._drop_own(key)
 
     def put(self, resource: Resource) -> None:
         """Stores an object that exists."""
@@ -179,40 +175,27 @@ class Informer(Generic[V]):
         key = self._key(metadata)
         if not self._owns(key.namespace):
             return
-        if self._listed is not None:
-            self._listed.add(key)
+        if self._unlisted is not None:
+            self._unlisted.discard(key)
         try:
             value = self._project(resource)
         except Exception:  # noqa: BLE001 - one object must not hide all others
             _LOG.exception("%s %s/%s cannot be read; please report this error", *key[1:])
             return
-        projected_key = getattr(value, "key", None)
-        if projected_key == key:
-            key = projected_key  # in memory once
         stored, before = self._store.put(key, str(metadata.get("uid", "")), metadata["resourceVersion"], value, self)
         if stored and before != value:
             self._on_change(key, before, value)
 
     def drop(self, resource: Resource) -> None:
         """Removes an object that does not exist any more, or that the selectors do not select any more."""
-        key = self._key(resource["metadata"])
+        self._drop_own(self._key(resource["metadata"]))
+
+    def _drop_own(self, key: ObjectKey) -> None:
+        """Removes an object if this informer stored it last."""
         entry = self._store.entry(key)
         if entry is not None and entry.source is self:
-            self._drop(key)
-
-    def _drop(self, key: ObjectKey) -> None:
-        before = self._store.drop(key)
-        if before is not None:
-            self._on_change(key, before, None)
-
-    def _drop_all(self, keep: set[ObjectKey]) -> None:
-        for key in self._store.keys_from(self):
-            if key not in keep:
-                self._drop(key)
+            self._store.drop(key)
+            self._on_change(key, entry.value, None)
 
     def _key(self, metadata: dict[str, Any]) -> ObjectKey:
         return ObjectKey(self._kind.group, self._kind.kind, str(metadata.get("namespace", "")), str(metadata.get("name", "")))
-
-
-def _number(version: str) -> int:
-    return int(version) if version.isdigit() else 0

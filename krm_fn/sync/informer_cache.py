@@ -12,7 +12,8 @@ from krm_fn.status.device_index import CachedClaim
 from krm_fn.status.replica_status import ReplicaStatus
 from krm_fn.status.workload_index import WorkloadIndex
 from krm_fn.sync.api_resources import ApiResource
-from krm_fn.sync.informer import Store, StoredObject
+from krm_fn.sync.informer import Store
+from krm_fn.sync.stored_objects import StoredObject
 
 _GROVE = "grove.io"
 
@@ -22,7 +23,7 @@ class InformerCache:
 
     def __init__(self) -> None:
         self.stores: dict[tuple[str, str], Store[Any]] = {}
-        self.workloads = WorkloadIndex()
+        self.workloads = WorkloadIndex(find=self._replica_status)
         self.base_models = BaseModelIndex()
         self._members: dict[ObjectKey, dict[ObjectKey, None]] = {}
 
@@ -43,6 +44,10 @@ class InformerCache:
     def graph(self, namespace: str, name: str) -> CachedObject | None:
         """Returns a graph; None if it does not exist."""
         return self.cached_object(graph_key(namespace, name))
+
+    def _replica_status(self, key: ObjectKey) -> ReplicaStatus | None:
+        entry = self.entry(key)
+        return entry.value if entry is not None and isinstance(entry.value, ReplicaStatus) else None
 
     def members(self, graph: ObjectKey) -> list[CachedObject]:
         """Returns the components and scaling adapters of a graph."""
@@ -81,21 +86,19 @@ class InformerCache:
         if not status.family:
             return
         key = graph_key(status.key.namespace, status.family)
-        if self.cached_object(key):
+        if key in self.stores.get(key[:2], ()):
             yield key
         elif status.key.group == _GROVE:
-            for other in self.workloads.family(status.key.namespace, status.family):
-                yield from self.workloads.listed_by(other.key)
+            for other in self.workloads.family_keys(status.key.namespace, status.family):
+                yield from self.workloads.listed_by(other)
 
     def _index(self, key: ObjectKey, before: Any, after: Any) -> None:
         if isinstance(before, CachedObject):
             self._remove(before)
         if isinstance(after, CachedObject):
             self._add(after)
-        elif isinstance(after, ReplicaStatus):
-            self.workloads.put(after)
-        elif isinstance(before, ReplicaStatus):
-            self.workloads.drop(key)
+        elif isinstance(after, ReplicaStatus) or isinstance(before, ReplicaStatus):
+            self.workloads.update(before, after)
         elif isinstance(after, CachedClaim):
             self.workloads.claims.put(after)
         elif isinstance(before, CachedClaim):
@@ -115,7 +118,7 @@ class InformerCache:
             if not members:
                 self._members.pop(graph, None)
         else:
-            self.workloads.drop_graph(cached.key)
+            self.workloads.drop_graph(cached)
 
 
 def graph_key(namespace: str, name: str) -> ObjectKey:

@@ -42,6 +42,8 @@ class Manager:
         self._serves = serves
         self._controllers: dict[str, Controller] = {}
         self._watches: dict[ApiResource, Watch] = {}
+        self._counted: dict[tuple[str, str], Controller] = {}
+        self._states: Counter[tuple[str, str, str]] = Counter()
         self._started = False
         self._running = 0
         self._idle = asyncio.Event()
@@ -50,11 +52,14 @@ class Manager:
     def register(self, controllers: Mapping[str, Controller], watches: Mapping[ApiResource, Watch]) -> None:
         """Sets the controllers and the kinds that they watch."""
         self._controllers = dict(controllers)
+        self._counted = {(each.kind.group, each.kind.kind): each for each in controllers.values() if each.counted}
         self._watches = dict(watches)
 
     def handle_event(self, key: ObjectKey, before: Any, after: Any, by: Controller | None = None) -> None:
         """Updates the indexes after a change of an object, and enqueues the affected resources, except for the controller that wrote it."""
         affected = frozenset(self._cache.update_indexes(key, before, after))
+        self._count(key, before, -1)
+        self._count(key, after, 1)
         if not self._started:
             return
         event = ObjectEvent(key, before, after, affected)
@@ -75,8 +80,9 @@ class Manager:
     def resume(self, namespace: str = "") -> None:
         """Starts the reconciles, and enqueues all resources, or all of one namespace."""
         self._started = self._started or not namespace
+        keys = {kind: self._cache.store(kind).keys(namespace) for kind in {each.kind for each in self._controllers.values()}}
         for name, controller in self._controllers.items():
-            for key in self._cache.store(controller.kind).keys(namespace) if self._started else ():
+            for key in keys[controller.kind] if self._started else ():
                 self._add(Task(name, key))
 
     def enqueue(self, controller: str, key: ObjectKey) -> None:
@@ -108,13 +114,15 @@ class Manager:
 
     def resources(self) -> dict[tuple[str, str, str], int]:
         """Counts the resources by kind, namespace and state."""
-        counts: Counter[tuple[str, str, str]] = Counter()
-        for controller in self._controllers.values():
-            if controller.counted:
-                store = self._cache.store(controller.kind)
-                for key in store.keys():  # noqa: SIM118 - a store is not a dict
-                    counts[key.kind, key.namespace, controller.state(store.get(key))] += 1
-        return dict(counts)
+        return dict(self._states)
+
+    def _count(self, key: ObjectKey, value: Any, change: int) -> None:
+        controller = self._counted.get((key.group, key.kind))
+        if controller is not None and value is not None:
+            labels = key.kind, key.namespace, controller.state(value)
+            self._states[labels] += change
+            if not self._states[labels]:
+                del self._states[labels]
 
     def _add(self, task: Task) -> None:
         if self._serves(task.key.namespace):

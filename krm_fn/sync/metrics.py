@@ -9,6 +9,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 import krm_fn
+from krm_fn.sync.memory_limit import MemoryUse
 from krm_fn.sync.reflector import Listener
 
 _PREFIX = "krm_fn_sync_"
@@ -35,6 +36,8 @@ class Snapshot(NamedTuple):
     last_event: dict[str, float] = {}
     """Seconds since the last answer of the server, by kind, for the kinds that it serves."""
     resources: dict[tuple[str, str, str], int] = {}
+    memory: MemoryUse | None = None
+    """None without a memory limit."""
 
 
 class Metrics(Listener):
@@ -139,6 +142,9 @@ class _Gauges:
             ("kind",),
             {(kind,): age for kind, age in snapshot.last_event.items()},
         )
+        memory = snapshot.memory
+        yield _family("memory_limit_bytes", "Memory limit of the process's cgroup.", (), {(): memory.limit} if memory else {})
+        yield _family("memory_used_ratio", "Used part of the memory limit.", (), {(): memory.part} if memory else {})
         yield _family("resources", "Dynamo resources by state.", ("kind", "namespace", "state"), snapshot.resources)
 
 

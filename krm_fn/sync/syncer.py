@@ -31,6 +31,7 @@ from krm_fn.sync.informer_cache import InformerCache
 from krm_fn.sync.leader_election import LeaderElector
 from krm_fn.sync.manager import Manager
 from krm_fn.sync.membership import Membership
+from krm_fn.sync.memory_limit import MemoryWatch
 from krm_fn.sync.metrics import Metrics, Snapshot
 from krm_fn.sync.namespace_leases import HeldNamespaces, NamespaceLeaseError, NamespaceLeases
 from krm_fn.sync.options import Options, instance_name
@@ -103,6 +104,7 @@ class Syncer:
         self._writer = Writer(client, self._leads, self._metrics)
         self._loader = self._lora_loader() if options.features.loras else None
         self._health = Health(self._metrics, self._hanging, self._missing)
+        self._memory = MemoryWatch(self._cached, lambda: all(each.synced.is_set() for each in self._reflectors))
         self._reflectors = list(self._build_reflectors())
         self._lease_reflectors = list(self._build_lease_reflectors())
         shared = [reflector for reflector in self._all_reflectors() if reflector.is_shared]
@@ -118,7 +120,7 @@ class Syncer:
             _LOG.error("cannot listen on %s:%d: %s", self._options.address, self._options.port, problem.strerror)
             return 1
         watching = _start(self._join(), *(self._watch(reflector) for reflector in self._all_reflectors()))
-        serving = _start(self._health.tick(), self._events.run())
+        serving = _start(self._health.tick(), self._memory.run(), self._events.run())
         leading = _start(self._lead(), self._hold())
         working = _start(self._work())
         try:
@@ -305,7 +307,6 @@ class Syncer:
         for reflector in self._all_reflectors():
             if reflector.served:
                 last_data[reflector.kind.kind] = max(last_data.get(reflector.kind.kind, 0.0), monotonic() - reflector.last_data)
-        cached = {store.kind: len(store) for store in self._stores()}
         queue, shard = self._manager.queue, self._shard
         return Snapshot(
             self._installation,
@@ -315,9 +316,10 @@ class Syncer:
             queue.depth(),
             queue.waiting(),
             queue.age(),
-            cached,
+            self._cached(),
             last_data,
             self._manager.resources(),
+            self._memory.use(),
         )
 
     def _all_reflectors(self) -> list[Reflector[Any]]:
@@ -325,6 +327,10 @@ class Syncer:
 
     def _stores(self) -> list[Store[Any]]:
         return [*self._cache.stores.values(), self._namespace_leases.store]
+
+    def _cached(self) -> dict[str, int]:
+        """Counts the objects in memory by kind."""
+        return {store.kind: len(store) for store in self._stores()}
 
     def _log_start(self) -> None:
         options, cluster = self._options, self._client.cluster

@@ -17,8 +17,8 @@ from krm_fn.sync.access import ClusterError
 from krm_fn.sync.api_resources import ApiResource
 from krm_fn.sync.backoff import ForbiddenBackoff
 from krm_fn.sync.client import APPLY_PATCH, MERGE_PATCH, ApiError, Client
-from krm_fn.sync.informer import StoredObject
 from krm_fn.sync.metrics import Metrics
+from krm_fn.sync.stored_objects import StoredObject
 from krm_fn.sync.work_queue import LAST_RETRY
 
 APPLIER = "krm-fn"

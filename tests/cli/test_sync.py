@@ -114,6 +114,8 @@ def test_every_option_is_also_a_variable(run):
     assert (chosen.log_level, chosen.workers) == ("error", 2)
     assert run(SHARDS="true")[1].shards
     for parameter in sync_command.COMMAND.params:
+        if not getattr(parameter, "allow_from_autoenv", False):
+            continue  # an estimate has no variables
         assert run(**{parameter.name.upper(): ""})[2] == [], parameter.name
 
 
@@ -144,7 +146,7 @@ def test_an_unknown_variable_is_a_warning(run):
         ("--workers 0", "0 is not in the range"),
         ("--log-level loud", "'loud' is not one of"),
         ("--pod", "Did you mean one of"),
-        ("graph.yaml", "unexpected extra argument"),
+        ("graph.yaml", "does not exist"),
     ],
 )
 def test_wrong_usage(words, said, run):
@@ -196,3 +198,53 @@ def test_a_kubeconfig_that_cannot_be_used_is_wrong_usage(tmp_path):
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.count("\n") == 1
         assert " error " in done.stderr
+
+
+class TestEstimate:
+    """`--estimate` reads files, no cluster."""
+
+    EXAMPLE = str(programs.ROOT / "examples" / "agg-vllm")
+
+    def test_a_repository_and_its_render_have_the_same_objects(self, run):
+        for file in ("graph.yaml", "expected.yaml"):
+            result, started, _ = run("--estimate", "--pods", "--format", "json", f"{self.EXAMPLE}/{file}")
+            printed = json.loads(result.stdout)
+            assert (result.exit_code, started) == (0, None)
+            assert printed["objects"] == {"Deployment": 2, "DynamoGraphDeployment": 1, "Pod": printed["pods"]}
+            assert (printed["graphs"], printed["pods"], printed["shipped"]["shards"]) == (1, 3, 1)
+
+    def test_the_pods_of_an_export_count_and_foreign_objects_do_not(self, run, tmp_path):
+        mine = {"nvidia.com/dynamo-graph-deployment-name": "chat"}
+        pods = [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"p{n}", "namespace": "a", "labels": mine}} for n in range(3)]
+        other = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "other", "namespace": "a"}}
+        (tmp_path / "export.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*pods, other]}))
+        result, _, _ = run("--estimate", "--pods", "--format", "json", str(tmp_path / "export.json"))
+        assert json.loads(result.stdout)["objects"] == {"Pod": 3}
+        result, _, _ = run("--estimate", "--pods", "-n", "b", "--format", "json", str(tmp_path / "export.json"))
+        assert json.loads(result.stdout)["objects"] == {}
+        result, _, _ = run("--estimate", str(tmp_path / "export.json"))
+        assert "pods: 0 (not read without --pods)\n" in result.stdout
+
+    def test_an_input_with_an_error_is_not_complete(self, run, tmp_path):
+        (tmp_path / "broken.yaml").write_text(
+            "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata: {name: a}\nspec: 5\n"
+        )
+        result, _, _ = run("--estimate", str(tmp_path))
+        assert result.exit_code == 1
+        assert "the estimate is not complete: " in result.stderr
+
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            (["--estimate"], "--estimate needs a PATH"),
+            (["--estimate", EXAMPLE, "--kubeconfig", "x"], "--kubeconfig does not go together with --estimate"),
+            (["--estimate", EXAMPLE, "--shards"], "--shards does not go together with --estimate"),
+            ([EXAMPLE], "PATH needs --estimate"),
+            (["--changes", "5"], "--changes needs --estimate"),
+            (["--format", "json"], "--format needs --estimate"),
+        ],
+    )
+    def test_options_of_which_one_excludes_the_other(self, run, words, message):
+        result, started, _ = run(*words)
+        assert (result.exit_code, started) == (2, None)
+        assert message in result.output

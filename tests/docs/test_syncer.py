@@ -10,7 +10,8 @@ import pytest
 import yaml
 
 from krm_fn.cli import sync_command
-from krm_fn.sync import metrics
+from krm_fn.sync import fleet_estimate, metrics
+from krm_fn.sync.fleet_estimate import Fleet
 from tests.support import markdown
 from tests.testbed import programs
 
@@ -31,8 +32,7 @@ def table(heading: str) -> list[list[str]]:
 
 def flags() -> Iterator[list[str]]:
     """The flags of the command as rows of the page: flag, default, help."""
-    for option in sync_command.COMMAND.params:
-        assert isinstance(option, click.Option)
+    for option in (parameter for parameter in sync_command.COMMAND.params if isinstance(parameter, click.Option)):
         if option.hidden:
             continue
         both = [*option.opts, *option.secondary_opts]
@@ -94,12 +94,16 @@ def test_the_page_shows_how_to_build_the_image():
     assert re.search(r"^FROM scratch AS sync$", (programs.ROOT / "Dockerfile").read_text(), re.MULTILINE)
 
 
-def test_the_measured_memory_fits_the_limit():
-    """With a fifth of the limit left. The formula below the table gives its figures, and the limit of objects."""
-    rows = [[float(cell.removesuffix(" MiB").replace(",", "")) for cell in row] for row in table("Memory")]
+def test_the_estimate_gives_the_measured_memory_and_the_limit():
+    """The constants of the estimate are from this table."""
     (limit,) = re.findall(r"limits: {memory: (\d+)Mi}", (RULES.parents[1] / "core" / "deployment.yaml").read_text())
-    assert all(memory <= int(limit) * 0.8 for *_, memory in rows)
-    assert f"limits the memory of a process to {limit} MiB" in PAGE
-    assert all(abs(54 + 1.7 * stored / 1000 - memory) <= 3 for *_, stored, memory in rows)
-    assert "a process needs 54 MiB, and 1.7 MiB for each 1,000 objects" in PAGE
-    assert int(limit) * 0.8 >= 54 + 1.7 * 80
+    assert int(limit) == fleet_estimate.SHIPPED_LIMIT
+    assert f"limits the memory of a process to {limit} MiB, which is enough for 15,000 graphs with 90,000 pods." in PAGE
+    for row in table("Memory"):
+        graphs, pods, _, steady, peak, seconds = (float(re.sub(r"[^0-9.]", "", cell)) for cell in row)
+        objects = {"DynamoGraphDeployment": round(graphs), "Deployment": round(3 * graphs), "Pod": round(pods)}
+        estimated = fleet_estimate.memory(objects)
+        assert abs(estimated.steady - steady) <= 3
+        assert peak <= estimated.peak <= peak + 5, "some more for large objects"
+        assert fleet_estimate.traffic(Fleet({"": objects}), 0, 10).start_cpu == pytest.approx(seconds, rel=0.5)
+    assert fleet_estimate.memory({"DynamoGraphDeployment": 15_000, "Deployment": 45_000, "Pod": 90_000}).limit <= int(limit)

@@ -216,3 +216,14 @@ def test_lost_events_are_reported(promtool):
         alerts = [{"alertname": "KrmFnSyncEventsLost", "result": result}] if result in {"dropped", "forbidden", "error"} else []
         cases.append(Case(series | {name: until(series[name], "7")}, {STARTS: [], STARTS + 20: alerts, STARTS + 90: []}))
     assert promtool(*cases) == ""
+
+
+@SHAPED
+def test_a_process_near_its_memory_limit_is_reported(shape, promtool):
+    """Also if the kernel ends it a minute later, and it starts again."""
+    name, cases = named("krm_fn_sync_memory_used_ratio", instance=shape[-1].instance), []
+    alert = {"alertname": "KrmFnSyncMemory", "instance": shape[-1].instance}
+    for values, later in (("0.9", [alert]), ("0.8", []), ("0.95x0 0.3", [])):
+        firing = {STARTS: [], STARTS + 5: [alert] if values != "0.8" else [], STARTS + 60: later}
+        cases.append(Case(healthy(shape) | {name: until(f"0.5x{MINUTES}", values)}, firing))
+    assert promtool(*cases) == ""

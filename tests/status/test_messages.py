@@ -228,5 +228,5 @@ def test_a_workload_that_another_graph_lists_too():
         f"All resources are ready; Deployment demo-decode is also a workload of DynamoGraphDeployment {name}; remove or rename one of them"
         for name in ("other", "demo")
     ]
-    children.drop_graph(two.key)
+    children.drop_graph(two)
     assert given.ready(graph_status.of_graph(one, children, given.NOW, given.PODS))["message"] == "All resources are ready"

@@ -36,8 +36,8 @@ def test_a_graph_lists_what_its_newest_annotation_says():
     first, second = one.workloads
     index.put_graph(one)
     assert index.listed_by(first) == index.listed_by(second) == (one.key,)
-    index.put_graph(two)
+    index.put_graph(two, one)
     assert (index.listed_by(first), index.listed_by(second)) == ((), (one.key,))
-    index.drop_graph(one.key)
-    index.drop_graph(one.key)
+    index.drop_graph(two)
+    index.drop_graph(two)
     assert index.listed_by(second) == ()

@@ -252,7 +252,8 @@ def test_states_of_resources_are_counted_and_vanish_with_them(running):
     running.put(graph("one", status={"state": "failed"}))
     running.put(graph("two"))
     assert running.manager.resources() == {(KEY.kind, "team-a", "failed"): 1, (KEY.kind, "team-a", "unknown"): 1}
-    running.cache.store(GRAPHS).drop(KEY._replace(name="one"))
+    gone = KEY._replace(name="one")
+    running.manager.handle_event(gone, running.cache.store(GRAPHS).drop(gone), None)
     assert running.manager.resources() == {(KEY.kind, "team-a", "unknown"): 1}
 
 

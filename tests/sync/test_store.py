@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from krm_fn.kube.identity import ObjectKey
-from krm_fn.sync.informer import Store, StoredObject
+from krm_fn.sync.informer import Store
+from krm_fn.sync.stored_objects import StoredObject
 
 KEY = ObjectKey("apps", "Deployment", "team-a", "worker")
 OTHER = KEY._replace(namespace="team-b")

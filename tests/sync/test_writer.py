@@ -13,8 +13,8 @@ from krm_fn.status import cached_object, cached_request
 from krm_fn.sync import writer as writers
 from krm_fn.sync.client import Client
 from krm_fn.sync.controllers import GRAPHS, REQUESTS
-from krm_fn.sync.informer import StoredObject
 from krm_fn.sync.metrics import Metrics
+from krm_fn.sync.stored_objects import StoredObject
 from krm_fn.sync.writer import RECEIVED, Retry, Writer
 from tests.sync import odd_server
 from tests.sync.loops import eventually, runs

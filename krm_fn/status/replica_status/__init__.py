@@ -139,6 +139,10 @@ class StatusReader:
         """Reads one object. Missing and invalid values never raise: they make the object not ready."""
         raise NotImplementedError
 
+    def read_cached(self, resource: Resource) -> ReplicaStatus:
+        """Reads the fields of one object that `krm-fn sync` caches: all but the time, which only `krm-fn status` shows."""
+        return self.read(resource)._replace(since="")
+
     def with_family(self, status: ReplicaStatus, family: Sequence[ReplicaStatus]) -> ReplicaStatus:
         """Adds the observations on the other objects of the same PodCliqueSet. By default: nothing."""
         return status

@@ -60,6 +60,11 @@ class PodReader(StatusReader):
             worker=_worker(resource, status),
         )
 
+    def read_cached(self, resource: Resource) -> ReplicaStatus:
+        """Reads the fields of one pod that `krm-fn sync` caches. Only the time of a pod with a problem has an effect."""
+        status = self.read(resource)
+        return status if status.problem else status._replace(since="")
+
 
 def _worker(resource: Resource, status: dict[str, Any]) -> WorkerPod | None:
     """Reads how to call the pod. A pod that has ended keeps its addresses, and another pod may have them by now."""

@@ -25,8 +25,8 @@ from krm_fn.status.replica_status import StatusReader
 from krm_fn.sync import logs
 from krm_fn.sync.api_resources import SERVED, ApiResource
 from krm_fn.sync.event_recorder import NORMAL, WARNING, EventRecorder
-from krm_fn.sync.informer import StoredObject
 from krm_fn.sync.informer_cache import InformerCache
+from krm_fn.sync.stored_objects import StoredObject
 from krm_fn.sync.writer import Writer, WriteResult
 
 _LOG = logging.getLogger(__name__)
@@ -160,7 +160,7 @@ def workload_watches(features: SyncFeatures) -> Iterable[Watch]:
     for name in replica_status.kinds():
         reader = replica_status.get(name)
         for selector in reader.selectors(features):
-            yield Watch(workload_kind(reader, selector), reader.read)
+            yield Watch(workload_kind(reader, selector), reader.read_cached)
 
 
 def claim_watches(features: SyncFeatures) -> Iterable[Watch]:

@@ -13,7 +13,7 @@ from krm_fn.status.cached_object import CachedObject
 from krm_fn.sync import controllers, logs, timestamps
 from krm_fn.sync.controllers import COMPONENTS, GRAPHS, UNMANAGED, Controller, ControllerContext, Watch
 from krm_fn.sync.event_recorder import NORMAL, WARNING
-from krm_fn.sync.informer import StoredObject
+from krm_fn.sync.stored_objects import StoredObject
 
 _UNKNOWN = "unknown"
 

@@ -16,7 +16,7 @@ from krm_fn.status.model_endpoints import ModelEndpoint
 from krm_fn.sync import timestamps
 from krm_fn.sync.api_resources import ApiResource
 from krm_fn.sync.controllers import COMPONENTS, GRAPHS, Controller, ControllerContext, Watch, dynamo_kind, dynamo_watch, workload_watches
-from krm_fn.sync.informer import StoredObject
+from krm_fn.sync.stored_objects import StoredObject
 from krm_fn.sync.writer import WriteResult
 
 MODELS = dynamo_kind(cached_model.KIND)

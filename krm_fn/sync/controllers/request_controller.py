@@ -16,7 +16,7 @@ from krm_fn.status.request_profiling import ProfilingPod
 from krm_fn.sync import logs, timestamps
 from krm_fn.sync.api_resources import ApiResource
 from krm_fn.sync.controllers import GRAPHS, REQUESTS, UNMANAGED, Controller, ControllerContext, ObjectEvent, Watch, dynamo_watch
-from krm_fn.sync.informer import StoredObject
+from krm_fn.sync.stored_objects import StoredObject
 
 JOBS = ApiResource(request_profiling.GROUP, "v1", "jobs", request_profiling.KIND, labels.REQUEST)
 OUTPUTS = ApiResource("", "v1", "configmaps", "ConfigMap", f"{labels.REQUEST_NAME},!{labels.REQUEST_NAMESPACE}")

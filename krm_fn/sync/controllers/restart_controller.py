@@ -15,7 +15,7 @@ from krm_fn.status.rolling_restart import RestartAnnotation
 from krm_fn.sync import logs
 from krm_fn.sync.client import JSON_PATCH, MERGE_PATCH
 from krm_fn.sync.controllers import GRAPHS, Controller, ControllerContext, workload_kind
-from krm_fn.sync.informer import StoredObject
+from krm_fn.sync.stored_objects import StoredObject
 from krm_fn.sync.writer import WriteResult
 
 

@@ -14,8 +14,8 @@ from krm_fn.status.replica_scaling import AdapterReadiness
 from krm_fn.sync import logs, timestamps
 from krm_fn.sync.client import JSON_PATCH, MERGE_PATCH
 from krm_fn.sync.controllers import ADAPTERS, GRAPHS, Controller, ControllerContext, ObjectEvent
-from krm_fn.sync.informer import StoredObject
 from krm_fn.sync.informer_cache import graph_key
+from krm_fn.sync.stored_objects import StoredObject
 
 REWRITE_DELAY = 30.0
 """Seconds until replicas of a graph are written again after another program overwrote them. A GitOps tool with other settings may do that

@@ -10,7 +10,7 @@ from krm_fn.kube import labels
 from krm_fn.status import replica_status
 from krm_fn.status.rolling_restart import RestartAnnotation
 from krm_fn.sync.controllers import restart_controller
-from krm_fn.sync.informer import StoredObject
+from krm_fn.sync.stored_objects import StoredObject
 from tests.support import given
 from tests.testbed import server, syncer
 from tests.testbed.place import Place

@@ -1,0 +1,77 @@
+"""The objects of a store in memory. A large cluster has tens of thousands of them, so their values are packed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, MutableMapping
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.key_map import KeyMap
+from krm_fn.sync.packed_values import Packer
+
+V = TypeVar("V")
+
+_UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+class StoredObject(NamedTuple, Generic[V]):
+    """A cached object: its uid, its resourceVersion, the projection that the syncer caches, and the informer that stored it last."""
+
+    uid: str
+    resource_version: str
+    value: V
+    source: object = None
+
+
+class StoredObjects(MutableMapping[ObjectKey, StoredObject[V]]):
+    """The objects of one store by key. An object is made anew whenever it is read."""
+
+    def __init__(self) -> None:
+        self._packer = Packer()
+        self._packed: KeyMap[tuple[Any, ...]] = KeyMap()  # uid, resourceVersion, source, and the packed value
+
+    def __getitem__(self, key: ObjectKey) -> StoredObject[V]:
+        uid, version, source, *value = self._packed[key]
+        return StoredObject(_uid(uid), str(version), self._packer.unpack(key, tuple(value)), source)
+
+    def __setitem__(self, key: ObjectKey, entry: StoredObject[V]) -> None:
+        version = entry.resource_version
+        number = int(version) if version.isascii() and version.isdigit() and version[:1] != "0" else version
+        self._packed[key] = (_compact_uid(entry.uid), number, entry.source, *self._packer.pack(entry.value))
+
+    def __delitem__(self, key: ObjectKey) -> None:
+        del self._packed[key]
+
+    def __iter__(self) -> Iterator[ObjectKey]:
+        return iter(self._packed)
+
+    def __len__(self) -> int:
+        return len(self._packed)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._packed
+
+    def keys_in(self, namespace: str) -> Iterator[ObjectKey]:
+        """Yields the keys in one namespace."""
+        return self._packed.keys_in(namespace)
+
+    def keys_from(self, source: object) -> Iterator[ObjectKey]:
+        """Yields the keys of the objects that one informer stored last."""
+        return (key for key, packed in self._packed.items() if packed[2] is source)
+
+    def versions(self) -> Iterator[tuple[ObjectKey, int]]:
+        """Yields the keys and the resourceVersions; 0 for a version that is no number."""
+        return ((key, packed[1] if isinstance(packed[1], int) else 0) for key, packed in self._packed.items())
+
+
+def _compact_uid(text: str) -> int | str:
+    """Returns a UUID as a number, which needs half the memory; any other text as it is."""
+    return int(text.replace("-", ""), 16) if _UUID.fullmatch(text) else text
+
+
+def _uid(compact: int | str) -> str:
+    if isinstance(compact, str):
+        return compact
+    digits = f"{compact:032x}"
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
