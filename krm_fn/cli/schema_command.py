@@ -14,7 +14,7 @@ from krm_fn.cli import command_options, command_output, finding_formats
 from krm_fn.config import Config
 from krm_fn.files import sources
 
-_REPORTS = ("diff", "explain", "fleet", "images", "needs", "upgrade", "verify")
+_REPORTS = ("diff", "explain", "images", "needs", "upgrade", "verify")
 """The commands whose JSON output has a schema."""
 
 
@@ -44,8 +44,7 @@ def schema(paths: tuple[str, ...], reader: str, style: str | None) -> None:
     The schema for names lists the fields that contain names of other objects. With it, kustomize also adds name prefixes and hashes to
     these fields. Its paths contain the names of v1alpha1 services: pass the graphs as GRAPH, and print it again when you add a service.
 
-    The schemas for diff, explain, images, needs, upgrade and verify describe the output of these commands with --format json, and fleet
-    that of diff --across.
+    The schemas for diff, explain, images, needs, upgrade and verify describe the output of these commands with --format json.
 
     \b
       krm-fn schema > dynamo.schema.json

@@ -13,7 +13,7 @@ from krm_fn import review
 from tests.cli import console
 from tests.repositories.clones import FUNCTION, GRAPH, RENDER
 
-SCHEMA = json.loads((Path(review.__file__).parent / "schemas" / "fleet.json").read_text())
+SCHEMA = json.loads((Path(review.__file__).parent / "schemas" / "diff.json").read_text())
 OVERLAY = "namespace: prod\nresources: [../../base]\ntransformers: [render.yaml]\n"
 LAYER = "resources: [../../named/{0}]\n"
 BASE = {"base/graph.yaml": GRAPH, "base/kustomization.yaml": "resources: [graph.yaml]\n"}

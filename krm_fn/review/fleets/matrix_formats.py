@@ -1,6 +1,6 @@
 """Writes the matrix of a fleet as text, as Markdown for a comment, and as JSON for programs.
 
-The schema of the JSON is `krm_fn/review/schemas/fleet.json`.
+The schema of the JSON is `krm_fn/review/schemas/diff.json`.
 """
 
 from __future__ import annotations
