@@ -51,7 +51,7 @@ def run(given: Inputs, policy: Policy, style: str, *, with_objects: bool) -> tup
     if style == "text" and not policy.quiet:
         command_output.write("".join(f"{line}\n" for entry in loaded for line in entry.lines), err=True)
     command_output.write(FORMATS[style](matrix, policy.shown(findings)))
-    return bool(policy.failing(findings)), bool(matrix.sections)
+    return bool(policy.failing(findings)), bool(matrix.sections or matrix.differing)
 
 
 def _names(paths: Sequence[str]) -> list[str]:

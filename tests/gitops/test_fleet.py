@@ -1,6 +1,6 @@
-"""A fleet in one repository: Flux deploys 50 graphs into five namespaces, one Kustomization for each, as each cluster of a fleet has one.
+"""A fleet in one repository: Flux deploys 50 graphs into five namespaces, with the Kustomization of examples/fleet for each.
 
-One control plane stands for all clusters: each namespace has the objects, the settings and the Kustomization of one cluster.
+One control plane stands for all clusters: each namespace has the objects and the settings of one cluster.
 """
 
 from __future__ import annotations
@@ -16,9 +16,12 @@ from tests.support import golden
 from tests.testbed import server
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
-CLUSTERS = tuple(f"fleet-{name}" for name in ("canary", "eu", "us", "asia", "lab"))
+    from tests.testbed.control_plane import ControlPlane
+
+NAMES = ("canary", "eu", "us", "asia", "lab")
 GRAPHS = 10
 GRAPH = """\
 apiVersion: nvidia.com/v1alpha1
@@ -31,36 +34,70 @@ spec:
       extraPodSpec: {{mainContainer: {{image: "registry.example/front:0.9.0"}}}}
 """
 SETTINGS = {"apiVersion": "dynamo.krm-fn.io/v1alpha1", "kind": "DynamoRender", "metadata": {"name": "render"}}
+CHANGED = {f"Deployment/chat-{number}-frontend" for number in range(GRAPHS)}
+"""What a setting of all pods of a cluster changes."""
 
 
-class Fleet(NamedTuple):
-    """The repository, and the Flux that applies the folder of each cluster."""
+def write(folder: Path, namespace: str, **settings: str) -> None:
+    """Write the settings of one cluster, and its graphs if they are not there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "render.yaml").write_text(yaml.safe_dump({**SETTINGS, "spec": {"namespace": namespace, **settings}}))
+    for number in range(GRAPHS):
+        (folder / f"chat-{number}.yaml").write_text(GRAPH.format(number))
+
+
+def versions(plane: ControlPlane, namespaces: Sequence[str]) -> dict[str, dict[str, tuple[str, str]]]:
+    """The versions of the objects of each cluster."""
+    return {name: cluster.versions(plane, name) for name in namespaces}
+
+
+def graphs(objects: dict[str, dict[str, tuple[str, str]]]) -> list[str]:
+    """The graphs of all clusters."""
+    return [name for found in objects.values() for name in found if name.startswith("DynamoGraphDeployment/")]
+
+
+def moved(before: dict[str, dict[str, tuple[str, str]]], after: dict[str, dict[str, tuple[str, str]]]) -> dict[str, set[str]]:
+    """The objects of each cluster that changed."""
+    return {name: cluster.changed(before[name], after[name]) for name in before}
+
+
+def serve(plane: ControlPlane, namespaces: Sequence[str], ready: Callable[[str], bool]) -> None:
+    """Make all pods run, and write that into the graphs, until all clusters are ready. Raises TimeoutError."""
+    waiting = [*namespaces]
+
+    def done() -> bool:
+        for name in waiting:
+            cluster.run_pods(plane, name)
+            cluster.say(plane, name, "successful")
+        waiting[:] = [name for name in waiting if not ready(name)]
+        return not waiting
+
+    server.eventually(done, 240)
+
+
+class Kustomizations(NamedTuple):
+    """The Kustomizations of a Flux that applies the folder of each cluster. They have the names of the namespaces."""
 
     controller: flux.Flux
-    sources: Path
-    rendered: Path
+    folder: Path
+    namespaces: tuple[str, ...]
 
-    def set(self, name: str, **settings: str) -> None:
-        """Write the settings of one cluster."""
-        (self.sources / name / "render.yaml").write_text(yaml.safe_dump({**SETTINGS, "spec": {"namespace": name, **settings}}))
-
-    def release(self) -> str:
-        """Render all clusters and publish them, as CI does; returns the revision."""
-        for name in CLUSTERS:
-            done = console.run("render", "--output-dir", self.rendered / name, self.sources / name)
+    def release(self) -> None:
+        """Render all clusters and publish them, as CI does, and wait until Flux reports that all graphs are ready."""
+        for name in self.namespaces:
+            done = console.run("render", "--output-dir", self.folder / "rendered" / name, self.folder / "clusters" / name)
             assert done.code == 0, done
-        return self.controller.publish("fleet", self.rendered)
+        revision = self.controller.publish("fleet", self.folder / "rendered")
+        serve(self.controller.plane, self.namespaces, lambda name: self.controller.says(name, "True", revision))
 
     def deploy(self, name: str) -> None:
         """Create the Kustomization of one cluster: that of examples/fleet, with the checks of examples/flux."""
         _, kustomization = cluster.read(golden.EXAMPLES / "fleet" / "flux" / "eu.yaml")
         (waiting,) = cluster.read(golden.EXAMPLES / "flux" / "cluster" / "deploy.yaml")
         kustomization["metadata"]["name"] = name
-        kustomization["spec"] |= {
-            "sourceRef": {"kind": "ExternalArtifact", "name": "fleet"},
-            "path": f"./{name}",
-            "healthCheckExprs": waiting["spec"]["healthCheckExprs"],
-        }
+        source = {"kind": "ExternalArtifact", "name": "fleet"}
+        checks = waiting["spec"]["healthCheckExprs"]
+        kustomization["spec"] |= {"sourceRef": source, "path": f"./{name}", "healthCheckExprs": checks}
         cluster.put(self.controller.plane, kustomization)
 
     def remove(self, name: str) -> None:
@@ -69,60 +106,33 @@ class Fleet(NamedTuple):
         path = self.controller.plane.client.path({**kind, "metadata": {"name": name, "namespace": flux.NAMESPACE}})
         self.controller.plane.client.request("DELETE", path)
 
-    def wait(self, revision: str) -> None:
-        """Serve all pods until Flux reports that every cluster has the revision, and that all its graphs are ready."""
-        waiting = [*CLUSTERS]
-
-        def done() -> bool:
-            for name in waiting:
-                cluster.run_pods(self.controller.plane, name)
-                cluster.say(self.controller.plane, name, "successful")
-            waiting[:] = [name for name in waiting if not self.controller.says(name, "True", revision)]
-            return not waiting
-
-        try:
-            server.eventually(done, 180)
-        except TimeoutError:
-            raise TimeoutError(f"{waiting[0]} is not ready: {self.controller.ready(waiting[0])}") from None
-
-    def versions(self) -> dict[str, dict[str, tuple[str, str]]]:
-        """The versions of the objects of each cluster."""
-        return {name: cluster.versions(self.controller.plane, name) for name in CLUSTERS}
-
 
 @pytest.fixture
-def fleet(controller, tmp_path):
+def kustomizations(controller, tmp_path):
     """A fleet that Flux has not applied yet."""
-    made = Fleet(controller, tmp_path / "clusters", tmp_path / "rendered")
-    for name in CLUSTERS:
-        controller.plane.namespace(name)
-        (made.sources / name).mkdir(parents=True)
-        made.set(name)
-        for number in range(GRAPHS):
-            (made.sources / name / f"chat-{number}.yaml").write_text(GRAPH.format(number))
+    made = Kustomizations(controller, tmp_path, tuple(controller.plane.namespace(f"flux-fleet-{name}") for name in NAMES))
+    for name in made.namespaces:
+        write(made.folder / "clusters" / name, name)
     yield made
-    for name in CLUSTERS:
+    for name in made.namespaces:
         made.remove(name)
 
 
-def test_one_repository_deploys_all_clusters(fleet):
+def test_flux_deploys_all_clusters(kustomizations):
     """All graphs become ready. A setting of one cluster changes only this cluster, and removing one deletes only its objects."""
-    revision = fleet.release()
-    for name in CLUSTERS:
+    fleet, plane = kustomizations, kustomizations.controller.plane
+    for name in fleet.namespaces:
         fleet.deploy(name)
-    fleet.wait(revision)
-    before = fleet.versions()
-    graphs = [name for objects in before.values() for name in objects if name.startswith("DynamoGraphDeployment/")]
-    assert len(graphs) == len(CLUSTERS) * GRAPHS
+    fleet.release()
+    before = versions(plane, fleet.namespaces)
+    assert len(graphs(before)) == len(NAMES) * GRAPHS
 
-    first, second, *_ = CLUSTERS
-    fleet.set(first, natsAddress="nats://nats.first:4222")
-    fleet.wait(fleet.release())
-    after = fleet.versions()
-    moved = {name: cluster.changed(before[name], after[name]) for name in CLUSTERS}
-    changed = {f"Deployment/chat-{number}-frontend" for number in range(GRAPHS)}
-    assert moved == {name: changed if name == first else set() for name in CLUSTERS}
+    first, second, *_ = fleet.namespaces
+    write(fleet.folder / "clusters" / first, first, natsAddress="nats://nats.first:4222")
+    fleet.release()
+    after = versions(plane, fleet.namespaces)
+    assert moved(before, after) == {name: CHANGED if name == first else set() for name in fleet.namespaces}
 
     fleet.remove(second)
-    server.eventually(lambda: not cluster.objects(fleet.controller.plane, second))
-    assert fleet.versions() == {**after, second: {}}
+    server.eventually(lambda: not cluster.objects(plane, second), 120)
+    assert versions(plane, fleet.namespaces) == {**after, second: {}}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import jsonschema
 import pytest
 import yaml
 
-from krm_fn import review
+from krm_fn import render_mark, review
 from tests.cli import console
 from tests.repositories.clones import FUNCTION, GRAPH, RENDER
 
@@ -150,6 +151,9 @@ def test_a_rendered_file_is_a_cluster(clone):
     clone.put({"clusters/b.yaml": rendered.out})
     _, _, sections = across("clusters/a", "clusters/b.yaml")
     assert sections["DynamoGraphDeployment default/chat"]["release"] == ["v1.5", "v0.9"]
+    clone.put({"clusters/b.yaml": re.sub("rendered-by: .*", "rendered-by: edited", rendered.out)})
+    _, _, sections = across("clusters/a", "clusters/b.yaml")
+    assert sections["DynamoGraphDeployment default/chat"]["rendered by"] == [render_mark.program(), "edited"]
 
 
 @pytest.mark.parametrize(

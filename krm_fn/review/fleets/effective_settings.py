@@ -27,7 +27,7 @@ def read(graph: ClusterGraph, namespace: str) -> dict[str, Any]:
         settings["apiVersion"] = graph.source["apiVersion"]
         if results.ref(graph.source).kind in RELEASED:
             settings["release"] = graph.config.behaviour
-        settings["krm-fn"] = graph.mark.split()[1]
+        settings["rendered by"] = " ".join(graph.mark.split(" ")[:2])
     changes = gpu_use.unchanged(graph.objects, namespace)
     templates = [template for resource in graph.objects for template in pods.of(resource)]
     if templates:

@@ -101,7 +101,7 @@ def _graph_rows(graphs: Sequence[ClusterGraph | None], namespace: str) -> tuple[
     if first and all(graph and graph[:2] == first[:2] and graph.objects == first.objects for graph in graphs):
         return [], []
     settings = [effective_settings.read(graph, namespace) if graph else None for graph in graphs]
-    names = list(dict.fromkeys(name for found in settings for name in found or ()))
+    names = list(dict.fromkeys(name for graph_settings in settings for name in graph_settings or ()))
     rows = resource_matrix.differences(names, settings)
     fields = resource_matrix.compare(_sources(graphs))
     covered = {(word, repr(row.values)) for row in rows for word in row.label.split()}
@@ -119,7 +119,7 @@ def _sources(graphs: Sequence[ClusterGraph | None]) -> list[Resource | None]:
 
 
 def _object_rows(graphs: Sequence[ClusterGraph | None]) -> Iterator[tuple[MatrixRow, bool]]:
-    """Yields the rows of the objects of a graph that all clusters with the graph could have, each with true if it is explained."""
+    """Yields the rows of the objects of a graph in the clusters that have the graph, each with true if it is explained."""
     present = [graph for graph in graphs if graph]
     maps = [{fleet_clusters.object_name(resource): resource for resource in graph.objects} for graph in present]
     unexplained: dict[tuple[str, str], list[Path]] | None = None
@@ -137,11 +137,11 @@ def _object_rows(graphs: Sequence[ClusterGraph | None]) -> Iterator[tuple[Matrix
 def _unexplained(graphs: Sequence[ClusterGraph], maps: Sequence[dict[tuple[str, str], Resource]]) -> dict[tuple[str, str], list[Path]]:
     """Returns the fields of objects that differ from a second render in some cluster; the empty path for an object as a whole."""
     fields: dict[tuple[str, str], list[Path]] = {}
-    done: list[tuple[ClusterGraph, dict[tuple[str, str], Resource]]] = []
+    checked: list[tuple[ClusterGraph, dict[tuple[str, str], Resource]]] = []
     for graph, objects in zip(graphs, maps, strict=True):
-        if not graph.is_built or any(graph == other and objects == known for other, known in done):
+        if not graph.is_built or any(graph == other and objects == known for other, known in checked):
             continue
-        done.append((graph, objects))
+        checked.append((graph, objects))
         rendered = {fleet_clusters.object_name(resource): resource for resource in graph.rendered()}
         for name in (*objects, *(name for name in rendered if name not in objects)):
             if name in objects and name in rendered:

@@ -76,8 +76,8 @@ def compare(versions: Sequence[Resource | None], subject: str = "") -> list[Matr
     for version in versions:
         if version is not None and (key := repr(version)) not in known:
             known[key] = {_names(change): change for change in object_changes.between(base, version)}
-    fields = _outermost({names: change for found in known.values() for names, change in found.items()})
-    columns = {key: _Column(base, found, fields) for key, found in known.items()}
+    fields = _outermost({names: change for changes in known.values() for names, change in changes.items()})
+    columns = {key: _Column(base, changes, fields) for key, changes in known.items()}
     by_version = [None if version is None else columns[repr(version)].cells(version) for version in versions]
     for index, (names, change) in enumerate(fields.items()):
         cells = [cells[index] if cells else (None, None) for cells in by_version]
@@ -86,17 +86,17 @@ def compare(versions: Sequence[Resource | None], subject: str = "") -> list[Matr
 
 
 class _Column:
-    """The values of one version. `found` are its differences from the base, and `fields` those of the rows."""
+    """The values of one version. `changes` are its differences from the base, and `fields` those of the rows."""
 
-    def __init__(self, base: Resource, found: dict[Path, FieldChange], fields: dict[Path, FieldChange]) -> None:
-        self._base, self._found, self._fields = base, found, fields
+    def __init__(self, base: Resource, changes: dict[Path, FieldChange], fields: dict[Path, FieldChange]) -> None:
+        self._base, self._changes, self._fields = base, changes, fields
 
     def cells(self, version: Resource) -> list[tuple[Any, Any]]:
         """Returns the value of each row, as it is shown and as it is."""
         located = [self._locate(version, names, change) for names, change in self._fields.items()]
         holders = (version, self._base)
         secrets = [secret_values.paths_near(holder, [path for _, path, other in located if other is holder]) for holder in holders]
-        hidden = {id(holder): found for holder, found in zip(holders, secrets, strict=True)}
+        hidden = {id(holder): holder_paths for holder, holder_paths in zip(holders, secrets, strict=True)}
         orders = [change.order for change in self._fields.values()]
         return [
             (value if is_order else secret_values.shown(value, path, hidden[id(holder)]), value)
@@ -105,9 +105,9 @@ class _Column:
 
     def _locate(self, version: Resource, names: Path, change: FieldChange) -> tuple[Any, Path, Resource]:
         """Returns the value of a field, its path, and the resource with this path. A field without a difference is that of the base."""
-        if (own := self._found.get(names)) is not None:
-            return own.new, own.path, version
-        inner = next((other for other_names, other in self._found.items() if other_names[: len(names)] == names), None)
+        if (difference := self._changes.get(names)) is not None:
+            return difference.new, difference.path, version
+        inner = next((other for other_names, other in self._changes.items() if other_names[: len(names)] == names), None)
         if inner is None:
             return change.old, change.old_path, self._base
         path = inner.path[: len(names)]
