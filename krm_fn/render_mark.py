@@ -48,17 +48,28 @@ def read(text: str) -> Config | None:
     >>> read('krm-fn 0.1.0 v1.5 {"orchestrator":"grove"}').orchestrator, read("krm-fn 0.1.0")
     ('grove', None)
     """
+    if (changed := changed_settings(text)) is None:
+        return None
+    spec = {**changed, "behaviour": text.split(" ")[2]}
+    resource = {"apiVersion": function_config.API_VERSION, "kind": function_config.KIND, "metadata": {"name": "render"}, "spec": spec}
+    config, findings = function_config.read(resource)
+    return None if results.failed(findings) else config
+
+
+def changed_settings(text: str) -> dict[str, Any] | None:
+    """Returns the settings in the text of the annotation that are not the defaults; None for a text that `write` does not write.
+
+    >>> changed_settings('krm-fn 0.1.0 v1.5 {"orchestrator":"grove"}'), changed_settings("krm-fn 0.1.0")
+    ({'orchestrator': 'grove'}, None)
+    """
     program, _, rest = text.partition(" ")
     release, _, written = rest.partition(" ")[2].partition(" ")
     if program != _PROGRAM or not release:
         return None
     try:
-        spec = {**json.loads(written or "{}"), "behaviour": release}
+        return {**json.loads(written or "{}")}
     except (TypeError, ValueError, RecursionError):
         return None
-    resource = {"apiVersion": function_config.API_VERSION, "kind": function_config.KIND, "metadata": {"name": "render"}, "spec": spec}
-    config, findings = function_config.read(resource)
-    return None if results.failed(findings) else config
 
 
 def _changed(value: Any) -> dict[str, Any]:

@@ -164,6 +164,11 @@ def with_project(given: Inputs) -> Inputs:
     return given._replace(namespace=given.namespace or project.namespace, exclude=exclude, default_config=config, project=project)
 
 
+def of_path(given: Inputs, path: str) -> Inputs:
+    """Returns the inputs for one of several paths, each with its own default configuration."""
+    return given._replace(paths=(path,), default_config=given.project.config or project_file.configuration_above(path))
+
+
 def _settings_text(given: Inputs, config: str | None, namespace: str | None, exclude: tuple[str, ...]) -> str:
     """Returns each setting with its origin, one on a line."""
     project = given.project

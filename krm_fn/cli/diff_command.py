@@ -5,7 +5,16 @@ from __future__ import annotations
 import click
 
 from krm_fn import report
-from krm_fn.cli import budget_file, command_options, command_output, compared_states, progress_line, repository_diffs, repository_states
+from krm_fn.cli import (
+    budget_file,
+    command_options,
+    command_output,
+    compared_states,
+    fleet_diff,
+    progress_line,
+    repository_diffs,
+    repository_states,
+)
 from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.cli.compared_states import BuildCommand, ClusterCapacity
 from krm_fn.cli.repository_diffs import ComparedStates, RootReport, StatePair
@@ -30,6 +39,8 @@ def _conditions(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, 
 
 @click.command()
 @command_options.repository_inputs
+@click.option("--across", is_flag=True, help="Compare the clusters of a fleet with each other: each PATH is a cluster.")
+@click.option("--objects", is_flag=True, help="With --across, show all fields of generated objects that differ.")
 @click.option("--old", metavar="OLD", help="The state before the change: a file, a folder or a git revision.")
 @click.option(
     "--build", metavar="CMD", help="Compare the output of this command for both states, for example 'kustomize build overlays/prod'."
@@ -69,6 +80,8 @@ def diff(  # noqa: PLR0913 - one for each option
     *,
     given: Inputs,
     policy: Policy,
+    across: bool,
+    objects: bool,
     old: str | None,
     build: str | None,
     seconds: int,
@@ -89,6 +102,9 @@ def diff(  # noqa: PLR0913 - one for each option
     With --build, PATH is a folder. krm-fn runs the command without a shell in a temporary copy of the folder: once with the files of OLD,
     and once with the files of the working tree. With --live instead of --old, krm-fn compares with the objects of a cluster.
 
+    With --across, each PATH is a cluster: a folder, or a file with its rendered objects. krm-fn prints a matrix of the settings, fields and
+    objects that differ between the clusters. It leaves out fields of generated objects that settings or fields of their graph explain.
+
     The forecast lists the services that restart, the GPUs that they use and interrupt, and the changes that the cluster rejects. With
     --nodes, it also shows if the rollouts can finish.
 
@@ -102,14 +118,21 @@ def diff(  # noqa: PLR0913 - one for each option
       krm-fn diff --old main --build "kustomize build overlays/prod" .
       kubectl get deployments,services,dgdsa -n prod --show-managed-fields -o json | krm-fn diff --live - graphs/
       krm-fn diff --old main --format markdown graphs/ > comment.md
+      krm-fn diff --across clusters/*
     """  # noqa: D301 - click reads the backspace
+    if across or objects:
+        _require_no_state(across=across, old=old, live=live, build=build, nodes=nodes, budget=budget)
+        if set(conditions) - {"changes"}:
+            raise click.UsageError("with --across, the only condition of --fail-on is changes")
+        has_errors, differ = fleet_diff.run(given, policy, style, with_objects=objects)
+        ctx.exit(1 if has_errors else _CONDITION_HOLDS if differ and conditions else 0)
     nodes = nodes or given.project.nodes
     if "stuck" in conditions and nodes is None:
         raise click.UsageError("--fail-on stuck needs --nodes")
     if [*given.paths, live, nodes].count(reading.STDIN) > 1:
         raise click.UsageError("only one of PATH, --live and --nodes can be stdin")
     if (old is None) == (live is None):
-        raise click.UsageError("name the state before the change with --old, or a cluster with --live")
+        raise click.UsageError("name the state before the change with --old, a cluster with --live, or clusters with --across")
     cluster, limits = compared_states.read_nodes(nodes), budget_file.read(budget, given)
     skips = not (is_all or limits or nodes or "unknown" in conditions)
     with progress_line.shown("diff") as step:
@@ -133,6 +156,15 @@ def diff(  # noqa: PLR0913 - one for each option
     holding = any(comparison.conditions(each.content.diff, conditions) for each in reports)
     failing = policy.failing([finding for each in reports for finding in each.forecast_findings])
     ctx.exit(_CONDITION_HOLDS if holding else int(bool(failing)))
+
+
+def _require_no_state(*, across: bool, **others: str | None) -> None:
+    """Raises click.UsageError if an option does not fit --across."""
+    if not across:
+        raise click.UsageError("--objects needs --across")
+    for name, value in others.items():
+        if value is not None:
+            raise click.UsageError(f"--across compares clusters with each other, so it takes no --{name}")
 
 
 def compare_states(pair: StatePair, cluster: ClusterCapacity, policy: Policy) -> RootReport:

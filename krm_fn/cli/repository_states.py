@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 import click
 
-from krm_fn.cli import progress_line
+from krm_fn.cli import command_options, progress_line
 from krm_fn.cli.command_options import Inputs
 from krm_fn.files import checkouts, project_file, reading, repository, revisions, selection
 from krm_fn.files.checkouts import Checkouts
@@ -140,9 +140,7 @@ def read(
 
             def find(folder: Path, shown: Callable[[str], str]) -> RootListing:
                 tree = Tree(copies.top, folder.relative_to(copies.top).as_posix(), shown, parsed)
-                config, default = (_in_copy(file, copies) for file in (given.config, given.default_config))
-                listed = tuple((_inside(root.folder, copies), root.namespace) for root in given.project.roots)
-                return states.find(tree, RootOptions(config, default, given.namespace or "", given.exclude, listed, progress))
+                return states.find(tree, _options(given, copies, progress))
 
             old_roots = None
             if old is not None:
@@ -167,6 +165,44 @@ def _shared(new: RepositoryState, old: RepositoryState) -> RepositoryState:
     """Returns the old state with the roots of the new one in place of those that are not read because they are unchanged."""
     new_roots = {root.path: root for root in new.roots}
     return old._replace(roots=[new_roots.get(root.path, root) if root.is_unchanged else root for root in old.roots])
+
+
+def read_several(given: Inputs) -> dict[str, RepositoryState]:
+    """Reads those paths of a command that are read as repositories, by their paths. One repository is copied once for all of them.
+
+    Outside of a git repository, the copy has the current folder, if the paths are in it, or the folder that has all paths.
+    """
+    by_top: dict[Path, list[str]] = {}
+    for path in folders(given):
+        by_top.setdefault(_anchor(Path(path)), []).append(path)
+    read_states = {}
+    for top, paths in by_top.items():
+        with progress_line.shown("reading") as progress, checkouts.opened(None, top) as copies:
+            programs = private_programs.create(copies.temporary / "programs", _SECONDS)
+            with copies.working_tree():
+                tree = Tree(copies.top, shown=lambda name: os.path.relpath(top / name))  # noqa: B023 - called before the next turn
+                for path in paths:
+                    at = Path(path).resolve().relative_to(top).as_posix()
+                    options = _options(command_options.of_path(given, path), copies, progress)
+                    below = tuple(root for root in options.roots if at == "." or f"{root[0]}/".startswith(f"{at}/"))
+                    listing = states.find(tree.seen_from(at), options._replace(roots=below))
+                    state = states.read(listing, programs)
+                    read_states[path] = state._replace(results=[*state.results, *_special_files(path, given.exclude)])
+    return read_states
+
+
+def _anchor(path: Path) -> Path:
+    """Returns the folder that is copied to read a path: the top of its repository, the current folder, or the folder above the path."""
+    top, current = project_file.top(path), Path.cwd().resolve()
+    if os.path.lexists(top / ".git"):
+        return top
+    return current if top.is_relative_to(current) else top.parent
+
+
+def _options(given: Inputs, copies: Checkouts, progress: Callable[[str], None]) -> RootOptions:
+    config, default = (_in_copy(file, copies) for file in (given.config, given.default_config))
+    listed = tuple((_inside(root.folder, copies), root.namespace) for root in given.project.roots)
+    return RootOptions(config, default, given.namespace or "", given.exclude, listed, progress)
 
 
 def _old_names(old: str) -> Callable[[str], str]:

@@ -37,6 +37,12 @@ class Tree:
         """Returns the same tree, which reads its files again."""
         return Tree(self.top, self.at, self.shown, self._parsed)
 
+    def seen_from(self, folder: str) -> Tree:
+        """Returns the same tree with another folder that a command names. Both read each file once."""
+        tree = Tree(self.top, folder, self.shown, self._parsed)
+        tree._files = self._files
+        return tree
+
     def below(self, folder: str) -> list[str]:
         """Returns the files of `names` below another folder."""
         return Tree(self.top, folder).names()

@@ -17,7 +17,7 @@ from tests.support import markdown
 from tests.testbed import programs
 
 EXAMPLES = programs.ROOT / "examples"
-PIPELINES = ("argocd", "flux")  # held by tests/gitops and tests/layouts/test_pipelines.py
+PIPELINES = ("argocd", "fleet", "flux")  # held by tests/gitops, tests/layouts/test_pipelines.py and docs/fleets.md
 PACKAGE = EXAMPLES / "layout-d-kpt" / "package"
 RENDERED = PACKAGE.with_name("rendered")
 SHIM = programs.ROOT / "tests" / "testbed" / "shim"

@@ -1,0 +1,99 @@
+"""`krm-fn diff --across`: loads each cluster of a fleet, and writes the matrix of what differs. `krm_fn.review.fleets` compares."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from krm_fn import report, results
+from krm_fn.cli import command_options, command_output, progress_line, repository_states
+from krm_fn.cli.command_options import Inputs, Policy
+from krm_fn.expand import KnownItems
+from krm_fn.files import reading
+from krm_fn.repositories.roots import Root
+from krm_fn.repositories.states import RepositoryState, RootState
+from krm_fn.results import Result
+from krm_fn.review.diff import rendered_state
+from krm_fn.review.fleets import fleet_clusters, fleet_matrix, matrix_formats
+from krm_fn.review.fleets.fleet_clusters import FleetCluster
+
+FORMATS = {"json": matrix_formats.json_text, "markdown": matrix_formats.markdown, "text": matrix_formats.text}
+"""The functions that write a matrix with findings, by the name of the format."""
+
+
+class _LoadedCluster(NamedTuple):
+    """A cluster, or None if it cannot be built, and the findings about it."""
+
+    cluster: FleetCluster | None
+    results: list[Result]
+    lines: list[str]
+
+
+def run(given: Inputs, policy: Policy, style: str, *, with_objects: bool) -> tuple[bool, bool]:
+    """Compares the clusters, and prints the matrix. Returns whether there are errors, and whether the clusters differ.
+
+    Raises click.UsageError for fewer than two clusters.
+    """
+    paths = list({os.path.normpath(path): path for path in given.paths}.values())
+    if len(paths) < 2 or reading.STDIN in paths:
+        raise click.UsageError(
+            "--across compares the folders or rendered files of at least two clusters; for example: krm-fn diff --across clusters/*"
+        )
+    with progress_line.shown("diff"):
+        loaded = _load(given._replace(paths=tuple(paths)), _names(paths))
+        clusters = [entry.cluster for entry in loaded if entry.cluster]
+        matrix = fleet_matrix.compare(clusters, with_objects=with_objects)
+    findings = policy.without_ignored([finding for entry in loaded for finding in entry.results], [])
+    if style == "text" and not policy.quiet:
+        command_output.write("".join(f"{line}\n" for entry in loaded for line in entry.lines), err=True)
+    command_output.write(FORMATS[style](matrix, policy.shown(findings)))
+    return bool(policy.failing(findings)), bool(matrix.sections or matrix.differing)
+
+
+def _names(paths: Sequence[str]) -> list[str]:
+    """Returns the parts of the paths in which they differ.
+
+    >>> _names(["clusters/a/prod", "clusters/b/prod"]), _names(["a", "a/b"])
+    (['a', 'b'], ['a', 'a/b'])
+    """
+    parts = [Path(path).parts for path in paths]
+    first, last = _common(parts), _common([part[::-1] for part in parts])
+    names = ["/".join(part[first : max(first, len(part) - last)]) for part in parts]
+    return names if all(names) and len(set(names)) == len(names) else [*paths]
+
+
+def _common(parts: Sequence[tuple[str, ...]]) -> int:
+    """Returns the number of parts with which all paths begin."""
+    return next((number for number, steps in enumerate(zip(*parts, strict=False)) if len(set(steps)) > 1), min(map(len, parts)))
+
+
+def _load(given: Inputs, names: Sequence[str]) -> list[_LoadedCluster]:
+    """Loads all clusters. Equal resources of several clusters are rendered once."""
+    repositories = repository_states.read_several(given)
+    known = KnownItems()
+    loaded = []
+    for path, name in zip(given.paths, names, strict=True):
+        if path in repositories:
+            state = repositories[path]
+        else:
+            root = RootState(Root(path, "folder", ""), path, path, "", command_options.of_path(given, path).load())
+            state = RepositoryState([root], [])
+        loaded.append(_cluster(name, state, known))
+    return loaded
+
+
+def _cluster(name: str, state: RepositoryState, known: KnownItems) -> _LoadedCluster:
+    """Renders the roots of a cluster."""
+    parts = [root.sources for root in state.roots]
+    states = [rendered_state.render(part.values, part.config, part.settings_value, part.results, known) for part in parts]
+    about = [finding for part, rendered in zip(parts, states, strict=True) for finding in part.located(rendered.findings)]
+    lines = [root.line for root in state.roots if root.how]
+    is_known = all(root.is_known for root in state.roots) and not any(rendered.failed or rendered.is_partial for rendered in states)
+    if is_known:
+        return _LoadedCluster(fleet_clusters.read(name, states), [*state.results, *about], lines)
+    message = f"the cluster {report.visible(name)} cannot be built, so it is not compared; repair the errors about its files"
+    return _LoadedCluster(None, [*state.results, *about, results.error("DYN524", message)], lines)

@@ -1,0 +1,155 @@
+"""Writes the matrix of a fleet as text, as Markdown for a comment, and as JSON for programs.
+
+The schema of the JSON is `krm_fn/review/schemas/diff.json`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from krm_fn import report
+from krm_fn.kube.secret_values import HIDDEN
+from krm_fn.results import Result
+from krm_fn.review.diff import diff_report, markdown_diff
+from krm_fn.review.fleets.fleet_matrix import CONFIGURATION, FleetMatrix, MatrixSection
+from krm_fn.review.fleets.resource_matrix import PRESENT, MatrixRow
+from krm_fn.schema.object_changes import FieldChange
+
+FORMAT_VERSION = 1
+_LONGEST = 80  # characters of a value
+_LONGEST_NAMES = 40  # characters of the names above a column
+_MOST_TITLES = 10
+_COMMON = 12  # characters that stay of the common beginning of long values
+_FINDINGS = 10_000  # characters of the findings in a comment
+
+
+def text(matrix: FleetMatrix, findings: Sequence[Result]) -> str:
+    """Returns the matrix for people at a terminal: one table for each resource, or for several that differ in the same way."""
+    parts = ["".join(f"{sentence}\n" for sentence in _verdict(matrix))]
+    for section in matrix.sections:
+        head, legend = _columns(matrix, section)
+        rows = [(_field(row), *_cells(section, row)) for row in section.rows]
+        parts.append("".join(f"{line}\n" for line in (f"== {_title(section)}", *legend)) + report.columns(("FIELD", *head), rows))
+    parts.append("".join(f"{report.entry(result)}\n" for result in findings))
+    return "\n".join(part for part in parts if part)
+
+
+def markdown(matrix: FleetMatrix, findings: Sequence[Result]) -> str:
+    """Returns the matrix as a comment, cut to the limit of a comment by whole tables, which are then counted."""
+    notes = markdown_diff.fitting(map(markdown_diff.finding, findings), _FINDINGS, "- and {} more findings\n")
+    head = "### What differs between the clusters\n\n" + "  \n".join(map(markdown_diff.plain, _verdict(matrix))) + "\n"
+    tables = [f"\n{_table(matrix, section)}" for section in matrix.sections]
+    shown = markdown_diff.fitting(tables, markdown_diff.LIMIT - len(head) - len(notes) - 1, "\nand {} more tables\n")
+    return f"{head}{shown}" + (f"\n{notes}" if notes else "")
+
+
+def json_text(matrix: FleetMatrix, findings: Sequence[Result]) -> str:
+    """Returns all rows, each with the value of every cluster. An absent value is null."""
+    document = {
+        "formatVersion": FORMAT_VERSION,
+        "clusters": [*matrix.clusters],
+        "resources": matrix.resources,
+        "differing": matrix.differing,
+        "explained": matrix.explained,
+        "sections": [_json_section(matrix, section) for section in matrix.sections],
+        "findings": [report.json_fields(result) for result in findings],
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False, default=str) + "\n"
+
+
+def _json_section(matrix: FleetMatrix, section: MatrixSection) -> dict[str, Any]:
+    return {
+        "titles": [*section.titles],
+        "columns": [[matrix.clusters[number] for number in numbers] for numbers in section.columns()],
+        "rows": [
+            {"object": row.subject or None, "field": _path(row), "values": dict(zip(matrix.clusters, row.values, strict=True))}
+            for row in section.rows
+        ],
+    }
+
+
+def _verdict(matrix: FleetMatrix) -> Iterator[str]:
+    """Yields the sentences that a reviewer reads first."""
+    names = ", ".join(map(report.visible, matrix.clusters))
+    resources = _count(matrix.resources, "Dynamo resource")
+    if len(matrix.clusters) < 2:
+        yield "Nothing is compared, because fewer than two clusters can be built."
+        return
+    yield f"{len(matrix.clusters)} clusters with {resources}: {names}."
+    if matrix.sections or matrix.differing:
+        yield f"{_count(matrix.differing, 'Dynamo resource')} {'differs' if matrix.differing == 1 else 'differ'} between the clusters."
+    else:
+        yield "The clusters are the same."
+    if matrix.explained:
+        verb = "is" if matrix.explained == 1 else "are"
+        yield f"{_count(matrix.explained, 'difference')} of generated objects {verb} explained by these rows; --objects shows them."
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _title(section: MatrixSection) -> str:
+    titles = section.titles
+    more = f" and {len(titles) - _MOST_TITLES} more" if len(titles) > _MOST_TITLES else ""
+    return ", ".join(titles[:_MOST_TITLES]) + more
+
+
+def _columns(matrix: FleetMatrix, section: MatrixSection) -> tuple[list[str], list[str]]:
+    """Returns the heads of the columns, and lines that list the clusters of columns with many clusters."""
+    heads, legend = [], []
+    for numbers in section.columns():
+        names = [report.visible(matrix.clusters[number]) for number in numbers]
+        head = joined = ", ".join(names)
+        if len(joined) > _LONGEST_NAMES and len(names) > 1:
+            head = f"{names[0]} and {_count(len(names) - 1, 'other')}"
+            legend.append(f"{head}: {joined}")
+        heads.append(head)
+    return heads, legend
+
+
+def _path(row: MatrixRow) -> str:
+    """Returns the path of a field, or the name of a setting."""
+    if not row.names:
+        return row.label or ("" if row.subject else PRESENT)
+    names = row.names[: len(row.path)]
+    path = diff_report.field_path(FieldChange(row.path, None, None, names=names))
+    return f"{path} ({row.names[-1]})" if len(row.names) > len(names) else path
+
+
+def _field(row: MatrixRow) -> str:
+    return report.visible(" ".join(filter(None, (row.subject, _path(row)))))
+
+
+def _cells(section: MatrixSection, row: MatrixRow) -> list[str]:
+    """Returns the value of each column. Long values begin near the first character in which they differ."""
+    absent = "default" if section.titles == (CONFIGURATION,) else "absent"
+    values = [row.values[numbers[0]] for numbers in section.columns()]
+    texts = [_text(row, value, absent) for value in values]
+    if all(len(shown) <= _LONGEST for shown in texts):
+        return texts
+    common = next((index for index, characters in enumerate(zip(*texts, strict=False)) if len(set(characters)) > 1), min(map(len, texts)))
+    start = max(0, common - _COMMON)
+    return [_cut(f"…{shown[start:]}" if start and value is not None else shown) for shown, value in zip(texts, values, strict=True)]
+
+
+def _text(row: MatrixRow, value: Any, absent: str) -> str:
+    if value is None:
+        return absent
+    is_plain = not row.names or value == HIDDEN
+    return report.visible(str(value)) if is_plain and isinstance(value, str | int) else report.value(value, _LONGEST**2)
+
+
+def _cut(shown: str) -> str:
+    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
+
+
+def _table(matrix: FleetMatrix, section: MatrixSection) -> str:
+    head, legend = _columns(matrix, section)
+    cells = [[_field(row), *_cells(section, row)] for row in section.rows]
+    rows = ["| " + " | ".join(markdown_diff.cell(markdown_diff.code(shown)) for shown in line) + " |\n" for line in cells]
+    notes = "".join(f"{markdown_diff.plain(line)}\n\n" for line in legend)
+    names = " | ".join(markdown_diff.cell(markdown_diff.plain(name)) for name in ("Field", *head))
+    return f"#### {markdown_diff.plain(_title(section))}\n\n{notes}| {names} |\n|{'---|' * (len(head) + 1)}\n{''.join(rows)}"
