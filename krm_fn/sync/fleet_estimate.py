@@ -99,10 +99,19 @@ def shards(fleet: Fleet, limit: int = SHIPPED_LIMIT) -> int | None:
     """Returns the number of shards whose processes fit a memory limit in MiB; None if one namespace alone does not fit."""
     if any(memory(counts).limit > limit for counts in fleet.objects.values()):
         return None
-    kinds, number = fleet.kinds, 1
-    while memory(_part(kinds, number)).limit > limit:
-        number += 1
-    return number
+    return parts(fleet.kinds, limit)
+
+
+def parts(objects: Mapping[str, int], limit: int) -> int | None:
+    """Returns the number of processes that divide objects by kind and fit a memory limit in MiB; None if no number is enough.
+
+    >>> parts({"Pod": 90_000}, 96), parts({}, 96), parts({}, 64)
+    (2, 1, None)
+    """
+    for number in range(1, 2 + sum(objects.values())):
+        if memory(_part(objects, number)).limit <= limit:
+            return number
+    return None
 
 
 def traffic(fleet: Fleet, changes: int, watches: int) -> Traffic:

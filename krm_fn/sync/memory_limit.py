@@ -90,15 +90,21 @@ class MemoryWatch:
     """Logs a warning when the process comes near its memory limit, once for each crossing.
 
     The kernel ends a process at its limit without a word, often while it reads the cluster for the first time. `cached()` counts the
-    objects in memory by kind. `complete()` is false until all are read. `use()` returns the memory and its limit.
+    objects in memory by kind. `complete()` is false until all are read. `members()` counts the processes that share the namespaces.
+    `use()` returns the memory and its limit.
     """
 
     def __init__(
-        self, cached: Callable[[], dict[str, int]], complete: Callable[[], bool], use: Callable[[], MemoryUse | None] = read
+        self,
+        cached: Callable[[], dict[str, int]],
+        complete: Callable[[], bool],
+        members: Callable[[], int] = lambda: 1,
+        use: Callable[[], MemoryUse | None] = read,
     ) -> None:
         self.use = use
         self._cached = cached
         self._complete = complete
+        self._members = members
         self._warned = False
 
     async def run(self) -> None:
@@ -120,12 +126,12 @@ class MemoryWatch:
         cached, limit = self._cached(), use.limit // _MIB
         used, number = use.used // _MIB, sum(cached.values())
         if self._complete():
+            unread, least = "", ""
             enough = max(fleet_estimate.memory(cached).limit, fleet_estimate.rounded(limit + 1))
-            unread, fix = "", f"{enough} MiB, or share the namespaces among more replicas with --shards"
+            parts = max(fleet_estimate.parts(cached, limit) or 2, 2)
         else:
-            unread, fix = (
-                ", and not all are read yet",
-                f"at least {fleet_estimate.rounded(2 * limit)} MiB, or share the namespaces among more replicas with --shards",
-            )
+            unread, least = ", and not all are read yet", "at least "
+            enough, parts = fleet_estimate.rounded(2 * limit), 2
+        fix = f"{least}{enough} MiB, or run {least}{parts * self._members()} replicas with --shards"
         text = "%d of %d MiB of memory are used by %d objects%s; the kernel ends this process at its limit. Set the limit to %s"
         _LOG.warning(text, used, limit, number, unread, fix)

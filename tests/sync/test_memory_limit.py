@@ -67,7 +67,7 @@ def test_version_1_writes_a_large_number_for_no_limit(tmp_path):
 
 def test_each_crossing_is_one_warning_that_names_the_fix(caplog):
     uses = iter(MemoryUse(part * MIB, 100 * MIB) for part in (10, 81, 85, 75, 82, 69, 80))
-    watch = MemoryWatch(lambda: {"Pod": 40_000, "Deployment": 10_000}, lambda: True, lambda: next(uses))
+    watch = MemoryWatch(lambda: {"Pod": 40_000, "Deployment": 10_000}, lambda: True, lambda: 3, lambda: next(uses))
     with caplog.at_level(logging.WARNING):
         for _ in range(7):
             watch.check()
@@ -75,18 +75,18 @@ def test_each_crossing_is_one_warning_that_names_the_fix(caplog):
     assert first.startswith(
         "81 of 100 MiB of memory are used by 50000 objects; the kernel ends this process at its limit. Set the limit to "
     )
-    assert first.endswith(" MiB, or share the namespaces among more replicas with --shards")
+    assert first.endswith(" MiB, or run 6 replicas with --shards"), "this process holds a third of the objects, and needs half of them"
     assert second.startswith("80 of 100 MiB")
 
 
 def test_the_warning_comes_while_the_cluster_is_read_for_the_first_time(caplog):
     """The number of all objects is unknown then, so the limit is a lower bound."""
-    MemoryWatch(lambda: {"Pod": 7}, lambda: False, lambda: MemoryUse(90 * MIB, 100 * MIB)).check()
+    MemoryWatch(lambda: {"Pod": 7}, lambda: False, use=lambda: MemoryUse(90 * MIB, 100 * MIB)).check()
     (message,) = caplog.messages
     assert "by 7 objects, and not all are read yet;" in message
-    assert message.endswith("Set the limit to at least 224 MiB, or share the namespaces among more replicas with --shards")
+    assert message.endswith("Set the limit to at least 224 MiB, or run at least 2 replicas with --shards")
 
 
 def test_a_process_without_a_limit_warns_of_nothing(caplog):
-    MemoryWatch(dict, lambda: True, lambda: None).check()
+    MemoryWatch(dict, lambda: True, use=lambda: None).check()
     assert caplog.messages == []
