@@ -15,6 +15,9 @@ VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' krm_fn/__init__.py)
 IMAGE ?= $(shell sed -n 's/^image: \([^ ]*\).*/\1/p' tools/release/names.yaml):$(VERSION)
 ENGINE ?= $(shell docker info >/dev/null 2>&1 && echo docker || echo podman)
 
+# Without its bytecode caches, Python compiles all modules again for each of the thousands of commands that the tests run.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help venv demo try test fuzz admission convert-check explain-coverage forecast soak soak-members test-gitops test-upgrades test-running test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet bench-repositories clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags site site-serve test-site tools-site release release-check tools-release test-emulated playground test-playground
