@@ -9,7 +9,7 @@ from typing import Any
 
 from krm_fn.generate import structural
 from krm_fn.schema import table
-from krm_fn.schema.table import Schema
+from krm_fn.schema.schema_node import Schema
 
 _PARTS = ("kinds", "definitions", "paths")
 

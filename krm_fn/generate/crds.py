@@ -11,7 +11,7 @@ from krm_fn.api import base
 from krm_fn.generate import structural
 from krm_fn.kube import labels
 from krm_fn.kube.types import Resource
-from krm_fn.schema.table import Schema
+from krm_fn.schema.schema_node import Schema
 
 VERSIONS = ("v1alpha1", "v1beta1")
 _GROUP = "nvidia.com"

@@ -17,7 +17,7 @@ from krm_fn.api import base, dynamo_render
 from krm_fn.generate import structural
 from krm_fn.kinds import floors, gates
 from krm_fn.schema import table
-from krm_fn.schema.table import Schema
+from krm_fn.schema.schema_node import Schema
 
 INDEX = "README.md"
 _MADE = "<!-- Made from krm_fn/api by `make generate`. -->\n"

@@ -10,7 +10,7 @@ from typing import Any
 
 from krm_fn import generate
 from krm_fn.schema import table
-from krm_fn.schema.table import Schema
+from krm_fn.schema.schema_node import Schema
 
 _SAME = (
     *("type", "description", "default", "enum", "pattern", "required", "minimum", "maximum", "minLength", "maxLength"),

@@ -22,7 +22,7 @@ from krm_fn import generate, registry
 from krm_fn.generate import structural
 from krm_fn.kube.types import Resource
 from krm_fn.schema import table
-from krm_fn.schema.table import Schema
+from krm_fn.schema.schema_node import Schema
 
 FILE = "generate/merging.json"
 GVK = "x-kubernetes-group-version-kind"

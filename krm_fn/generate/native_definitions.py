@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from krm_fn import generate
 from krm_fn.api import native
 from krm_fn.generate import kustomize_files, structural
-from krm_fn.schema.table import Schema
+from krm_fn.schema.schema_node import Schema
 
 FILE = Path(__file__).parent / "native.json"
 DOCUMENTS = (

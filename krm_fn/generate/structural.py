@@ -14,7 +14,7 @@ from pydantic_core import core_schema
 
 from krm_fn import api, registry
 from krm_fn.api import base, native
-from krm_fn.schema.table import Schema
+from krm_fn.schema.schema_node import Schema
 
 _APPS, _BATCH, _NETWORKING, _RBAC = (f"io.k8s.api.{group}.v1." for group in ("apps", "batch", "networking", "rbac"))
 NATIVE_KINDS = {

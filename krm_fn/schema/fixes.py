@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from krm_fn.results import Path
-    from krm_fn.schema.table import Schema
+    from krm_fn.schema.schema_node import Schema
 
 TYPES = {
     "integer": "an integer",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.kube.types import Resource
     from krm_fn.results import Path
-    from krm_fn.schema.table import Schema
+    from krm_fn.schema.schema_node import Schema
 
 _POD = "io.k8s.api.core.v1.PodSpec"
 _KEYS = "x-kubernetes-list-map-keys"

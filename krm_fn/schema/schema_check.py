@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
     from krm_fn.kube.types import Resource
     from krm_fn.results import Path, Ref, Result, Severity
-    from krm_fn.schema.schema_node import SchemaNode
-    from krm_fn.schema.table import Schema
+    from krm_fn.schema.schema_node import Schema, SchemaNode
 
 CONFIG = "DynamoRender"
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from krm_fn.schema.table import Schema
+    from typing import Any
 
+Schema = dict[str, "Any"]
 _FREE = {"string": frozenset({str}), "boolean": frozenset({bool})}
 _NONE: frozenset[type] = frozenset()
 

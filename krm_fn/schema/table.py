@@ -10,7 +10,7 @@ from functools import cache
 
 from krm_fn import registry, results
 from krm_fn.records import NamedTuple
-from krm_fn.schema.schema_node import SchemaNode
+from krm_fn.schema.schema_node import Schema, SchemaNode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from krm_fn.kube.types import Resource
 
-Schema = dict[str, "Any"]
 FILE = "schema/schema.json"  # in krm_fn
 NATIVE_FILE = "schema/native_kinds.json"
 """Kubernetes' own kinds, and their definitions that are not in the other file. A render never reads it."""

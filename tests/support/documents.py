@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from hypothesis.strategies import DrawFn, SearchStrategy
 
-    from krm_fn.schema.table import Schema
+    from krm_fn.schema.schema_node import Schema
     from tests.testbed.control_plane import ControlPlane
 
 Document = dict[str, Any]

@@ -16,7 +16,7 @@ from tests.support import valid_values
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
-    from krm_fn.schema.table import Schema
+    from krm_fn.schema.schema_node import Schema
 
 NAMESPACE = "admission"
 _DEPTH = 9
