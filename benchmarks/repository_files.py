@@ -9,21 +9,12 @@ from pathlib import Path
 from benchmarks import inputs
 from krm_fn.convert import versions
 from krm_fn.yamlio import emitter
+from tests.repositories.clones import FUNCTION, GIT
 
 TEAM = 20
 """The number of graphs of a team. It has two graphs in a file, two Kustomizations and one namespace."""
 
-GIT = ("git", "-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main", "-c", "commit.gpgsign=false")
-_FUNCTION = """\
-apiVersion: dynamo.krm-fn.io/v1alpha1
-kind: DynamoRender
-metadata:
-  name: render
-  annotations:
-    config.kubernetes.io/function: |
-      exec: {path: krm-fn}
-spec: {natsAddress: "nats://nats.dynamo:4222"}
-"""
+_FUNCTION = FUNCTION + 'spec: {natsAddress: "nats://nats.dynamo:4222"}\n'
 _FLAG = ("--is-prefill-worker", "--disaggregation-mode=prefill")
 """The flag of the example that its images no longer have, and the flag in its place."""
 _PATCH = "- op: add\n  path: /metadata/labels\n  value: {tier: gold}\n"

@@ -45,7 +45,9 @@ def run(options: EstimateOptions) -> int:
     with command_options.sync_extra("sync"):
         from krm_fn.sync import controllers  # noqa: PLC0415 - the extra may be missing
     watched = [
-        watch.kind for each in controllers.enabled_controllers(options.features).values() for watch in each.watches(options.features)
+        watch.kind
+        for controller in controllers.enabled_controllers(options.features).values()
+        for watch in controller.watches(options.features)
     ]
     kinds = list(dict.fromkeys(watched))
     loaded = command_options.with_project(Inputs(options.paths, options.config, None)).load(tolerant=True)
@@ -101,8 +103,8 @@ def _unrendered(resource: Resource) -> bool:
 
 def _pods(resource: Resource) -> int:
     """Reads the number of pods in the summary that a render wrote."""
-    found = _PODS.search(str(labels.annotations(resource).get(labels.SUMMARY)))
-    return int(found[1]) if found else 0
+    match = _PODS.search(str(labels.annotations(resource).get(labels.SUMMARY)))
+    return int(match[1]) if match else 0
 
 
 def _mean_bytes(documents: dict[ObjectKey, int]) -> dict[str, int]:
@@ -111,7 +113,7 @@ def _mean_bytes(documents: dict[ObjectKey, int]) -> dict[str, int]:
     for key, size in documents.items():
         if size:
             sizes[key.kind].append(size)
-    return {kind: sum(each) // len(each) for kind, each in sizes.items()}
+    return {kind: sum(lengths) // len(lengths) for kind, lengths in sizes.items()}
 
 
 def _text(fleet: Fleet, options: EstimateOptions, watches: int) -> str:

@@ -41,4 +41,4 @@ class KeyMap(MutableMapping[ObjectKey, V]):
 
     def keys_in(self, namespace: str) -> Iterator[ObjectKey]:
         """Yields the keys in one namespace."""
-        return (ObjectKey(*place, name) for place, names in self._namespaces.items() if place[2] == namespace for name in names)
+        return (ObjectKey(*scope, name) for scope, names in self._namespaces.items() if scope[2] == namespace for name in names)

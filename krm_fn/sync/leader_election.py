@@ -32,9 +32,19 @@ FORBIDDEN_PERIOD = 30.0
 """Seconds until a follower that may not use the Lease tries again."""
 REQUEST_TIMEOUT = 4.0
 """Seconds that one request may take: after a lost connection, a leader has time for a second one before `RENEW_DEADLINE`."""
-_RELEASE_TIMEOUT = 2.0
+RELEASE_TIMEOUT = 2.0
+"""Seconds that a stopping process takes to give its Lease up."""
+REQUEST_ERRORS = (TimeoutError, ApiError, ConnectionError, ClusterError)
+"""The errors of requests for a Lease."""
 
 _LOG = logging.getLogger(__name__)
+
+
+def failure(error: Exception) -> str:
+    """Returns the message about a request for a Lease that failed with one of `REQUEST_ERRORS`."""
+    if isinstance(error, TimeoutError):
+        return "the API server did not answer in time"
+    return f"the API server answered {error}" if isinstance(error, ApiError) else str(error)
 
 
 class LeaseRecord(NamedTuple):
@@ -82,14 +92,10 @@ class LeaderElector:
         while True:
             try:
                 pause = await self._attempt()
-            except TimeoutError:
-                pause = self._report("the API server did not answer in time")
-            except ApiError as error:
-                pause = self._report(f"the API server answered {error}")
-                if self._renew_time is None and error.status in {401, 403}:
+            except REQUEST_ERRORS as error:
+                pause = self._report(failure(error))
+                if self._renew_time is None and isinstance(error, ApiError) and error.status in {401, 403}:
                     pause = FORBIDDEN_PERIOD
-            except (ConnectionError, ClusterError) as error:
-                pause = self._report(str(error))
             await asyncio.sleep(pause)
 
     async def release(self) -> None:
@@ -97,8 +103,8 @@ class LeaderElector:
         if self._renew_time is None:
             return
         self._renew_time = None
-        with contextlib.suppress(ApiError, ConnectionError, ClusterError, TimeoutError):
-            async with asyncio.timeout(_RELEASE_TIMEOUT):
+        with contextlib.suppress(*REQUEST_ERRORS):
+            async with asyncio.timeout(RELEASE_TIMEOUT):
                 await self._clear_holder()
 
     async def _clear_holder(self) -> None:

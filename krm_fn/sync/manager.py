@@ -52,7 +52,8 @@ class Manager:
     def register(self, controllers: Mapping[str, Controller], watches: Mapping[ApiResource, Watch]) -> None:
         """Sets the controllers and the kinds that they watch."""
         self._controllers = dict(controllers)
-        self._counted = {(each.kind.group, each.kind.kind): each for each in controllers.values() if each.counted}
+        counted = (controller for controller in controllers.values() if controller.counted)
+        self._counted = {(controller.kind.group, controller.kind.kind): controller for controller in counted}
         self._watches = dict(watches)
 
     def handle_event(self, key: ObjectKey, before: Any, after: Any, by: Controller | None = None) -> None:
@@ -80,7 +81,7 @@ class Manager:
     def resume(self, namespace: str = "") -> None:
         """Starts the reconciles, and enqueues all resources, or all of one namespace."""
         self._started = self._started or not namespace
-        keys = {kind: self._cache.store(kind).keys(namespace) for kind in {each.kind for each in self._controllers.values()}}
+        keys = {kind: self._cache.store(kind).keys(namespace) for kind in {controller.kind for controller in self._controllers.values()}}
         for name, controller in self._controllers.items():
             for key in keys[controller.kind] if self._started else ():
                 self._add(Task(name, key))

@@ -18,16 +18,25 @@ from krm_fn.kube import values
 from krm_fn.kube.types import Resource
 from krm_fn.status import live_fields
 from krm_fn.sync import timestamps
-from krm_fn.sync.access import ClusterError
 from krm_fn.sync.client import ApiError, Client
-from krm_fn.sync.leader_election import LEASE_DURATION, LEASES, NAME, RENEW_DEADLINE, REQUEST_TIMEOUT, RETRY_PERIOD, new_lease
+from krm_fn.sync.leader_election import (
+    LEASE_DURATION,
+    LEASES,
+    NAME,
+    RELEASE_TIMEOUT,
+    RENEW_DEADLINE,
+    REQUEST_ERRORS,
+    REQUEST_TIMEOUT,
+    RETRY_PERIOD,
+    failure,
+    new_lease,
+)
 
 LABELS = {"app.kubernetes.io/name": NAME, "app.kubernetes.io/component": "shard"}
 """The labels of the Leases of all members of an installation."""
 PERIOD = 1.0
 """Seconds between two lists of the Leases, so a member that stops is replaced in about a second."""
 _SELECTOR = ",".join(f"{key}={value}" for key, value in LABELS.items())
-_RELEASE_TIMEOUT = 2.0
 _FORBIDDEN_PERIOD = 5.0
 """Seconds until a process that may not use the Leases tries again."""
 _OTHER_CHARACTERS = re.compile(r"[^a-z0-9.-]+")
@@ -74,14 +83,10 @@ class Membership:
             try:
                 async with asyncio.timeout(RENEW_DEADLINE):
                     await self._attempt()
-            except TimeoutError:
-                self._report("the API server did not answer in time")
-            except ApiError as error:
-                self._report(f"the API server answered {error}")
-                if self._renew_time is None and error.status in {401, 403}:
+            except REQUEST_ERRORS as error:
+                self._report(failure(error))
+                if self._renew_time is None and isinstance(error, ApiError) and error.status in {401, 403}:
                     pause = _FORBIDDEN_PERIOD
-            except (ConnectionError, ClusterError) as error:
-                self._report(str(error))
             await asyncio.sleep(pause)
 
     async def release(self) -> None:
@@ -89,8 +94,8 @@ class Membership:
         if self._renew_time is None:
             return
         self._renew_time = None
-        with contextlib.suppress(ApiError, ConnectionError, ClusterError, TimeoutError):
-            async with asyncio.timeout(_RELEASE_TIMEOUT):
+        with contextlib.suppress(*REQUEST_ERRORS):
+            async with asyncio.timeout(RELEASE_TIMEOUT):
                 await self._client.request("DELETE", LEASES.path(self._namespace, self._name))
                 _LOG.info("deleted the Lease %s/%s: the peers serve its namespaces", self._namespace, self._name)
 

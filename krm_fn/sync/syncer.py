@@ -105,7 +105,7 @@ class Syncer:
         self._loader = self._lora_loader() if options.features.loras else None
         self._health = Health(self._metrics, self._hanging, self._missing)
         self._memory = MemoryWatch(
-            self._cached, lambda: all(each.synced.is_set() for each in self._reflectors), lambda: max(len(self._shard.members), 1)
+            self._cached, lambda: all(reflector.synced.is_set() for reflector in self._reflectors), lambda: max(len(self._shard.members), 1)
         )
         self._reflectors = list(self._build_reflectors())
         self._lease_reflectors = list(self._build_lease_reflectors())

@@ -110,12 +110,12 @@ class Kustomizations(NamedTuple):
 @pytest.fixture
 def kustomizations(controller, tmp_path):
     """A fleet that Flux has not applied yet."""
-    made = Kustomizations(controller, tmp_path, tuple(controller.plane.namespace(f"flux-fleet-{name}") for name in NAMES))
-    for name in made.namespaces:
-        write(made.folder / "clusters" / name, name)
-    yield made
-    for name in made.namespaces:
-        made.remove(name)
+    kustomizations = Kustomizations(controller, tmp_path, tuple(controller.plane.namespace(f"flux-fleet-{name}") for name in NAMES))
+    for name in kustomizations.namespaces:
+        write(kustomizations.folder / "clusters" / name, name)
+    yield kustomizations
+    for name in kustomizations.namespaces:
+        kustomizations.remove(name)
 
 
 def test_flux_deploys_all_clusters(kustomizations):

@@ -85,12 +85,12 @@ def read(name: str, states: Iterable[RenderedState]) -> FleetCluster:
 
 
 def _graphs(state: RenderedState, namespace: str) -> dict[ObjectKey, ClusterGraph]:
-    kept = {identity.key(source, namespace): source for source in state.sources}
+    sources = {identity.key(source, namespace): source for source in state.sources}
     beside = tuple(_beside(state.inputs))
     graphs = {}
     for resource in filter(rendered_state.is_expanded, state.inputs):
         key = identity.key(resource, namespace)
-        source = kept.get(key, resource)
+        source = sources.get(key, resource)
         release = release_choice.release_name(resource, state.config)
         mark = text(labels.annotations(source).get(labels.RENDERED_BY)) or render_mark.write(state.config, release)
         config = render_mark.read(mark) or state.config
