@@ -23,6 +23,11 @@ class StoredObject(NamedTuple, Generic[V]):
     value: V
     source: object = None
 
+    @property
+    def preconditions(self) -> dict[str, str]:
+        """The metadata of a patch that the server refuses if the object has changed, or was created again."""
+        return {"resourceVersion": self.resource_version, "uid": self.uid}
+
 
 class StoredObjects(MutableMapping[ObjectKey, StoredObject[V]]):
     """The objects of one store by key. An object is made anew whenever it is read."""

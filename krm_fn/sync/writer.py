@@ -124,7 +124,7 @@ class Writer:
 
         If the server does not accept it, it is written with shorter texts and without the `expendable` fields. Raises Retry.
         """
-        metadata = {"resourceVersion": entry.resource_version, "uid": entry.uid}
+        metadata = entry.preconditions
         result = await self.patch(kind, key, {"metadata": metadata, "status": patch}, subresource="status")
         if result.result == "invalid":
             shorter = _shortened({field: value for field, value in patch.items() if field not in expendable})
@@ -133,9 +133,13 @@ class Writer:
             self._metrics.status_lag.observe(monotonic() - RECEIVED.get())
         return result
 
-    async def scale(self, kind: ApiResource, key: ObjectKey, replicas: int) -> WriteResult:
-        """Writes `spec.replicas` through the subresource `scale`. Raises Retry."""
-        return await self.patch(kind, key, {"spec": {"replicas": replicas}}, subresource="scale")
+    async def scale(self, kind: ApiResource, key: ObjectKey, replicas: int, entry: StoredObject[Any] | None = None) -> WriteResult:
+        """Writes `spec.replicas` through the subresource `scale`. Raises Retry.
+
+        With an `entry`, the server refuses the write unless the object is still that one: nobody else has scaled it.
+        """
+        metadata = {"metadata": entry.preconditions} if entry else {}
+        return await self.patch(kind, key, {**metadata, "spec": {"replicas": replicas}}, subresource="scale")
 
     async def patch(
         self,

@@ -127,6 +127,15 @@ def test_namespaces_move_and_nothing_is_written_without_a_change(members, fleet,
     assert NAMES[1] not in {each["metadata"]["name"] for each in leases}, "a member that stops deletes its Lease"
 
 
+def test_a_new_owner_looks_at_every_graph(members, fleet):
+    """Deployments change after their member is killed, and before the others read them. No later event leads to these graphs."""
+    fleet.turn(ready=True)
+    fleet.settle()
+    members.running.pop(NAMES[0]).server.kill()
+    fleet.turn(ready=False)
+    fleet.settle()
+
+
 def test_a_member_without_a_connection_is_replaced_and_comes_back(members, fleet, plane, account, between, tmp_path):
     """It writes nothing while it has no Lease. Afterwards it reads everything before it writes."""
     members.start(NAMES[3], syncer.through(account, tmp_path / "proxied", between.port))

@@ -12,13 +12,13 @@ from krm_fn.kube.identity import ObjectKey
 from krm_fn.status import cached_object, cached_request
 from krm_fn.sync import writer as writers
 from krm_fn.sync.client import Client
-from krm_fn.sync.controllers import GRAPHS, REQUESTS
+from krm_fn.sync.controllers import ADAPTERS, GRAPHS, REQUESTS
 from krm_fn.sync.metrics import Metrics
 from krm_fn.sync.stored_objects import StoredObject
 from krm_fn.sync.writer import RECEIVED, Retry, Writer
 from tests.sync import odd_server
 from tests.sync.loops import eventually, runs
-from tests.testbed import server
+from tests.testbed import api, server
 
 READY = {"state": "successful", "conditions": []}
 LONGEST = 32768
@@ -227,6 +227,34 @@ async def test_a_few_writes_at_once(fragile, plane, between, monkeypatch):
         await asyncio.gather(*tasks, return_exceptions=True)
         between.cut()
         await asyncio.sleep(0.2)
+
+
+@runs
+async def test_a_scale_with_a_precondition_replaces_no_other_number(fragile, plane):
+    """An autoscaler may scale an adapter between our read and our write of its first replicas."""
+    plane.namespace("write-first")
+    adapter = {
+        "apiVersion": "nvidia.com/v1alpha1",
+        "kind": ADAPTERS.kind,
+        "metadata": {"name": "chat", "namespace": "write-first"},
+        "spec": {"replicas": 1, "dgdRef": {"name": "chat", "serviceName": "Worker"}},
+    }
+    server.eventually(lambda: plane.apply(adapter, dry_run=False).ok)  # a new definition takes a moment
+    path = ADAPTERS._replace(version="v1alpha1").path("write-first", "chat")
+    key = cached_object.read(adapter).key
+
+    def stored():
+        metadata = plane.client.get(path)["metadata"]
+        return StoredObject(metadata["uid"], metadata["resourceVersion"], None)
+
+    read = stored()
+    assert plane.client.request("PATCH", f"{path}/scale", {"spec": {"replicas": 2}}, api.MERGE).ok
+    async with writing(fragile) as written:
+        with pytest.raises(Retry):
+            await written.writer.scale(ADAPTERS, key, 1, read)
+        assert plane.client.get(path)["spec"]["desiredReplicas"] == 2
+        assert (await written.writer.scale(ADAPTERS, key, 3, stored())).result == "written"
+    assert plane.client.get(path)["spec"]["desiredReplicas"] == 3
 
 
 @runs

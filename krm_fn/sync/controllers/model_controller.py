@@ -137,7 +137,7 @@ class ModelController(Controller):
 
     async def _write_finalizers(self, entry: StoredObject[CachedModel], finalizers: list[str]) -> WriteResult:
         """Writes the finalizers of a model. Raises Retry."""
-        metadata = {"resourceVersion": entry.resource_version, "uid": entry.uid, "finalizers": finalizers}
+        metadata = {**entry.preconditions, "finalizers": finalizers}
         result = await self.context.writer.patch(self.kind, entry.value.key, {"metadata": metadata})
         if result.resource is not None:
             self.context.update_cache(self.kind, result.resource, self)

@@ -83,12 +83,12 @@ class AdapterController(Controller):
     async def _initialize(self, entry: StoredObject[CachedObject], graph: CachedObject) -> tuple[bool, float | None]:
         """Writes the first replicas into an adapter that has none. Returns true if it changed, and the pause if the server rejects it.
 
-        Raises Retry.
+        The write must not replace the number of an autoscaler that came a moment before. Raises Retry.
         """
         replicas = replica_scaling.first_replicas(entry.value, graph, self.context.features) if self._desired_stored else None
         if replicas is None:
             return False, None
-        result = await self.context.writer.scale(self.kind, entry.value.key, replicas)
+        result = await self.context.writer.scale(self.kind, entry.value.key, replicas, entry)
         if result.resource is None:
             return False, result.pause
         self._desired_stored = values.mapping(result.resource, "metadata").get("resourceVersion") != entry.resource_version
@@ -221,7 +221,7 @@ def _planner_patch(entry: StoredObject[CachedObject], replicas: dict[str, int]) 
     patch = version_adapter.replicas_patch(entry.value.planned, replicas, entry.value.version)
     if isinstance(patch, list):
         return [{"op": "replace", "path": "/metadata/resourceVersion", "value": entry.resource_version}, *patch], JSON_PATCH
-    return {"metadata": {"resourceVersion": entry.resource_version, "uid": entry.uid}, "spec": patch}, MERGE_PATCH
+    return {"metadata": entry.preconditions, "spec": patch}, MERGE_PATCH
 
 
 CONTROLLERS = {"adapters": AdapterController, "planners": PlannerController, "scaling": GroveReplicaController}
