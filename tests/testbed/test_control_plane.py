@@ -201,3 +201,10 @@ with server.running(["/bin/sh", log.with_name("serve.sh")], log) as thing:
     starter = subprocess.run([sys.executable, "-c", program], cwd=programs.ROOT, check=False)
     assert starter.returncode == -signal.SIGKILL
     server.eventually(lambda: log.read_text().split() == ["there", "gone"], 10)
+
+
+def test_one_worker_runs_all_tests_of_a_control_plane(control_plane, request):
+    """Otherwise each worker starts a control plane of its own. pytest-xdist adds the group to the id of each test."""
+    if not getattr(request.config.option, "loadgroup", False):
+        pytest.skip("the tests are not divided by groups")
+    assert request.node.nodeid.endswith("@control_plane")
