@@ -21,17 +21,18 @@ if TYPE_CHECKING:
 hypothesis.settings.register_profile("busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("busy")
 
-_PLANES = ("control_plane", "dynamo_v1beta1")
+_SHARED = ("control_plane", "dynamo_v1beta1", "fragile", "argo", "controller")
+"""Fixtures with servers that take long to start."""
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Run the tests that share a control plane on one worker, so that it starts once."""
+    """Run the tests that share servers on one worker, so that these start once. The names of several fixtures make one group."""
     if config.pluginmanager.hasplugin("xdist"):
         for item in items:
-            for plane in _PLANES:
-                if plane in getattr(item, "fixturenames", ()):
-                    item.add_marker(pytest.mark.xdist_group(plane))
+            for fixture in _SHARED:
+                if fixture in getattr(item, "fixturenames", ()):
+                    item.add_marker(pytest.mark.xdist_group(fixture))
 
 
 @pytest.fixture(scope="session")

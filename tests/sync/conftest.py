@@ -20,15 +20,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the marks
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Run the tests that share the fragile control plane on one worker, so that it starts once."""
-    if config.pluginmanager.hasplugin("xdist"):
-        for item in items:
-            if "fragile" in getattr(item, "fixturenames", ()):
-                item.add_marker(pytest.mark.xdist_group("fragile"))
-
-
 class Fragile(NamedTuple):
     """A control plane that tests may kill and restart. It accepts client certificates of `authority`."""
 
