@@ -1,10 +1,11 @@
-"""Argo CD's real application controller, repo server and plugin server on the test bed's control plane.
+"""Argo CD's real application controller, ApplicationSet controller, repo server and plugin server on the test bed's control plane.
 
 Argo CD's API server and user interface do not run: tests create Applications in the cluster and read their status there.
 """
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import os
@@ -23,31 +24,50 @@ if TYPE_CHECKING:
 
 EXAMPLE = golden.EXAMPLES / "argocd"
 NAMESPACE = "argocd"
-_API = "argoproj.io/v1alpha1"
+API = "argoproj.io/v1alpha1"
 _MOUNTED = "/home/argocd/cmp-server/config"  # where the example mounts the plugin
 
 
 class Argo(NamedTuple):
-    """A running Argo CD."""
+    """A running Argo CD. `repo_server` is the address of its repo server, and `environment` has the variables of its servers."""
 
     plane: ControlPlane
     folder: Path
+    repo_server: str
+    environment: dict[str, str]
 
     def application(self, name: str) -> cluster.Object:
         """An Application with its status. Raises AssertionError if it does not exist."""
-        found = cluster.get(self.plane, _API, "Application", name, NAMESPACE)
+        found = cluster.get(self.plane, API, "Application", name, NAMESPACE)
         assert found is not None
-        return {"apiVersion": _API, "kind": "Application", **found}
+        return {"apiVersion": API, "kind": "Application", **found}
+
+    def add_cluster(self, name: str) -> None:
+        """Register the namespace `name` of the control plane as a cluster of the same name.
+
+        Argo CD identifies clusters by their URLs, and sends requests without the query of the URL.
+        """
+        config = json.loads(self.plane.kubeconfig.read_text())
+        connection, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
+        authority = base64.b64encode(Path(connection["certificate-authority"]).read_bytes()).decode()
+        access = {"bearerToken": user["token"], "tlsClientConfig": {"caData": authority}}
+        url = f"{connection['server']}?cluster={name}"
+        data = {"name": name, "server": url, "namespaces": name, "config": json.dumps(access)}
+        cluster.put(self.plane, {**_cluster_secret(name), "stringData": data})
+
+    def remove_cluster(self, name: str) -> None:
+        """Remove a cluster that `add_cluster` registered."""
+        self.plane.client.request("DELETE", self.plane.client.path(_cluster_secret(name)))
 
     def refresh(self, name: str) -> None:
         """Make Argo CD compare an Application with Git now, as a webhook does."""
         cluster.patch(self.plane, self.application(name), {"metadata": {"annotations": {"argocd.argoproj.io/refresh": "normal"}}})
 
-    def took_to_render(self) -> float:
-        """How long the plugin's last successful render took, in seconds, by the log of its server."""
+    def renders(self) -> list[float]:
+        """How long each successful render of the plugin took, in seconds, by the log of its server."""
         lines = (self.folder / "cmp-server.log").read_text().splitlines()
         calls = [json.loads(line) for line in lines if '"grpc.code":"OK"' in line and '"grpc.method":"GenerateManifest"' in line]
-        return float(calls[-1]["grpc.time_ms"]) / 1000
+        return [float(call["grpc.time_ms"]) / 1000 for call in calls]
 
     def wait(self, name: str, holds: Callable[[cluster.Object], bool], seconds: float = 90) -> cluster.Object:
         """The status of an Application as soon as `holds` is true for it. Raises TimeoutError with the last status."""
@@ -62,6 +82,11 @@ class Argo(NamedTuple):
         except TimeoutError:
             raise TimeoutError(f"{name}: {json.dumps(_short(seen['status']), indent=1)}") from None
         return seen["status"]
+
+
+def _cluster_secret(name: str) -> cluster.Object:
+    labels = {"argocd.argoproj.io/secret-type": "cluster"}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": f"cluster-{name}", "namespace": NAMESPACE, "labels": labels}}
 
 
 def _short(status: cluster.Object) -> cluster.Object:
@@ -89,7 +114,8 @@ def running(plane: ControlPlane, folder: Path) -> Iterator[Argo]:
     controller = ["--repo-server", f"127.0.0.1:{repo}", f"--metrics-port={metrics}", "--self-heal-timeout-seconds=1"]
     controller.append("--persist-resource-health")  # writes what the user interface shows of a resource into the Application
     with contextlib.ExitStack() as stack:
-        stack.enter_context(cluster.environment(_environment(plane, folder)))
+        environment = _environment(plane, folder)
+        stack.enter_context(cluster.environment(environment))
         store = server.running(
             [programs.path("redis-server"), "--port", str(redis), "--bind", "127.0.0.1", "--save", "", "--dir", folder],
             folder / "redis.log",
@@ -102,7 +128,19 @@ def running(plane: ControlPlane, folder: Path) -> Iterator[Argo]:
         repo_server = start("repo-server", *options, "--address=127.0.0.1", f"--port={repo}", f"--metrics-port={repo_metrics}")
         repo_server.wait(lambda: _listens(repo))
         start("application-controller", *options, *controller)
-        yield Argo(plane, folder)
+        yield Argo(plane, folder, f"127.0.0.1:{repo}", environment)
+
+
+@contextlib.contextmanager
+def application_sets(argo: Argo) -> Iterator[None]:
+    """Run the ApplicationSet controller too."""
+    metrics, probe, webhook = server.free_ports(3)
+    addresses = [f"--metrics-addr=127.0.0.1:{metrics}", f"--probe-addr=127.0.0.1:{probe}", f"--webhook-addr=127.0.0.1:{webhook}"]
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(cluster.environment(argo.environment))
+        start = _Starter(programs.path("argocd"), argo.folder, stack)
+        start("applicationset-controller", f"--argocd-repo-server={argo.repo_server}", *addresses).wait(lambda: _listens(probe))
+        yield
 
 
 class _Starter(NamedTuple):
@@ -125,7 +163,7 @@ def _settings() -> Iterator[cluster.Object]:
     everything = [{"group": "*", "kind": "*"}]
     where = [{"namespace": "*", "server": "*"}]
     spec = {"sourceRepos": ["*"], "destinations": where, "clusterResourceWhitelist": everything}
-    yield {"apiVersion": _API, "kind": "AppProject", "metadata": {"name": "default", "namespace": NAMESPACE}, "spec": spec}
+    yield {"apiVersion": API, "kind": "AppProject", "metadata": {"name": "default", "namespace": NAMESPACE}, "spec": spec}
 
 
 def customizations() -> dict[str, str]:

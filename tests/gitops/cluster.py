@@ -87,13 +87,18 @@ def report(plane: ControlPlane, resource: Object, status: Object) -> None:
     patch(plane, resource, {"status": status}, "/status")
 
 
+def of_kind(plane: ControlPlane, api_version: str, kind: str, namespace: str) -> list[Object]:
+    """The objects of one kind in a namespace."""
+    path = plane.client.path({"apiVersion": api_version, "kind": kind, "metadata": {"name": "x", "namespace": namespace}})
+    return [{"apiVersion": api_version, "kind": kind, **item} for item in plane.client.get(path.rpartition("/")[0])["items"]]
+
+
 def objects(plane: ControlPlane, namespace: str) -> dict[str, Object]:
     """The objects of a namespace by `Kind/name`: those of kinds that we render, without those that every namespace has."""
     found = {}
     for api_version, kind in _KINDS:
-        place = plane.client.path({"apiVersion": api_version, "kind": kind, "metadata": {"name": "x", "namespace": namespace}})
-        for each in plane.client.get(place.rpartition("/")[0])["items"]:
-            found[f"{kind}/{each['metadata']['name']}"] = {"apiVersion": api_version, "kind": kind, **each}
+        for each in of_kind(plane, api_version, kind, namespace):
+            found[f"{kind}/{each['metadata']['name']}"] = each
     return {name: each for name, each in found.items() if name not in _NOT_OURS}
 
 
@@ -128,17 +133,27 @@ def run_pods(plane: ControlPlane, namespace: str) -> None:
 
 
 def say(plane: ControlPlane, namespace: str, state: str, message: str = "") -> None:
-    """Act as status syncer: write the state of every graph, and the replicas of every adapter."""
+    """Act as status syncer: write the state of every graph, and the replicas of every adapter.
+
+    Like the syncer, it writes only what changes: each write makes GitOps controllers assess the resource again.
+    """
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    for each in objects(plane, namespace).values():
-        generation = each["metadata"].get("generation")
-        if each["kind"] == "DynamoGraphDeployment":
-            ready = {"type": "Ready", "status": str(state == "successful"), "reason": "told_by_the_test", "message": message or state}
-            conditions = [{**ready, "lastTransitionTime": now}]
-            report(plane, each, {"state": state, "observedGeneration": generation, "conditions": conditions})
-        elif each["kind"] == "DynamoGraphDeploymentScalingAdapter":
-            desired = each["spec"].get("desiredReplicas", each["spec"]["replicas"])
-            report(plane, each, {"replicas": desired, "observedGeneration": generation})
+    ready = {"type": "Ready", "status": str(state == "successful"), "reason": "told_by_the_test", "message": message or state}
+    for graph in of_kind(plane, DYNAMO, "DynamoGraphDeployment", namespace):
+        status = {"state": state, "observedGeneration": graph["metadata"]["generation"]}
+        messages = [condition["message"] for condition in graph.get("status", {}).get("conditions", [])]
+        if not _has(graph, status) or messages != [ready["message"]]:
+            report(plane, graph, {**status, "conditions": [{**ready, "lastTransitionTime": now}]})
+    for adapter in of_kind(plane, DYNAMO, "DynamoGraphDeploymentScalingAdapter", namespace):
+        desired = adapter["spec"].get("desiredReplicas", adapter["spec"]["replicas"])
+        status = {"replicas": desired, "observedGeneration": adapter["metadata"]["generation"]}
+        if not _has(adapter, status):
+            report(plane, adapter, status)
+
+
+def _has(resource: Object, status: Object) -> bool:
+    current = resource.get("status", {})
+    return all(current.get(key) == value for key, value in status.items())
 
 
 @contextlib.contextmanager

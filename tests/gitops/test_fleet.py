@@ -1,49 +1,22 @@
-"""A fleet in one repository: Flux deploys 50 graphs into five namespaces, with the Kustomization of examples/fleet for each.
-
-One control plane stands for all clusters: each namespace has the objects and the settings of one cluster.
-"""
+"""50 graphs in five clusters, deployed from one repository by Flux and by Argo CD."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pytest
-import yaml
 
-from tests.cli import console
-from tests.gitops import cluster, flux
-from tests.support import golden
+from tests.gitops import cluster, fleets
 from tests.testbed import server
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from tests.testbed.control_plane import ControlPlane
 
 NAMES = ("canary", "eu", "us", "asia", "lab")
-GRAPHS = 10
-GRAPH = """\
-apiVersion: nvidia.com/v1alpha1
-kind: DynamoGraphDeployment
-metadata: {{name: chat-{0}}}
-spec:
-  services:
-    Frontend:
-      componentType: frontend
-      extraPodSpec: {{mainContainer: {{image: "registry.example/front:0.9.0"}}}}
-"""
-SETTINGS = {"apiVersion": "dynamo.krm-fn.io/v1alpha1", "kind": "DynamoRender", "metadata": {"name": "render"}}
-CHANGED = {f"Deployment/chat-{number}-frontend" for number in range(GRAPHS)}
+CHANGED = {f"Deployment/chat-{number}-frontend" for number in range(fleets.GRAPHS)}
 """What a setting of all pods of a cluster changes."""
-
-
-def write(folder: Path, namespace: str, **settings: str) -> None:
-    """Write the settings of one cluster, and its graphs if they are not there."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "render.yaml").write_text(yaml.safe_dump({**SETTINGS, "spec": {"namespace": namespace, **settings}}))
-    for number in range(GRAPHS):
-        (folder / f"chat-{number}.yaml").write_text(GRAPH.format(number))
 
 
 def versions(plane: ControlPlane, namespaces: Sequence[str]) -> dict[str, dict[str, tuple[str, str]]]:
@@ -61,78 +34,87 @@ def moved(before: dict[str, dict[str, tuple[str, str]]], after: dict[str, dict[s
     return {name: cluster.changed(before[name], after[name]) for name in before}
 
 
-def serve(plane: ControlPlane, namespaces: Sequence[str], ready: Callable[[str], bool]) -> None:
-    """Make all pods run, and write that into the graphs, until all clusters are ready. Raises TimeoutError."""
-    waiting = [*namespaces]
-
-    def done() -> bool:
-        for name in waiting:
-            cluster.run_pods(plane, name)
-            cluster.say(plane, name, "successful")
-        waiting[:] = [name for name in waiting if not ready(name)]
-        return not waiting
-
-    server.eventually(done, 240)
-
-
-class Kustomizations(NamedTuple):
-    """The Kustomizations of a Flux that applies the folder of each cluster. They have the names of the namespaces."""
-
-    controller: flux.Flux
-    folder: Path
-    namespaces: tuple[str, ...]
-
-    def release(self) -> None:
-        """Render all clusters and publish them, as CI does, and wait until Flux reports that all graphs are ready."""
-        for name in self.namespaces:
-            done = console.run("render", "--output-dir", self.folder / "rendered" / name, self.folder / "clusters" / name)
-            assert done.code == 0, done
-        revision = self.controller.publish("fleet", self.folder / "rendered")
-        serve(self.controller.plane, self.namespaces, lambda name: self.controller.says(name, "True", revision))
-
-    def deploy(self, name: str) -> None:
-        """Create the Kustomization of one cluster: that of examples/fleet, with the checks of examples/flux."""
-        _, kustomization = cluster.read(golden.EXAMPLES / "fleet" / "flux" / "eu.yaml")
-        (waiting,) = cluster.read(golden.EXAMPLES / "flux" / "cluster" / "deploy.yaml")
-        kustomization["metadata"]["name"] = name
-        source = {"kind": "ExternalArtifact", "name": "fleet"}
-        checks = waiting["spec"]["healthCheckExprs"]
-        kustomization["spec"] |= {"sourceRef": source, "path": f"./{name}", "healthCheckExprs": checks}
-        cluster.put(self.controller.plane, kustomization)
-
-    def remove(self, name: str) -> None:
-        """Delete the Kustomization of one cluster."""
-        kind = {"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization"}
-        path = self.controller.plane.client.path({**kind, "metadata": {"name": name, "namespace": flux.NAMESPACE}})
-        self.controller.plane.client.request("DELETE", path)
-
-
 @pytest.fixture
 def kustomizations(controller, tmp_path):
     """A fleet that Flux has not applied yet."""
-    kustomizations = Kustomizations(controller, tmp_path, tuple(controller.plane.namespace(f"flux-fleet-{name}") for name in NAMES))
-    for name in kustomizations.namespaces:
-        write(kustomizations.folder / "clusters" / name, name)
-    yield kustomizations
-    for name in kustomizations.namespaces:
-        kustomizations.remove(name)
-
-
-def test_flux_deploys_all_clusters(kustomizations):
-    """All graphs become ready. A setting of one cluster changes only this cluster, and removing one deletes only its objects."""
-    fleet, plane = kustomizations, kustomizations.controller.plane
+    fleet = fleets.Kustomizations(controller, tmp_path, tuple(controller.plane.namespace(f"flux-fleet-{name}") for name in NAMES))
+    yield fleet
     for name in fleet.namespaces:
-        fleet.deploy(name)
-    fleet.release()
-    before = versions(plane, fleet.namespaces)
-    assert len(graphs(before)) == len(NAMES) * GRAPHS
+        fleet.remove(name)
+
+
+@pytest.fixture
+def application_set(argo, tmp_path):
+    """A fleet that Argo CD has not applied yet."""
+    with fleets.application_set(argo, tmp_path / "fleet", tuple(f"argocd-fleet-{name}" for name in NAMES)) as fleet:
+        yield fleet
+
+
+@pytest.fixture(params=["kustomizations", "application_set"])
+def fleet(request):
+    """A fleet with its graphs in Git."""
+    fleet = request.getfixturevalue(request.param)
+    for name in fleet.namespaces:
+        fleets.write(fleet.folder / "clusters" / name, name)
+    return fleet
+
+
+def test_all_clusters(fleet):
+    """All graphs become ready. A setting of one cluster changes only this cluster, and removing one deletes only its objects."""
+    fleet.deploy()
+    before = versions(fleet.plane, fleet.namespaces)
+    assert len(graphs(before)) == len(NAMES) * fleets.GRAPHS
 
     first, second, *_ = fleet.namespaces
-    write(fleet.folder / "clusters" / first, first, natsAddress="nats://nats.first:4222")
+    fleets.write(fleet.folder / "clusters" / first, first, natsAddress="nats://nats.first:4222")
     fleet.release()
-    after = versions(plane, fleet.namespaces)
+    after = versions(fleet.plane, fleet.namespaces)
     assert moved(before, after) == {name: CHANGED if name == first else set() for name in fleet.namespaces}
 
     fleet.remove(second)
-    server.eventually(lambda: not cluster.objects(plane, second), 120)
-    assert versions(plane, fleet.namespaces) == {**after, second: {}}
+    server.eventually(lambda: not cluster.objects(fleet.plane, second), 120)
+    assert versions(fleet.plane, fleet.namespaces) == {**after, second: {}}
+
+
+def renders(fleet):
+    """The number of clusters that Argo CD renders for a release."""
+    before = len(fleet.argo.renders())
+    fleet.release()
+    return len(fleet.argo.renders()) - before
+
+
+@pytest.fixture
+def small_set(argo, tmp_path, request):
+    """Three clusters with one graph each, deployed by Argo CD."""
+    prefix = request.node.name.removeprefix("test_").replace("_", "-")[:30]
+    with fleets.application_set(argo, tmp_path / "fleet", tuple(f"{prefix}-{name}" for name in NAMES[:3])) as fleet:
+        for name in fleet.namespaces:
+            fleets.write(fleet.folder / "clusters" / name, name, graphs=1)
+        fleet.deploy()
+        yield fleet
+
+
+def test_argocd_renders_only_clusters_whose_folders_change(small_set):
+    first, *_ = small_set.namespaces
+    fleets.write(small_set.folder / "clusters" / first, first, graphs=1, natsAddress="nats://nats.first:4222")
+    assert renders(small_set) == 1
+    (small_set.folder / "apps").mkdir()
+    (small_set.folder / "apps" / "graph.yaml").touch()
+    assert renders(small_set) == len(small_set.namespaces)
+
+
+def test_objects_that_outlive_their_application(small_set):
+    """The objects of a cluster that was removed from Argo CD, and all objects under a policy that preserves them."""
+    fleet, (first, second, third) = small_set, small_set.namespaces
+    before = versions(fleet.plane, fleet.namespaces)
+    fleet.argo.remove_cluster(second)
+    fleet.push()
+    fleet.argo.wait(f"fleet-{second}", lambda status: "InvalidSpecError" in [each["type"] for each in status.get("conditions", [])])
+    fleet.remove(second)
+    server.eventually(lambda: fleet.applications().keys() == {first, third})
+
+    cluster.patch(fleet.plane, fleet.resource(), {"spec": {"syncPolicy": {"preserveResourcesOnDeletion": True}}})
+    server.eventually(lambda: not fleet.applications()[third]["metadata"].get("finalizers"))
+    fleet.remove(third)
+    server.eventually(lambda: fleet.applications().keys() == {first})
+    assert versions(fleet.plane, fleet.namespaces) == before

@@ -241,6 +241,13 @@ def test_what_parameters_do(reason, files, given, namespace, nats, tmp_path):
     assert (environment["DYN_PARENT_DGD_K8S_NAMESPACE"], environment.get("NATS_SERVER")) == (namespace, nats)
 
 
+def test_an_application_that_only_names_the_plugin(tmp_path):
+    """Argo CD then gives it the parameters null."""
+    made = generate(folder_of({"graph.yaml": GRAPH}, tmp_path), ARGOCD_APP_PARAMETERS="null")
+    assert made.returncode == 0, made.stderr
+    assert environment_of(made.stdout)["DYN_PARENT_DGD_K8S_NAMESPACE"] == "team"
+
+
 def test_what_a_layer_changed_after_the_function_stays(tmp_path):
     """If the function has run in kustomize, the plugin must not render again: it would overwrite the changes of the outer layer."""
     made = generate(golden.EXAMPLES / "layout-a-overlays" / "prod-tuned")
