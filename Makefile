@@ -69,7 +69,7 @@ soak-members: $(VENV)/dev tools ## run three members of krm-fn sync, of which on
 	KRM_FN_TOOLS=required KRM_FN_SOAK_SECONDS=$$(( 60 * $(MINUTES) )) KRM_FN_SOAK_GRAPHS=$(GRAPHS) $(BIN)/python -m pytest -s tests/sync/test_soak_members.py
 
 test-gitops: $(VENV)/dev tools tools-gitops ## run the tests with the real Flux and Argo CD on a real API server
-	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/gitops
+	KRM_FN_TOOLS=required $(BIN)/python -m pytest -n 2 --dist loadgroup tests/gitops
 
 test-upgrades: $(VENV)/dev tools tools-multinode ## upgrade 20 fleets on a real API server, and compare the pods that restart with the plans
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/upgrades

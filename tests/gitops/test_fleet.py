@@ -50,17 +50,18 @@ def application_set(argo, tmp_path):
         yield fleet
 
 
-@pytest.fixture(params=["kustomizations", "application_set"])
-def fleet(request):
-    """A fleet with its graphs in Git."""
-    fleet = request.getfixturevalue(request.param)
+def test_flux_deploys_all_clusters(kustomizations):
+    check_all_clusters(kustomizations)
+
+
+def test_argocd_deploys_all_clusters(application_set):
+    check_all_clusters(application_set)
+
+
+def check_all_clusters(fleet):
+    """All graphs become ready. A setting of one cluster changes only this cluster, and removing one deletes only its objects."""
     for name in fleet.namespaces:
         fleets.write(fleet.folder / "clusters" / name, name)
-    return fleet
-
-
-def test_all_clusters(fleet):
-    """All graphs become ready. A setting of one cluster changes only this cluster, and removing one deletes only its objects."""
     fleet.deploy()
     before = versions(fleet.plane, fleet.namespaces)
     assert len(graphs(before)) == len(NAMES) * fleets.GRAPHS
