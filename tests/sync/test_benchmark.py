@@ -7,20 +7,22 @@ import asyncio
 import pytest
 
 from benchmarks import bench_sync
-from benchmarks.sync import arms, cluster, fleet, goals, rounds
+from benchmarks.sync import arms, fleet, goals, rounds
 from tests.sync.loops import whole
 from tests.testbed import server
 
-TINY = (bench_sync.Size(4, 1, rounds.Plan({20: 8}, burst=4, idle=0.2, restart=0.5, missed=2)),)
+GRAPHS = "/apis/nvidia.com/v1alpha1/namespaces/{}/dynamographdeployments"
+DEPLOYMENTS = "/apis/apps/v1/namespaces/{}/deployments"
+PODS = "/api/v1/namespaces/{}/pods"
+TINY = bench_sync.Size(fleet.Fleet(graphs=4, namespaces=2, pods=1), 1, rounds.Plan({20: 8}, burst=4, idle=0.2, missed=2, counted=4))
 
 
 def test_a_change_costs_one_write_and_a_restart_none(fragile, monkeypatch, capsys):
     """The measurement counts the requests that the API server received, also those that changed nothing."""
     monkeypatch.chdir(bench_sync.ROOT)
     bench_sync.serve(fragile.plane)
-    asyncio.run(whole(bench_sync.run(fragile.plane, TINY, [arms.ours(fragile.plane.kubeconfig)])))
-    for path in (cluster.GRAPHS, cluster.DEPLOYMENTS):
-        fragile.plane.client.request("DELETE", path)
+    asyncio.run(whole(bench_sync.run(fragile.plane, TINY, [arms.ours(TINY.fleet)])))
+    delete(fragile.plane)
     rows = {line[:32].strip(): line[32:].split()[0] for line in capsys.readouterr().out.splitlines() if line[32:].strip()}
     expected = {"writes per change": "1.00", "writes after a restart": "0.00", "API reads per change": "0.00", "conflicts, %": "0.00"}
     assert {name: rows[name] for name in expected} == expected
@@ -35,11 +37,11 @@ def test_the_api_server_serves_the_copies_of_a_fleet(fragile):
     """They are in etcd without the API server, in a form that it does not write itself."""
     plane, client = fragile.plane, fragile.plane.client
     bench_sync.serve(plane)
-    fleet.create_sample(plane)
     size = fleet.Fleet(graphs=3, namespaces=2)
+    fleet.create_sample(plane, size)
     fleet.store(plane, size)
-    path = "/apis/apps/v1/namespaces/team-001/deployments"
-    graphs, pods_path = cluster.GRAPHS.replace("/bench/", "/team-001/"), "/api/v1/namespaces/team-000/pods"
+    path = DEPLOYMENTS.format("team-001")
+    graphs, pods_path = GRAPHS.format("team-001"), PODS.format("team-000")
     # The API server serves each kind from a cache of its own, which reads etcd later.
     expected = {path: 3, graphs: 1, pods_path: size.objects["Pod"] * 2 // 3}
     server.eventually(lambda: {listed: len(client.get(listed)["items"]) for listed in expected} == expected)
@@ -47,7 +49,12 @@ def test_the_api_server_serves_the_copies_of_a_fleet(fragile):
     assert graph["metadata"]["name"] == "graph-00001"
     pods = client.get(pods_path)["items"]
     assert len({pod["metadata"]["uid"] for pod in pods}) == len(pods)
-    assert plane.kubectl("scale", "deployment/graph-00001-decode", "--replicas=3", "-n", "team-001")
-    for namespace in (fleet.SAMPLES, "team-000", "team-001"):
-        for kinds in (path, "/api/v1/namespaces/team-001/pods", cluster.GRAPHS.replace("/bench/", "/team-001/")):
-            client.request("DELETE", kinds.replace("team-001", namespace), {"gracePeriodSeconds": 0})
+    assert plane.kubectl("scale", "deployment/graph-00001-worker1", "--replicas=3", "-n", "team-001")
+    delete(plane)
+
+
+def delete(plane):
+    """Delete the objects of a fleet with two namespaces."""
+    for namespace in (fleet.SAMPLES, fleet.namespace(0), fleet.namespace(1)):
+        for path in (GRAPHS, DEPLOYMENTS, PODS):
+            plane.client.request("DELETE", path.format(namespace), {"gracePeriodSeconds": 0})
