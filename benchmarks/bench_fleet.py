@@ -111,8 +111,8 @@ def start(stack: contextlib.ExitStack, plane: control_plane.ControlPlane, folder
         name = f"krm-fn-sync-{number}-of-{count}"
         counter = stack.enter_context(proxy.to(syncer.port(plane.kubeconfig)))
         kubeconfig = syncer.through(plane.kubeconfig, folder / f"{name}.kubeconfig", counter.port)
-        sharing = ("--shards",) if count > 1 else ()
-        running = syncer.running(kubeconfig, folder, *options, *sharing, wait=False, name=name, pod=name)
+        sharing = "--shards" if count > 1 else "--leader-election"
+        running = syncer.running(kubeconfig, folder, *options, sharing, wait=False, name=name, pod=name)
         started.append(Process(stack.enter_context(running), counter))
     return started
 

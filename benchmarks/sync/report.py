@@ -105,8 +105,7 @@ def _comparisons(rounds: Rounds, objects: int) -> Iterable[str]:
     if len(rounds) < 2:
         return
     own, *others = rounds.values()
-    # With few objects, memory is that of the programs and of their libraries.
-    memory_goal = goals.MEMORY_RATIO if objects >= goals.LARGE else None
+    memory_goal = goals.MEMORY_RATIO if objects >= goals.MEMORY_RATIO_FROM else None
     yield "\nkrm-fn sync : other program"
     yield _ratios("p99 at a rate", [_paired(_phases(own), _phases(other)) for other in others], goals.P99_RATIO)
     bursts = [one.burst for one in own]

@@ -18,8 +18,10 @@ BYTES = {"Pod": 400, "DynamoGraphDeployment": 1030, "DynamoComponentDeployment":
 """Bytes of one object in the caches and their indexes, by kind."""
 OTHER_BYTES = 560
 """Bytes of an object of another kind, most of which are Deployments."""
-DOCUMENT_BYTES = 5000
-"""Bytes of a document in the API, for a kind of which the input has no document."""
+DOCUMENT_BYTES = 10_000
+"""Bytes of a document in the API, for a kind of which the input has no document. Half of them are managedFields."""
+WITH_MANAGED_FIELDS = 2.1
+"""The size of a document in the API, as a multiple of its size without managedFields."""
 START_SECONDS = 0.6
 """CPU seconds to start without objects."""
 READ_SECONDS = 0.25

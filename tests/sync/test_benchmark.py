@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from benchmarks import bench_sync
-from benchmarks.sync import arms, fleet, goals, rounds
+from benchmarks.sync import arms, cluster, fleet, goals, report, rounds, traffic
 from tests.sync.loops import whole
 from tests.testbed import server
 
@@ -31,6 +31,29 @@ def test_a_change_costs_one_write_and_a_restart_none(fragile, monkeypatch, capsy
 @pytest.mark.parametrize(("figure", "verdict"), [(20, "at most 20 ms: ok"), (20.5, "at most 20 ms: MISSED")])
 def test_a_goal_is_reached_up_to_its_limit(figure, verdict):
     assert goals.MEDIAN.verdict(figure) == verdict
+
+
+def round_of(memory, received):
+    """A round with this memory in MiB, and with these received bytes at the start."""
+    phase = rounds.Phase(traffic.Seen([5.0, 6.0], 1.0), 2.0, 20.0, cluster.Requests(2, 0, 0))
+    return rounds.Round(1.0, 0.5, {20: phase}, phase, memory, memory, 0.1, rounds.Restart(0, received, 2048.0), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("memory", "objects", "ratios"),
+    [
+        (250, 50_000, "memory, steady 0.25 0.62 at most 0.25 x client-go: ok"),
+        (260, 50_000, "memory, steady 0.26 0.65 at most 0.25 x client-go: MISSED"),
+        (260, 1000, "memory, steady 0.26 0.65"),
+    ],
+)
+def test_one_table_compares_memory_cpu_and_bytes_of_all_programs(memory, objects, ratios):
+    """The goal for memory is for the first of the other programs, and for fleets whose objects need most of the memory."""
+    programs = {"krm-fn sync": [round_of(memory, 3 * 2**20)], "client-go": [round_of(1000, 2 * 2**20)], "stripped": [round_of(400, 2**20)]}
+    lines = [" ".join(line.split()) for line in report.table(programs, objects).splitlines()]
+    for expected in ("CPU per change, ms 2.00 2.00 2.00", "received, start, MiB 3.00 2.00 1.00", "received per change, KiB 2.00 2.00 2.00"):
+        assert expected in lines
+    assert lines[-1] == ratios
 
 
 def test_the_api_server_serves_the_copies_of_a_fleet(fragile):
