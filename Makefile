@@ -207,14 +207,14 @@ golden: $(VENV)/dev tools ## record the output of every example again, for revie
 bench: $(VENV)/dev tools ## measure time and memory, medians of one run
 	$(BIN)/python benchmarks/bench.py $(if $(AGAINST),--against $(AGAINST))
 
-bench-sync: $(VENV)/dev tools ## measure the status syncer beside a client-go program and the API server, about 12 minutes; QUICK=1 for one minute
+bench-sync: $(VENV)/dev tools ## measure the status syncer beside a client-go program and the API server for up to 50,000 objects, about 20 minutes; QUICK=1 for one minute
 	@$(BIN)/python tools/install.py --target bench-sync
 	$(BIN)/python benchmarks/bench_sync.py $(if $(QUICK),--quick)
 
 bench-repositories: $(VENV)/dev tools ## measure check, diff, upgrade and explain on repositories with up to 1,000 graphs, about 15 minutes
 	$(BIN)/python benchmarks/bench_repositories.py
 
-bench-fleet: $(VENV)/dev tools ## measure the memory, CPU time and traffic of the status syncer for up to 5,000 graphs, as one, three and six processes, about 20 minutes
+bench-fleet: $(VENV)/dev tools ## measure the memory, CPU time and traffic of the status syncer for up to 5,000 graphs, as one, three and six processes, about 30 minutes
 	$(BIN)/python benchmarks/bench_fleet.py
 
 clean: ## remove the files that these targets made in this folder; the user's cache stays

@@ -14,7 +14,6 @@ import os
 import platform
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,22 +22,26 @@ sys.path.insert(0, str(ROOT))
 
 import yaml  # noqa: E402 - the folder above
 
-from benchmarks.sync import arms, cluster, objects, processes, report, rounds, traffic  # noqa: E402
+from benchmarks.sync import arms, cluster, fleet, processes, report, rounds, traffic  # noqa: E402
 from tests.testbed import control_plane, programs, server  # noqa: E402
 
 
 class Size(NamedTuple):
-    """A measurement: the number of graphs, the number of rounds, and the plan of a round."""
+    """A measurement: the objects, the number of rounds, and the plan of a round."""
 
-    graphs: int
+    fleet: fleet.Fleet
     rounds: int
     plan: rounds.Plan
 
 
-QUICK = (Size(100, 1, rounds.Plan({20: 60}, burst=100, idle=3, restart=2)),)
+_SMALL = fleet.Fleet(graphs=100, namespaces=10, services=10, pods=0)
+_MIDDLE = fleet.Fleet(graphs=1000, namespaces=60, services=10, pods=0)
+_LARGE = fleet.Fleet(graphs=5000, namespaces=60)
+QUICK = (Size(_SMALL, 1, rounds.Plan({20: 60}, burst=100, idle=3)),)
 COMPLETE = (
-    Size(100, 1, rounds.Plan({5: 40, 20: 160, 40: 320}, burst=300, idle=5, restart=3)),
-    Size(1000, 2, rounds.Plan({5: 50, 20: 200, 40: 400}, burst=300, idle=8, restart=5)),
+    Size(_SMALL, 1, rounds.Plan({5: 40, 20: 160, 40: 320}, burst=300, idle=5)),
+    Size(_MIDDLE, 2, rounds.Plan({5: 50, 20: 200, 40: 400}, burst=300, idle=8)),
+    Size(_LARGE, 1, rounds.Plan({5: 50, 20: 200, 40: 400}, burst=300, idle=20)),
 )
 
 
@@ -49,27 +52,22 @@ def serve(plane: control_plane.ControlPlane) -> None:
     server.eventually(lambda: plane.client.knows("nvidia.com/v1alpha1", "DynamoGraphDeployment"))
 
 
-async def run(plane: control_plane.ControlPlane, sizes: tuple[Size, ...], compared: list[arms.Arm]) -> None:
-    """Measures programs at all sizes on one control plane; each size adds to the objects of the one before."""
-    created = 0
+async def run(plane: control_plane.ControlPlane, size: Size, compared: list[arms.Arm]) -> None:
+    """Measures programs at one size on a control plane without graphs that serves Dynamo's kinds."""
+    fleet.create_sample(plane, size.fleet)
+    fleet.store(plane, size.fleet)
+    numbers = ", ".join(f"{number:,} {kind}s" for kind, number in size.fleet.objects.items() if number)
+    print(f"\n{sum(size.fleet.objects.values()):,} objects: {numbers}", flush=True)
     async with cluster.connected(plane.kubeconfig) as connection:
-        for size in sizes:
-            started = time.perf_counter()
-            await connection.create(range(created, size.graphs))
-            seconds = time.perf_counter() - started
-            print(f"\n{size.graphs * objects.EACH} Deployments in {size.graphs} graphs, created in {seconds:.0f} s", flush=True)
-            changes = traffic.Traffic(connection, size.graphs)
-            bench = rounds.Bench(connection, changes, plane.apiserver.pid, plane.etcd.pid, plane.folder)
-            async with changes.observed():
-                await _measure(bench, size, compared, size.graphs - created)
-                if size != sizes[-1]:
-                    await rounds.restore(bench, compared[0])
-            created = size.graphs
+        changes = traffic.Traffic(connection, size.fleet)
+        bench = rounds.Bench(connection, changes, plane.apiserver.pid, plane.etcd.pid, plane.kubeconfig, plane.folder)
+        async with changes.observed():
+            await _measure(bench, size, compared)
 
 
-async def _measure(bench: rounds.Bench, size: Size, compared: list[arms.Arm], new: int) -> None:
+async def _measure(bench: rounds.Bench, size: Size, compared: list[arms.Arm]) -> None:
     seconds = await rounds.first_statuses(bench, compared[0])
-    print(f"{compared[0].name}: the first status of {new} graphs in {seconds:.1f} s")
+    print(f"{compared[0].name}: the first status of {size.fleet.graphs} graphs in {seconds:.1f} s")
     print(
         f"API server without a syncer: {await rounds.server_alone(bench, min(100, size.plan.burst)):.1f} ms of CPU per change", flush=True
     )
@@ -78,15 +76,15 @@ async def _measure(bench: rounds.Bench, size: Size, compared: list[arms.Arm], ne
         for arm in compared:
             done[arm.name].append(await rounds.measured(bench, arm, size.plan))
             print(report.line(arm.name, done[arm.name][-1]), flush=True)
-    print(f"\n{report.table(done, size.graphs * objects.EACH)}", flush=True)
+    print(f"\n{report.table(done, sum(size.fleet.objects.values()))}", flush=True)
 
 
-def _arms(kubeconfig: Path) -> list[arms.Arm]:
+def _arms(size: fleet.Fleet) -> list[arms.Arm]:
     entry = programs.where()[arms.PROGRAM]
     if "path" not in entry:
         print(f"{arms.PROGRAM} is missing: {entry['missing']}", file=sys.stderr)
-        return [arms.ours(kubeconfig)]
-    return [arms.ours(kubeconfig), *arms.baselines(kubeconfig, Path(entry["path"]))]
+        return [arms.ours(size)]
+    return [arms.ours(size), *arms.baselines(size, Path(entry["path"]))]
 
 
 def main() -> None:
@@ -99,10 +97,11 @@ def main() -> None:
     needed = control_plane.Programs(*(programs.path(name) for name in ("etcd", "kube-apiserver", "kubectl")))
     version = programs.where()["kube-apiserver"]["version"]
     print(f"{os.cpu_count()} cores, load {processes.load()}, Python {platform.python_version()}, Kubernetes {version}")
-    with tempfile.TemporaryDirectory() as folder, control_plane.running(Path(folder), needed) as plane:
-        serve(plane)
-        compared = [arm for arm in _arms(plane.kubeconfig) if options.only in arm.name]
-        asyncio.run(run(plane, QUICK if options.quick else COMPLETE, compared))
+    for size in QUICK if options.quick else COMPLETE:
+        with tempfile.TemporaryDirectory() as folder, control_plane.running(Path(folder), needed) as plane:
+            serve(plane)
+            compared = [arm for arm in _arms(size.fleet) if options.only in arm.name]
+            asyncio.run(run(plane, size, compared))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 // Command clientgo is the baseline of `make bench-sync`: it writes the status of graphs as `krm-fn sync` does, in the usual way of a Go
-// controller. It lists and watches Deployments and graphs with informers, compares in memory, and patches a status that differs.
+// controller. It lists and watches Deployments and graphs with informers, and with --pods also pods. It compares in memory, and patches a
+// status that differs.
 package main
 
 import (
@@ -29,8 +30,9 @@ import (
 )
 
 const (
-	selector   = "nvidia.com/dynamo-namespace"
-	graphLabel = "nvidia.com/dynamo-graph-deployment-name"
+	selector       = "nvidia.com/dynamo-namespace"
+	graphLabel     = "nvidia.com/dynamo-graph-deployment-name"
+	componentLabel = "nvidia.com/dynamo-component"
 )
 
 var graphs = schema.GroupVersionResource{Group: "nvidia.com", Version: "v1alpha1", Resource: "dynamographdeployments"}
@@ -38,18 +40,19 @@ var graphs = schema.GroupVersionResource{Group: "nvidia.com", Version: "v1alpha1
 func main() {
 	kubeconfig := flag.String("kubeconfig", "", "the cluster's kubeconfig file")
 	strip := flag.Bool("strip", false, "keep only the fields that the status needs in the caches")
+	pods := flag.Bool("pods", false, "read pods, so that messages include their reasons")
 	workers := flag.Int("workers", 8, "how many graphs are reconciled at the same time")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *kubeconfig, *strip, *workers); err != nil {
+	if err := run(ctx, *kubeconfig, *strip, *pods, *workers); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
 // run returns nil when ctx ends.
-func run(ctx context.Context, kubeconfig string, strip bool, workers int) error {
+func run(ctx context.Context, kubeconfig string, strip, pods bool, workers int) error {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return err
@@ -64,9 +67,7 @@ func run(ctx context.Context, kubeconfig string, strip bool, workers int) error 
 	if err != nil {
 		return err
 	}
-	deployments := informers.NewSharedInformerFactoryWithOptions(typed, 0, informers.WithTweakListOptions(func(options *metav1.ListOptions) {
-		options.LabelSelector = selector
-	}))
+	deployments := informers.NewSharedInformerFactoryWithOptions(typed, 0, selecting(selector))
 	resources := dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
 	workloads, owners := deployments.Apps().V1().Deployments(), resources.ForResource(graphs)
 	controller := &reconciler{
@@ -80,15 +81,25 @@ func run(ctx context.Context, kubeconfig string, strip bool, workers int) error 
 			return err
 		}
 	}
-	if _, err := workloads.Informer().AddEventHandler(handler(controller.deploymentChanged)); err != nil {
+	if _, err := workloads.Informer().AddEventHandler(handler(controller.memberChanged)); err != nil {
 		return err
 	}
 	if _, err := owners.Informer().AddEventHandler(handler(controller.graphChanged)); err != nil {
 		return err
 	}
+	synced := []cache.InformerSynced{workloads.Informer().HasSynced, owners.Informer().HasSynced}
+	if pods {
+		members := informers.NewSharedInformerFactoryWithOptions(typed, 0, selecting(graphLabel))
+		informer := members.Core().V1().Pods().Informer()
+		if err := controller.readPods(informer, strip); err != nil {
+			return err
+		}
+		members.Start(ctx.Done())
+		synced = append(synced, informer.HasSynced)
+	}
 	deployments.Start(ctx.Done())
 	resources.Start(ctx.Done())
-	if !cache.WaitForCacheSync(ctx.Done(), workloads.Informer().HasSynced, owners.Informer().HasSynced) {
+	if !cache.WaitForCacheSync(ctx.Done(), synced...) {
 		return nil
 	}
 	var all sync.WaitGroup
@@ -99,6 +110,11 @@ func run(ctx context.Context, kubeconfig string, strip bool, workers int) error 
 	controller.queue.ShutDown()
 	all.Wait()
 	return nil
+}
+
+// selecting lets informers list and watch only objects with a label.
+func selecting(label string) informers.SharedInformerOption {
+	return informers.WithTweakListOptions(func(options *metav1.ListOptions) { options.LabelSelector = label })
 }
 
 func protobuf(config *rest.Config) *rest.Config {

@@ -26,11 +26,13 @@ const (
 type reconciler struct {
 	deployments appslisters.DeploymentLister
 	graphs      cache.GenericLister
+	pods        cache.Indexer // nil if the program reads no pods
 	client      dynamic.NamespaceableResourceInterface
 	queue       workqueue.TypedRateLimitingInterface[types.NamespacedName]
 }
 
-func (r *reconciler) deploymentChanged(object metav1.Object) {
+// memberChanged queues the graph of a Deployment or a pod.
+func (r *reconciler) memberChanged(object metav1.Object) {
 	if name := object.GetLabels()[graphLabel]; name != "" {
 		r.queue.Add(types.NamespacedName{Namespace: object.GetNamespace(), Name: name})
 	}

@@ -32,7 +32,11 @@ func (r *reconciler) status(graph *unstructured.Unstructured, entries []entry, l
 		services[each.Service] = counts(deployment)
 		if !ready(deployment) {
 			failed = failed || stalled(deployment)
-			waiting = append(waiting, fmt.Sprintf("%s: %s", each.Name, why(deployment)))
+			reason := why(deployment)
+			if problem := r.podProblem(graph, each.Service); problem != "" {
+				reason = problem
+			}
+			waiting = append(waiting, fmt.Sprintf("%s: %s", each.Name, reason))
 		}
 	}
 	sort.Strings(waiting)

@@ -1,8 +1,7 @@
-"""The API server as the measurement uses it: creates the objects, patches Deployments, watches graphs, and counts requests."""
+"""The API server as the measurement uses it: patches Deployments, watches graphs, and counts requests."""
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 import re
@@ -15,13 +14,13 @@ import aiohttp
 from benchmarks.sync import objects
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
-GRAPHS = f"/apis/nvidia.com/v1alpha1/namespaces/{objects.NAMESPACE}/dynamographdeployments"
-DEPLOYMENTS = f"/apis/apps/v1/namespaces/{objects.NAMESPACE}/deployments"
+    from benchmarks.sync.fleet import Workload
+
+GRAPHS = "/apis/nvidia.com/v1alpha1/dynamographdeployments"
 _MERGE = {"Content-Type": "application/merge-patch+json"}
-_AT_ONCE = 32  # requests while objects are created
 _LONGEST_LINE = 2**22  # of a watch
 _COUNTED = re.compile(r"^apiserver_request_total\{(.*)\} (\S+)$", re.MULTILINE)
 _LABEL = re.compile(r'(\w+)="([^"]*)"')
@@ -45,16 +44,11 @@ class Cluster:
     def __init__(self, session: aiohttp.ClientSession) -> None:
         self._session = session
 
-    async def create(self, graphs: range) -> None:
-        """Creates graphs and their Deployments, and gives each Deployment the status of a ready one."""
-        with contextlib.suppress(FileExistsError):
-            await self._post("/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": objects.NAMESPACE}})
-        await _each(objects.rendered(graphs), self._create)
-
-    async def set_ready(self, workload: objects.Workload, *, ready: bool) -> None:
+    async def set_ready(self, workload: Workload, *, ready: bool) -> None:
         """Patches the status of a Deployment; returns when the whole response has arrived."""
+        path = f"/apis/apps/v1/namespaces/{workload.namespace}/deployments/{workload.deployment}/status"
         body = json.dumps({"status": objects.deployment_status(ready=ready)})
-        async with self._session.patch(f"{DEPLOYMENTS}/{workload.deployment}/status", data=body, headers=_MERGE) as response:
+        async with self._session.patch(path, data=body, headers=_MERGE) as response:
             text = await response.read()
             if response.status != 200:
                 raise OSError(text.decode())
@@ -76,22 +70,6 @@ class Cluster:
         """Reads the request counters of the API server since its start."""
         async with self._session.get("/metrics", raise_for_status=True) as response:
             return _requests(await response.text())
-
-    async def _create(self, resource: dict[str, Any]) -> None:
-        name = resource["metadata"]["name"]
-        if resource["kind"] != "Deployment":
-            await self._post(GRAPHS, resource)
-            return
-        await self._post(DEPLOYMENTS, resource)
-        await self.set_ready(objects.Workload("", "", name), ready=True)
-
-    async def _post(self, path: str, resource: dict[str, Any]) -> None:
-        async with self._session.post(path, json=resource) as response:
-            text = await response.read()
-        if response.status == 409:
-            raise FileExistsError(text.decode())
-        if response.status != 201:
-            raise OSError(text.decode())
 
 
 @contextlib.asynccontextmanager
@@ -125,14 +103,3 @@ def _requests(metrics: str) -> Requests:
         elif label["verb"] in {"GET", "LIST"} and label["resource"] in {"dynamographdeployments", "deployments"}:
             counts["reads"] += int(float(value))
     return Requests(counts["writes"], counts["conflicts"], counts["reads"])
-
-
-async def _each(items: Iterable[dict[str, Any]], action: Callable[[dict[str, Any]], Awaitable[None]]) -> None:
-    """Runs an action on every item, `_AT_ONCE` at a time."""
-    source = iter(items)
-
-    async def work() -> None:
-        for item in source:
-            await action(item)
-
-    await asyncio.gather(*(work() for _ in range(_AT_ONCE)))

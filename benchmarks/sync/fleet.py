@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from tests.testbed.control_plane import ControlPlane
 
-SERVICES = ("Frontend", "Decode", "Prefill")
-PODS = 2  # of a service
 SAMPLE, SAMPLES = "fleet-sample", "fleet-samples"
 """The graph that is copied, and its namespace."""
 _FOLDERS = {
@@ -37,26 +35,65 @@ _SINCE = "2026-01-01T00:00:00Z"
 
 
 class Fleet(NamedTuple):
-    """The size of a fleet."""
+    """The size of a fleet: `services` are those of a graph, `pods` those of a service."""
 
     graphs: int
     namespaces: int
+    services: int = 3
+    pods: int = 2
 
     @property
     def objects(self) -> dict[str, int]:
         """The numbers of objects, by kind."""
-        deployments = self.graphs * len(SERVICES)
-        return {"DynamoGraphDeployment": self.graphs, "Deployment": deployments, "Pod": deployments * PODS}
+        deployments = self.graphs * self.services
+        return {"DynamoGraphDeployment": self.graphs, "Deployment": deployments, "Pod": deployments * self.pods}
+
+    @property
+    def service_names(self) -> list[str]:
+        """The services of a graph."""
+        return ["Frontend", *(f"Worker{number}" for number in range(1, self.services))]
+
+    @property
+    def workloads(self) -> list[Workload]:
+        """All workloads, ordered so that neighbours belong to different graphs."""
+        return [
+            Workload(self.namespace(number), graph(number), service, f"{graph(number)}-{service.lower()}")
+            for service in self.service_names
+            for number in range(self.graphs)
+        ]
+
+    def namespace(self, number: int) -> str:
+        """The name of the namespace of a graph."""
+        return namespace(number % self.namespaces)
 
 
-def create_sample(plane: ControlPlane) -> None:
+class Workload(NamedTuple):
+    """One service of a graph, and its Deployment."""
+
+    namespace: str
+    graph: str
+    service: str
+    deployment: str
+
+
+def graph(number: int) -> str:
+    """The name of a graph of a fleet."""
+    return f"graph-{number:05}"
+
+
+def namespace(number: int) -> str:
+    """The name of a namespace of a fleet."""
+    return f"team-{number:03}"
+
+
+def create_sample(plane: ControlPlane, fleet: Fleet) -> None:
     """Creates the sample graph with its Deployments and pods, all ready. Raises OSError with the server's message."""
     plane.namespace(SAMPLES)
-    for resource in objects.expanded(objects.graph(SAMPLE, SERVICES, SAMPLES)):
+    for resource in objects.expanded(objects.graph(SAMPLE, fleet.service_names, SAMPLES)):
         _create(plane, resource)
         if resource["kind"] == "Deployment":
             _patch_status(plane, resource, objects.deployment_status(ready=True))
-            for number in range(PODS):
+            for number in range(fleet.pods):
                 pod = _pod(resource, number)
                 _create(plane, pod)
                 _patch_status(plane, pod, _pod_status(pod))
@@ -84,17 +121,12 @@ def _copies(texts: list[str], fleet: Fleet) -> Iterator[tuple[str, str]]:
         body = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata, "spec": {"finalizers": ["kubernetes"]}}
         yield f"/registry/namespaces/{namespace(number)}", json.dumps({**body, "status": {"phase": "Active"}})
     for number in range(fleet.graphs):
-        home = namespace(number % fleet.namespaces)
+        home = fleet.namespace(number)
         for text in texts:
-            copy = json.loads(text.replace(SAMPLES, home).replace(SAMPLE, f"graph-{number:05}"))
+            copy = json.loads(text.replace(SAMPLES, home).replace(SAMPLE, graph(number)))
             copy["metadata"]["uid"] = str(uuid.uuid4())
             del copy["metadata"]["resourceVersion"]
             yield f"/registry/{_FOLDERS[copy['kind']]}/{home}/{copy['metadata']['name']}", json.dumps(copy)
-
-
-def namespace(number: int) -> str:
-    """The name of a namespace of a fleet."""
-    return f"team-{number:03}"
 
 
 def _sample(plane: ControlPlane) -> list[dict[str, Any]]:

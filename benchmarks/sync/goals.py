@@ -22,15 +22,21 @@ MAXIMUM = Goal(500, "ms")
 BURST_VISIBLE = Goal(3, "s")
 BURST_P99_RATIO = Goal(1.2, "x client-go")
 P99_RATIO = Goal(1, "x client-go")
-MEMORY_RATIO = Goal(0.33, "x client-go")
+MEMORY_RATIO = Goal(0.25, "x client-go")
 WRITES_PER_CHANGE = Goal(1, "")
 RESTART_WRITES = Goal(0, "")
 READS_PER_CHANGE = Goal(0, "")
 CONFLICTS = Goal(1, "% of writes")
 IDLE = Goal(0.5, "% of a core")
-COLD_START = Goal(5, "s")
+MEMORY_RATIO_FROM = 10_000
+"""The goal for the ratio of memory holds from this number of objects on. With fewer, most memory is that of programs and libraries."""
 
 
-def memory(workloads: int) -> Goal:
-    """The limit of resident memory: 64 MiB up to 1,000 workloads, 96 MiB up to 10,000."""
-    return Goal(64 if workloads <= 1000 else 96, "MiB")
+def cold_start(objects: int) -> Goal:
+    """The limit of a start until all objects are reconciled: 5 s up to 11,000 objects, 25 s for more."""
+    return Goal(5 if objects <= 11_000 else 25, "s")
+
+
+def memory(objects: int) -> Goal:
+    """The limit of resident memory: 56 MiB up to 1,100 objects, 64 MiB up to 11,000, 84 MiB for more."""
+    return Goal(56 if objects <= 1100 else 64 if objects <= 11_000 else 84, "MiB")

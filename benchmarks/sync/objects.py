@@ -1,44 +1,20 @@
-"""Objects of the measurement: graphs with their rendered Deployments, and statuses of Deployments."""
+"""Objects of the measurements: graphs with their rendered Deployments, and statuses of Deployments."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from krm_fn.config import Config
 from krm_fn.expand import expand
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-NAMESPACE = "bench"
-EACH = 10  # services in a graph
 _SETTINGS = 17  # with the variables of Dynamo, a container has 30
 _IMAGE = "nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.0.0"
 _SINCE = "2026-01-01T00:00:00Z"
 
 Resource = dict[str, Any]
-
-
-class Workload(NamedTuple):
-    """One service of a graph, and its Deployment."""
-
-    graph: str
-    service: str
-    deployment: str
-
-
-def workloads(graphs: int) -> list[Workload]:
-    """All workloads, ordered so that neighbours belong to different graphs."""
-    return [Workload(_name(number), service, f"{_name(number)}-{service.lower()}") for service in _services() for number in range(graphs)]
-
-
-def rendered(graphs: range) -> Iterator[Resource]:
-    """The graphs of a range of numbers with the annotation `workloads`, and their Deployments.
-
-    Raises ValueError if the render refuses them.
-    """
-    for number in graphs:
-        yield from expanded(graph(_name(number), _services()))
 
 
 def deployment_status(*, ready: bool) -> Resource:
@@ -63,14 +39,6 @@ def deployment_status(*, ready: bool) -> Resource:
     }
 
 
-def _name(number: int) -> str:
-    return f"graph-{number:05}"
-
-
-def _services() -> list[str]:
-    return ["Frontend", *(f"Worker{number}" for number in range(1, EACH))]
-
-
 def expanded(resource: Resource) -> list[Resource]:
     """A graph with the annotation `workloads`, and its Deployments. Raises ValueError if the render refuses it."""
     result = expand([resource], Config(nats_address="nats://nats.dynamo:4222"))
@@ -80,7 +48,7 @@ def expanded(resource: Resource) -> list[Resource]:
     return [rendered for rendered in result.resources if rendered["kind"] in {"DynamoGraphDeployment", "Deployment"}]
 
 
-def graph(name: str, names: Sequence[str], namespace: str = NAMESPACE) -> Resource:
+def graph(name: str, names: Sequence[str], namespace: str) -> Resource:
     """A graph whose services share the settings and the volume, as people write them."""
     services = {service: _service("frontend" if service == "Frontend" else "worker") for service in names}
     settings = [{"name": f"SETTING_{number}", "value": f"value-{number}"} for number in range(_SETTINGS)]

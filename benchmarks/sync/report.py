@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from benchmarks.sync.rounds import Phase, Round
 
 _QUIET = 20  # percent of a core
+_KIB, _MIB = 2**10, 2**20
 
 Rounds = dict[str, list["Round"]]
 """The rounds of each program by its name. The first program is the one with the goals, the second the one it is compared with."""
@@ -24,22 +25,25 @@ def line(name: str, done: Round) -> str:
     by_rate = ", ".join(f"{rate}/s {_p(50, _latencies([done], rate)):.0f}/{_p(99, _latencies([done], rate)):.0f}" for rate in done.phases)
     return (
         f"{name:20} start {done.cold_start:.1f} s, p50/p99 ms {by_rate}, burst {done.burst.seen.seconds:.1f} s, "
-        f"{done.steady:.0f} MiB, idle {done.idle:.1f} %, {done.restart_writes} writes after a restart; "
+        f"{done.steady:.0f} MiB, idle {done.idle:.1f} %, {done.restart.writes} writes after a restart; "
         f"other programs used {done.others:.0f} % of a core"
     )
 
 
-def table(rounds: Rounds, workloads: int) -> str:
+def table(rounds: Rounds, objects: int) -> str:
     """All figures of one size: latencies of all rounds together, of other figures the worst round."""
     rows = [
         *_disturbances(rounds),
         _header(list(rounds)),
         *_latency_rows(rounds),
         *_burst_rows(rounds),
-        *_cost_rows(rounds),
-        *_memory_rows(rounds, workloads),
+        *_start_rows(rounds, objects),
+        *_request_rows(rounds),
+        *_memory_rows(rounds, objects),
+        *_cpu_rows(rounds),
+        *_received_rows(rounds),
     ]
-    return "\n".join([*rows, *_start_rows(rounds), *_comparisons(rounds, workloads)])
+    return "\n".join([*rows, *_comparisons(rounds, objects)])
 
 
 def _disturbances(rounds: Rounds) -> Iterable[str]:
@@ -64,9 +68,12 @@ def _burst_rows(rounds: Rounds) -> Iterable[str]:
     yield _row(f"burst of {size}, p99", "ms", rounds, lambda done: _p(99, _burst(done)))
 
 
-def _cost_rows(rounds: Rounds) -> Iterable[str]:
-    yield _row("own CPU per change", "ms", rounds, lambda done: statistics.mean(phase.own_cpu for phase in _phases(done)))
-    yield _row("API server CPU per change", "ms", rounds, lambda done: statistics.mean(phase.server_cpu for phase in _phases(done)))
+def _start_rows(rounds: Rounds, objects: int) -> Iterable[str]:
+    yield _row("cold start to reconciled", "s", rounds, lambda done: max(one.cold_start for one in done), goals.cold_start(objects))
+    yield _row("writes after a restart", "", rounds, lambda done: max(one.restart.writes for one in done), goals.RESTART_WRITES)
+
+
+def _request_rows(rounds: Rounds) -> Iterable[str]:
     yield _row(
         "writes per change", "", rounds, lambda done: _per_change(done, lambda phase: phase.requests.writes), goals.WRITES_PER_CHANGE
     )
@@ -74,34 +81,46 @@ def _cost_rows(rounds: Rounds) -> Iterable[str]:
         "API reads per change", "", rounds, lambda done: _per_change(done, lambda phase: phase.requests.reads), goals.READS_PER_CHANGE
     )
     yield _row("conflicts", "%", rounds, _conflicts, goals.CONFLICTS)
-    yield _row("idle CPU", "%", rounds, lambda done: max(one.idle for one in done), goals.IDLE)
 
 
-def _memory_rows(rounds: Rounds, workloads: int) -> Iterable[str]:
-    yield _row("memory, steady", "MiB", rounds, lambda done: max(one.steady for one in done), goals.memory(workloads))
+def _memory_rows(rounds: Rounds, objects: int) -> Iterable[str]:
+    yield _row("memory, steady", "MiB", rounds, _steady, goals.memory(objects))
     yield _row("memory, peak", "MiB", rounds, lambda done: max(one.peak for one in done))
 
 
-def _start_rows(rounds: Rounds) -> Iterable[str]:
-    yield _row("cold start to reconciled", "s", rounds, lambda done: max(one.cold_start for one in done), goals.COLD_START)
-    yield _row("writes after a restart", "", rounds, lambda done: max(one.restart_writes for one in done), goals.RESTART_WRITES)
+def _cpu_rows(rounds: Rounds) -> Iterable[str]:
+    yield _row("CPU, start", "s", rounds, lambda done: max(one.start_cpu for one in done))
+    yield _row("CPU per change", "ms", rounds, lambda done: statistics.mean(phase.own_cpu for phase in _phases(done)))
+    yield _row("CPU idle", "%", rounds, lambda done: max(one.idle for one in done), goals.IDLE)
+    yield _row("API server CPU per change", "ms", rounds, lambda done: statistics.mean(phase.server_cpu for phase in _phases(done)))
 
 
-def _comparisons(rounds: Rounds, workloads: int) -> Iterable[str]:
-    """Comparison of the first program with the second; empty without a second program."""
+def _received_rows(rounds: Rounds) -> Iterable[str]:
+    yield _row("received, start", "MiB", rounds, lambda done: max(one.restart.received for one in done) / _MIB)
+    yield _row("received per change", "KiB", rounds, lambda done: max(one.restart.received_per_change for one in done) / _KIB)
+
+
+def _comparisons(rounds: Rounds, objects: int) -> Iterable[str]:
+    """Ratios of the first program to each other one. The goals are for the second program; empty without one."""
     if len(rounds) < 2:
         return
-    own, other = list(rounds.values())[:2]
-    # With few objects, memory is that of the programs and of their libraries.
-    memory_ratio = goals.MEMORY_RATIO if workloads >= 10_000 else None
-    rates, bursts = (_phases(own), _phases(other)), ([one.burst for one in own], [one.burst for one in other])
-    for name, goal, ratio in (
-        ("p99 at a rate", goals.P99_RATIO, _paired(*rates)),
-        ("p99 of a burst", goals.BURST_P99_RATIO, _paired(*bursts)),
-        ("memory", memory_ratio, max(one.steady for one in own) / max(one.steady for one in other)),
-    ):
-        space = " " * (22 * (len(rounds) - 1) + 2)
-        yield f"{f'{name} : client-go':32}{ratio:12.2f}{space}{goal.verdict(round(ratio, 2)) if goal else ''}".rstrip()
+    own, *others = rounds.values()
+    memory_goal = goals.MEMORY_RATIO if objects >= goals.MEMORY_RATIO_FROM else None
+    yield "\nkrm-fn sync : other program"
+    yield _ratios("p99 at a rate", [_paired(_phases(own), _phases(other)) for other in others], goals.P99_RATIO)
+    bursts = [one.burst for one in own]
+    yield _ratios("p99 of a burst", [_paired(bursts, [one.burst for one in other]) for other in others], goals.BURST_P99_RATIO)
+    yield _ratios("memory, steady", [_steady(own) / _steady(other) for other in others], memory_goal)
+
+
+def _ratios(name: str, ratios: Sequence[float], goal: Goal | None) -> str:
+    """One line of ratios. The goal is for the first."""
+    values = "".join(f"{ratio:22.2f}" for ratio in ratios)
+    return f"{name:44}{values}  {goal.verdict(round(ratios[0], 2)) if goal else ''}".rstrip()
+
+
+def _steady(done: Iterable[Round]) -> float:
+    return max(one.steady for one in done)
 
 
 def _paired(own: list[Phase], other: list[Phase]) -> float:

@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.sync import arms, processes
+from tests.testbed import proxy, syncer
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -18,14 +19,22 @@ if TYPE_CHECKING:
     from benchmarks.sync.traffic import Seen, Traffic
 
 
+_AT_REST = 0.05  # CPU seconds in a second
+_LONGEST_START = 300.0
+_COUNTED_RATE = 20  # changes in a second while bytes are counted
+
+
 class Plan(NamedTuple):
-    """Plan of a round: changes by rate (changes in a second), the size of the burst, and seconds of idling and after a restart."""
+    """Plan of a round: changes by rate (changes in a second), the size of the burst, and seconds of idling.
+
+    `missed` changes come before the start. `counted` changes follow after a restart, to count what they send.
+    """
 
     rates: dict[int, int]
     burst: int
     idle: float
-    restart: float
     missed: int = 10
+    counted: int = 60
 
 
 class Phase(NamedTuple):
@@ -37,16 +46,28 @@ class Phase(NamedTuple):
     requests: Requests
 
 
+class Restart(NamedTuple):
+    """A start without a change: statuses that the program wrote, and the bytes that it received then and for each later change."""
+
+    writes: int
+    received: int
+    received_per_change: float
+
+
 class Round(NamedTuple):
-    """The figures of one round. Memory is in MiB; idle CPU, and what programs outside of the measurement used, in percent of a core."""
+    """The figures of one round. Memory is in MiB; idle CPU, and what programs outside of the measurement used, in percent of a core.
+
+    `start_cpu` are the CPU seconds from the start until the program is at rest.
+    """
 
     cold_start: float
+    start_cpu: float
     phases: dict[int, Phase]
     burst: Phase
     steady: float
     peak: float
     idle: float
-    restart_writes: int
+    restart: Restart
     others: float
 
 
@@ -57,6 +78,7 @@ class Bench(NamedTuple):
     traffic: Traffic
     server: int
     etcd: int
+    kubeconfig: Path
     folder: Path
 
 
@@ -64,10 +86,11 @@ async def measured(bench: Bench, arm: Arm, plan: Plan) -> Round:
     """Starts a program twice and measures it. Raises TimeoutError if it does not show a change, and StartError if it ends."""
     log = bench.folder / f"{arm.name.replace(', ', '-').replace(' ', '-')}.log"
     async with bench.traffic.missed(plan.missed) as shown:
-        with arms.running(arm, log) as started:
+        with arms.running(arm, bench.kubeconfig, log) as started:
             pid = started.pid
             cold_start = (await shown).seconds
-            idle = await _idle(pid, plan.idle)
+            await _at_rest(pid)
+            start_cpu, idle = processes.cpu(pid), await _idle(pid, plan.idle)
             others, since = _others(bench, pid), time.perf_counter()
             phases = {}
             for rate, count in plan.rates.items():
@@ -75,7 +98,8 @@ async def measured(bench: Bench, arm: Arm, plan: Plan) -> Round:
             burst = await _phase(bench, pid, bench.traffic.burst(plan.burst))
             others = (_others(bench, pid) - others) / (time.perf_counter() - since) * 100
             steady, peak = processes.memory(pid)
-    return Round(cold_start, phases, burst, steady, peak, idle, await _restart(bench, arm, log, plan), others)
+    restart = await _restart(bench, arm, log, plan.counted)
+    return Round(cold_start, start_cpu, phases, burst, steady, peak, idle, restart, others)
 
 
 async def server_alone(bench: Bench, changes: int) -> float:
@@ -87,16 +111,10 @@ async def server_alone(bench: Bench, changes: int) -> float:
 
 async def first_statuses(bench: Bench, arm: Arm) -> float:
     """Seconds from the start of a program until every graph has a status for the first time."""
-    with arms.running(arm, bench.folder / "first.log"):
+    with arms.running(arm, bench.kubeconfig, bench.folder / "first.log"):
         started = time.perf_counter()
         await bench.traffic.all_judged.wait()
         return time.perf_counter() - started
-
-
-async def restore(bench: Bench, arm: Arm) -> None:
-    """Lets a program see how every workload becomes ready again."""
-    with arms.running(arm, bench.folder / "restore.log"):
-        await bench.traffic.restore()
 
 
 def _others(bench: Bench, pid: int) -> float:
@@ -104,8 +122,17 @@ def _others(bench: Bench, pid: int) -> float:
     return processes.busy() - sum(map(processes.cpu, (bench.server, bench.etcd, os.getpid(), pid)))
 
 
+async def _at_rest(pid: int) -> None:
+    """Waits until a program has done what its start leaves to do. Raises TimeoutError."""
+    async with asyncio.timeout(_LONGEST_START):
+        while True:
+            before = processes.cpu(pid)
+            await asyncio.sleep(1)
+            if processes.cpu(pid) - before <= _AT_REST:
+                return
+
+
 async def _idle(pid: int, seconds: float) -> float:
-    await asyncio.sleep(min(2, seconds))  # the last writes, and what a start leaves to do
     before, started = processes.cpu(pid), time.perf_counter()
     await asyncio.sleep(seconds)
     return (processes.cpu(pid) - before) / (time.perf_counter() - started) * 100
@@ -122,11 +149,15 @@ async def _phase(bench: Bench, pid: int, changes: Awaitable[Seen]) -> Phase:
     return Phase(seen, own_cpu, server_cpu, (await bench.cluster.requests()).since(requests))
 
 
-async def _restart(bench: Bench, arm: Arm, log: Path, plan: Plan) -> int:
-    """Number of statuses that a program writes after a start without a change. At the end, it must show a change and its reversal."""
+async def _restart(bench: Bench, arm: Arm, log: Path, changes: int) -> Restart:
+    """Starts a program without a change, behind a proxy that counts bytes. The program must show a change and its reversal."""
     before = await bench.cluster.requests()
-    with arms.running(arm, log):
-        await asyncio.sleep(plan.restart)
-        await bench.traffic.burst(1)
-        await asyncio.sleep(0.5)
-    return (await bench.cluster.requests()).since(before).writes - 2
+    with proxy.to(syncer.port(bench.kubeconfig)) as counter:
+        kubeconfig = syncer.through(bench.kubeconfig, bench.folder / "counted.kubeconfig", counter.port)
+        with arms.running(arm, kubeconfig, log) as started:
+            await bench.traffic.burst(1)
+            await _at_rest(started.pid)
+            writes, received = (await bench.cluster.requests()).since(before).writes - 2, counter.received
+            await bench.traffic.paced(changes, _COUNTED_RATE)
+            await asyncio.sleep(0.5)  # events that follow
+            return Restart(writes, received, (counter.received - received) / changes)

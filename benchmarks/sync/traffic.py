@@ -8,12 +8,13 @@ import json
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from benchmarks.sync import objects
+from benchmarks.sync import fleet
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from benchmarks.sync.cluster import Cluster
+    from benchmarks.sync.fleet import Fleet, Workload
 
 _PATIENCE = 120.0  # seconds until a change counts as lost
 
@@ -28,7 +29,7 @@ class Seen(NamedTuple):
 class _Change:
     """A Deployment that becomes ready or not ready. Times are from `time.perf_counter`."""
 
-    def __init__(self, workload: objects.Workload, *, ready: bool) -> None:
+    def __init__(self, workload: Workload, *, ready: bool) -> None:
         self.workload = workload
         self.ready = ready
         self.answered = 0.0
@@ -48,13 +49,13 @@ class Traffic:
     other. `all_judged` is set when every graph has had a status.
     """
 
-    def __init__(self, cluster: Cluster, graphs: int) -> None:
+    def __init__(self, cluster: Cluster, size: Fleet) -> None:
         self._cluster = cluster
-        self._workloads = objects.workloads(graphs)
+        self._workloads = size.workloads
         self._next = 0
-        self._down: set[objects.Workload] = set()
+        self._down: set[Workload] = set()
         self._waiting: dict[str, dict[str, _Change]] = {}
-        self._unjudged: set[str] = set()
+        self._unjudged = {fleet.graph(number) for number in range(size.graphs)}
         self.all_judged = asyncio.Event()
 
     async def paced(self, count: int, rate: float) -> Seen:
@@ -82,10 +83,6 @@ class Traffic:
         for ready in (False, True):
             await asyncio.gather(*(self._cluster.set_ready(workload, ready=ready) for workload in batch))
 
-    async def restore(self) -> Seen:
-        """Makes every workload ready and waits until all are shown."""
-        return await self._at_once(sorted(self._down))
-
     @contextlib.asynccontextmanager
     async def missed(self, count: int) -> AsyncIterator[asyncio.Task[Seen]]:
         """Sends changes of `count` graphs before the block starts a syncer; the task ends when all are shown. They are not changed back."""
@@ -101,7 +98,6 @@ class Traffic:
     async def observed(self) -> AsyncIterator[None]:
         """Watches the graphs until the block ends."""
         graphs, version = await self._cluster.graphs()
-        self._unjudged = {graph["metadata"]["name"] for graph in graphs}
         for graph in graphs:
             self._judged(graph)
         task = asyncio.create_task(self._watch(version))
@@ -112,20 +108,20 @@ class Traffic:
         finally:
             task.cancel()
 
-    async def _at_once(self, batch: list[objects.Workload]) -> Seen:
+    async def _at_once(self, batch: list[Workload]) -> Seen:
         started = time.perf_counter()
         changes = [self._change(workload) for workload in batch]
         await asyncio.gather(*map(self._send, changes))
         return await self._seen(changes, started)
 
-    def _batch(self, count: int) -> list[objects.Workload]:
+    def _batch(self, count: int) -> list[Workload]:
         """The next workloads, each once. Raises ValueError if the cluster has fewer."""
         if count > len(self._workloads):
             raise ValueError(f"{count} changes need as many workloads, not {len(self._workloads)}")
         start, self._next = self._next, (self._next + count) % len(self._workloads)
         return (self._workloads * 2)[start : start + count]
 
-    def _change(self, workload: objects.Workload) -> _Change:
+    def _change(self, workload: Workload) -> _Change:
         """The change that reverses the readiness of a workload."""
         ready = workload in self._down
         (self._down.discard if ready else self._down.add)(workload)

@@ -14,7 +14,7 @@ from krm_fn import expand, report
 from krm_fn.cli import command_options, command_output, finding_formats
 from krm_fn.cli.command_options import Inputs
 from krm_fn.files import reading
-from krm_fn.kube import identity, labels
+from krm_fn.kube import identity, labels, values
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.status import SyncFeatures, cached_object
@@ -77,7 +77,7 @@ def count(resources: Iterable[Resource], kinds: Iterable[ApiResource], default_n
     for resource in resources:
         key = identity.key(resource, default_namespace)
         if any(kind.selects(resource) for kind in by_kind[key[:2]]):
-            documents[key] = len(json.dumps(resource, separators=(",", ":")))
+            documents[key] = _document_bytes(resource)
         if (
             key.group == identity.DYNAMO_GROUP
             and key.kind in _RENDERED
@@ -99,6 +99,12 @@ def _unrendered(resource: Resource) -> bool:
     """True for a graph or a component of a graph that a render has not expanded yet."""
     is_source = identity.is_dynamo(resource) and resource.get("kind") in _RENDERED
     return is_source and labels.WORKLOADS not in labels.annotations(resource)
+
+
+def _document_bytes(resource: Resource) -> int:
+    """Returns the size of a resource in the API. `kubectl get` prints no managedFields, and a repository has none."""
+    size = len(json.dumps(resource, separators=(",", ":")))
+    return size if "managedFields" in values.mapping(resource, "metadata") else round(size * fleet_estimate.WITH_MANAGED_FIELDS)
 
 
 def _pods(resource: Resource) -> int:

@@ -14,7 +14,7 @@ from krm_fn import cli
 from krm_fn.cli import sync_command
 from krm_fn.config import Config
 from krm_fn.status import SyncFeatures
-from krm_fn.sync import syncer
+from krm_fn.sync import fleet_estimate, syncer
 from krm_fn.sync.options import Options
 from tests.testbed import programs
 
@@ -224,6 +224,18 @@ class TestEstimate:
         assert json.loads(result.stdout)["objects"] == {}
         result, _, _ = run("--estimate", str(tmp_path / "export.json"))
         assert "pods: 0 (not read without --pods)\n" in result.stdout
+
+    def test_managed_fields_count_also_where_kubectl_left_them_out(self, run, tmp_path):
+        received = []
+        for managed in ({}, {"managedFields": [{"manager": "m" * 1000}]}):
+            metadata = {"name": "p", "namespace": "a", "labels": {"nvidia.com/dynamo-graph-deployment-name": "chat"}, **managed}
+            pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"nodeName": "n" * 1000}}
+            (tmp_path / "export.json").write_text(json.dumps(pod))
+            result, _, _ = run("--estimate", "--pods", "--format", "json", str(tmp_path / "export.json"))
+            received.append((json.loads(result.stdout)["start"]["receivedBytes"], len(json.dumps(pod, separators=(",", ":")))))
+        (without, size), (whole, whole_size) = received
+        assert without == round(size * fleet_estimate.WITH_MANAGED_FIELDS)
+        assert whole == whole_size
 
     def test_an_input_with_an_error_is_not_complete(self, run, tmp_path):
         (tmp_path / "broken.yaml").write_text(

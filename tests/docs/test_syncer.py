@@ -100,10 +100,12 @@ def test_the_estimate_gives_the_measured_memory_and_the_limit():
     assert int(limit) == fleet_estimate.SHIPPED_LIMIT
     assert f"limits the memory of a process to {limit} MiB, which is enough for 15,000 graphs with 90,000 pods." in PAGE
     for row in table("Memory"):
-        graphs, pods, _, steady, peak, seconds = (float(re.sub(r"[^0-9.]", "", cell)) for cell in row)
+        graphs, pods, _, steady, peak, seconds, received, _ = (float(re.sub(r"[^0-9.]", "", cell)) for cell in row)
         objects = {"DynamoGraphDeployment": round(graphs), "Deployment": round(3 * graphs), "Pod": round(pods)}
         estimated = fleet_estimate.memory(objects)
         assert abs(estimated.steady - steady) <= 3
         assert peak <= estimated.peak <= peak + 5, "some more for large objects"
-        assert fleet_estimate.traffic(Fleet({"": objects}), 0, 10).start_cpu == pytest.approx(seconds, rel=0.5)
+        traffic = fleet_estimate.traffic(Fleet({"": objects}), 0, 10)
+        assert traffic.start_cpu == pytest.approx(seconds, rel=0.5)
+        assert traffic.start_bytes == pytest.approx(received * 2**20, rel=0.1)
     assert fleet_estimate.memory({"DynamoGraphDeployment": 15_000, "Deployment": 45_000, "Pod": 90_000}).limit <= int(limit)
