@@ -27,14 +27,20 @@ def sync(dynamo, kubelet, kustomize, tmp_path_factory):
 
 
 @pytest.fixture
-def argo_app(argo, tmp_path):
-    with application.made(argo, "loop-argocd", "llm-agg-kustomize", tmp_path) as app:
+def namespace(request):
+    """A namespace for each test: the objects of the test before may still be deleted."""
+    return "loop-" + request.node.originalname.removeprefix("test_").replace("_", "-")[:40].rstrip("-")
+
+
+@pytest.fixture
+def argo_app(argo, namespace, tmp_path):
+    with application.made(argo, namespace, "llm-agg-kustomize", tmp_path) as app:
         yield prepared(app)
 
 
 @pytest.fixture
-def flux_app(controller, tmp_path):
-    with kustomization.made(controller, "loop-flux", tmp_path) as app:
+def flux_app(controller, namespace, tmp_path):
+    with kustomization.made(controller, namespace, tmp_path) as app:
         yield prepared(app)
 
 
