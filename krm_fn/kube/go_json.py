@@ -38,6 +38,10 @@ class GoField(NamedTuple):
     kind: str
 
 
+_Entry = tuple[str, bool, "GoField"]
+"""The name of a field, true if a missing value is left out, and the field."""
+
+
 @cache
 def pod_template() -> Structs:
     """Returns the structs of a pod template. The first call reads their file."""
@@ -57,25 +61,31 @@ class Encoder:
     def __init__(self, structs: Structs) -> None:
         """Each struct that `structs` refers to must be in it."""
         self._structs = structs
-        self._fields: dict[str, list[GoField]] = {}
+        self._fields: dict[str, list[_Entry]] = {}
 
     def text(self, value: Mapping[str, Any], struct: str) -> str:
         """Writes the JSON text of a value, without blanks. The value must be valid by its schema."""
         return json.dumps(self._struct(value, struct), ensure_ascii=False, separators=(",", ":")).translate(_ESCAPES)
 
     def _struct(self, value: Mapping[str, Any], struct: str) -> dict[str, Any]:
-        if struct not in self._fields:
-            self._fields[struct] = fields(self._structs[struct])
         encoded = {}
-        for field in self._fields[struct]:
-            field_value = value.get(field.name)
-            if field_value is None and field.omitted and (field.mark or field.kind not in self._structs):
+        for name, is_optional, field in self._fields.get(struct) or self._read(struct):
+            field_value = value.get(name)
+            if field_value is None and is_optional:
                 continue
             content = self._field(field, field_value)
             empty = content is None if field.mark == "*" else not content  # behind a pointer only nil is empty
             if not (field.omitted and empty):
-                encoded[field.name] = content
+                encoded[name] = content
         return encoded
+
+    def _read(self, struct: str) -> list[_Entry]:
+        """Reads the fields of a struct, and keeps them."""
+        entries = self._fields[struct] = [
+            (field.name, field.omitted and bool(field.mark or field.kind not in self._structs), field)
+            for field in fields(self._structs[struct])
+        ]
+        return entries
 
     def _field(self, field: GoField, value: Any) -> Any:
         """Returns the value as Go holds it: None for a nil pointer, list or map; the zero of its type for a missing value."""
