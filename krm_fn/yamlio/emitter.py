@@ -90,7 +90,7 @@ class Writer:
                 lines.append("\n")
                 self._sequence(value, indent, lines)
             else:
-                lines.append(f" {_scalar(value, indent)}\n")
+                lines.append(f" {value if kind is int else _scalar(value, indent)}\n")
 
     def _sequence(self, sequence: list[Any], indent: int, lines: list[str]) -> None:
         texts, inner, dash = self._texts, indent + 2, " " * indent + "-"
