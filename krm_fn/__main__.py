@@ -73,7 +73,7 @@ def _function(settings: str = "") -> int:
     gc.disable()  # the process ends before garbage matters
     from krm_fn.yamlio import libyaml  # noqa: PLC0415
 
-    libyaml.load()  # before the first import of yaml
+    libyaml.suffices()
     from krm_fn.krm import function  # noqa: PLC0415
 
     try:

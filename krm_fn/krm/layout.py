@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import re
 
-from yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
-
-from krm_fn import results
 from krm_fn.records import NamedTuple
-from krm_fn.yamlio import builder
+from krm_fn.yamlio import block_style
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from krm_fn.yamlio.builder import Builder
-
 _NOTHING = re.compile(r"(?:[ \t\r\n]|#[^\n]*\n)*")
-_ODD_BREAKS = ("\x85", "\u2028", "\u2029")
 _MAY_END_TEXT = r"""["'][ \t]*(?:[#,:\]}]|$)"""  # compiled where it is used: few inputs have comments
 
 Span = tuple[int, int]
 """Offsets of the first line of a part and of the line after its last line. A comment directly above an item or a key belongs to it."""
 
 
-class _Part(NamedTuple):
+class Part(NamedTuple):
     """A value, and the offset of its key or of itself. `own` is true if its text has the same meaning at another place."""
 
     start: int
@@ -42,81 +36,36 @@ class Layout:
         self.spans: dict[int, Span] = {}
         self.lines: dict[int, int] = {}
         self.column = 0
-        self._text = text
-        self._items: list[_Part] = []
+        self.text = text
+        self.items: list[Part] = []
 
-    def read(self, events: Builder) -> Any:
-        """Returns the value of the only document. Raises builder.Broken if the text has several."""
-        root = events.begin()
-        if type(root) is MappingStartEvent:
-            value: Any = self._mapping(events, root)
-        elif root:
-            value = events.value(root)
-            events.end()
-        else:
+    def read_block(self) -> dict[str, Any] | None:
+        """Returns the value of a text in block style; None if an `EventLayout` has to read the text."""
+        block = block_style.read(self.text)
+        items: Any = block.value.get("items") if block else None
+        if not block or id(items) not in block.entries or not all(type(item) is dict and item for item in items):
             return None
-        second = events.begin()
-        if second and (type(second) is not ScalarEvent or second.value):
-            message = "the input holds several documents, not one ResourceList; use `krm-fn render` for plain files"
-            raise builder.Broken(results.error("DYN012", message, line=second.start_mark.line + 1, column=second.start_mark.column + 1))
-        return value
+        self.column, item_lines = block.entries[id(items)]
+        keys = list(zip(block.key_lines, block.value.values(), strict=True))
+        self.lines = {id(value): line + 1 for line, value in keys if type(value) is dict}
+        self.lines |= {id(item): line + 1 for line, item in zip(item_lines, items, strict=True)}
+        self.items = [Part(block.start(line) + self.column + 2, item, own=True) for line, item in zip(item_lines, items, strict=True)]
+        parts = [Part(block.start(line), value, own=type(value) is dict or value is items) for line, value in keys]
+        self.measure(parts, len(self.text))
+        return block.value
 
-    def _mapping(self, events: Builder, root: Any) -> dict[str, Any]:
-        fields: dict[str, Any] = {}
-        parts: list[_Part] = []
-        events.enter(root)
-        while type(key := events.next()) is not MappingEndEvent:
-            name, event = events.key(key), events.next()
-            listed = name == "items" and type(event) is SequenceStartEvent
-            part = self._sequence(events, event) if listed else _part(events, event)
-            parts.append(part._replace(start=key.start_mark.index))
-            events.put(fields, name, part.value, key)
-            if isinstance(part.value, dict):
-                self.lines.setdefault(id(part.value), key.start_mark.line + 1)
-        events.leave(root, fields)
-        end = events.end()
-        if _has_line_feeds_only(self._text) and not (root.flow_style or root.start_mark.column or events.handles):
-            self._measure(parts, end)
-        return fields
-
-    def _sequence(self, events: Builder, opening: Any) -> _Part:
-        """Reads the list of items."""
-        events.enter(opening)
-        self.column = opening.start_mark.column
-        self._items = []
-        while type(event := events.next()) is not SequenceEndEvent:
-            part = _part(events, event)
-            if type(event) is AliasEvent and isinstance(part.value, dict):
-                part = part._replace(value=dict(part.value))  # every item is an object of its own
-            self.lines[id(part.value)] = event.start_mark.line + 1
-            self._items.append(part)
-        values = [part.value for part in self._items]
-        events.leave(opening, values)
-        return _Part(0, values, own=not opening.flow_style)
-
-    def _measure(self, parts: list[_Part], end: int) -> None:
+    def measure(self, parts: list[Part], end: int) -> None:
         """Records the lines of every part."""
-        for part, span in zip(parts, _key_spans(self._text, [part.start for part in parts], end), strict=True):
+        for part, span in zip(parts, _key_spans(self.text, [part.start for part in parts], end), strict=True):
             self._keep(part, span)
             if part.own and isinstance(part.value, list):
-                starts = [item.start for item in self._items]
-                for item, lines in zip(self._items, _item_spans(self._text, part.start, starts, self.column, span[1]), strict=False):
+                starts = [item.start for item in self.items]
+                for item, lines in zip(self.items, _item_spans(self.text, part.start, starts, self.column, span[1]), strict=False):
                     self._keep(item, lines)
 
-    def _keep(self, part: _Part, span: Span) -> None:
-        if part.own and self._text[span[1] - 1] == "\n":
+    def _keep(self, part: Part, span: Span) -> None:
+        if part.own and self.text[span[1] - 1] == "\n":
             self.spans[id(part.value)] = span
-
-
-def _part(events: Builder, event: Any) -> _Part:
-    start = events.reach = event.start_mark.index
-    value = events.value(event)
-    return _Part(start, value, own=type(event) is MappingStartEvent and events.reach == start)
-
-
-def _has_line_feeds_only(text: str) -> bool:
-    """True if all lines end in a line feed. YAML 1.1 has other line ends too, and spans would be wrong with them."""
-    return not any(odd in text for odd in _ODD_BREAKS) and text.count("\r") == text.count("\r\n")
 
 
 def _key_spans(text: str, starts: list[int], end: int) -> list[Span]:

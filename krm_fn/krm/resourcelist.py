@@ -12,7 +12,7 @@ from krm_fn import results
 from krm_fn.krm import envelope, origin
 from krm_fn.krm.layout import Layout
 from krm_fn.records import NamedTuple
-from krm_fn.yamlio import emitter, reader
+from krm_fn.yamlio import emitter, libyaml, reader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,15 +57,24 @@ def parse(data: bytes) -> ResourceList:
     if not text.endswith("\n") and not re.search(_BLOCK, text):
         text += "\n"
     layout = Layout(text)
-    value = None if findings else reader.json_value(text)
+    value = None if findings else reader.json_value(text) or layout.read_block()
     if value is None and not findings:
-        value, findings = reader.attempt(layout.read, text)
+        layout, value, findings = _parsed(text)
     if value is None:
         return ResourceList(text, {}, layout, findings or [_empty()], complete=False)
     if wrong := list(envelope.check_list(value)):
         return ResourceList(text, {}, layout, [*findings, *wrong], complete=False)
     complete = not findings or all(id(item) in layout.spans for item in value["items"])
     return ResourceList(text, value, layout, [*findings, *envelope.check_items(value, layout.lines)], complete)
+
+
+def _parsed(text: str) -> tuple[Layout, Any, list[Result]]:
+    """Reads a text that is neither JSON nor YAML in block style."""
+    libyaml.prepare()
+    from krm_fn.krm.event_layout import EventLayout  # noqa: PLC0415 - orchestrators write block style
+
+    layout = EventLayout(text)
+    return layout, *reader.attempt(layout.read, text)
 
 
 def from_items(items: list[Any], function_config: Any, findings: list[Result]) -> ResourceList:
@@ -96,6 +105,7 @@ def locations(received: ResourceList, resource: Resource, paths: Iterable[Path])
 
     The resource's text is read once for all paths.
     """
+    libyaml.prepare()
     from krm_fn.yamlio import positions  # noqa: PLC0415 - only findings need it
 
     asked = list(paths)

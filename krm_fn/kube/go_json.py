@@ -38,6 +38,10 @@ class GoField(NamedTuple):
     kind: str
 
 
+_Entry = tuple[str, bool, bool, str, str]
+"""The name of a field, true if a missing value is left out, and the other parts of the field: reading a plain tuple takes less time."""
+
+
 @cache
 def pod_template() -> Structs:
     """Returns the structs of a pod template. The first call reads their file."""
@@ -57,35 +61,41 @@ class Encoder:
     def __init__(self, structs: Structs) -> None:
         """Each struct that `structs` refers to must be in it."""
         self._structs = structs
-        self._fields: dict[str, list[GoField]] = {}
+        self._fields: dict[str, list[_Entry]] = {}
 
     def text(self, value: Mapping[str, Any], struct: str) -> str:
         """Writes the JSON text of a value, without blanks. The value must be valid by its schema."""
         return json.dumps(self._struct(value, struct), ensure_ascii=False, separators=(",", ":")).translate(_ESCAPES)
 
     def _struct(self, value: Mapping[str, Any], struct: str) -> dict[str, Any]:
-        if struct not in self._fields:
-            self._fields[struct] = fields(self._structs[struct])
         encoded = {}
-        for field in self._fields[struct]:
-            field_value = value.get(field.name)
-            if field_value is None and field.omitted and (field.mark or field.kind not in self._structs):
+        for name, is_optional, omitted, mark, kind in self._fields.get(struct) or self._read(struct):
+            field_value = value.get(name)
+            if field_value is None and is_optional:
                 continue
-            content = self._field(field, field_value)
-            empty = content is None if field.mark == "*" else not content  # behind a pointer only nil is empty
-            if not (field.omitted and empty):
-                encoded[field.name] = content
+            content = self._field(mark, kind, field_value)
+            empty = content is None if mark == "*" else not content  # behind a pointer only nil is empty
+            if not (omitted and empty):
+                encoded[name] = content
         return encoded
 
-    def _field(self, field: GoField, value: Any) -> Any:
+    def _read(self, struct: str) -> list[_Entry]:
+        """Reads the fields of a struct, and keeps them."""
+        entries = self._fields[struct] = [
+            (name, omitted and bool(mark or kind not in self._structs), omitted, mark, kind)
+            for name, omitted, mark, kind in fields(self._structs[struct])
+        ]
+        return entries
+
+    def _field(self, mark: str, kind: str, value: Any) -> Any:
         """Returns the value as Go holds it: None for a nil pointer, list or map; the zero of its type for a missing value."""
-        if value is None and (field.mark or field.kind == "Time"):
+        if value is None and (mark or kind == "Time"):
             return None
-        if field.mark == "[]":
-            return [self._single(field.kind, entry) for entry in value]
-        if field.mark == "{}":
-            return {key: self._single(field.kind, value[key]) for key in sorted(value)}
-        return self._single(field.kind, value)
+        if mark == "[]":
+            return [self._single(kind, entry) for entry in value]
+        if mark == "{}":
+            return {key: self._single(kind, value[key]) for key in sorted(value)}
+        return self._single(kind, value)
 
     def _single(self, kind: str, value: Any) -> Any:
         if kind in self._structs:

@@ -14,6 +14,7 @@ from krm_fn.records import NamedTuple
 from krm_fn.resolve import cluster_topologies, component_facts, graph_context, v1beta1_components, v1beta1_templates
 from krm_fn.resolve.graph_context import GraphContext
 from krm_fn.resolve.v1beta1_templates import ComponentTemplate, Graph
+from krm_fn.resolve.worker_hash import PLACEHOLDER
 from krm_fn.resolve.worker_revisions import WorkerRevision, worker_revision
 from krm_fn.schema import table
 
@@ -64,11 +65,13 @@ def graph(resource: Resource, context: GraphContext) -> GraphPlan:
         context.release.pod_metadata.owns_origin,
         context.release.sidecar_mode,
     )
-    current = worker_revision(source, context)
+    drafts = v1beta1_templates.templates(source, PLACEHOLDER)
+    workers = [template for template in drafts if v1beta1_templates.is_worker(template.component)]
+    current = worker_revision(source, workers, context)
     stamp = {labels.RESTART_AT: restart.id} if restart and restart.id and context.config.restart == "render" else {}
     components = tuple(
         _component(context, template, lambda template: _identity(context, template, source, current, stamp))
-        for template in v1beta1_templates.templates(source, current.pods)
+        for template in v1beta1_templates.with_worker_hash(source, drafts, current.pods)
     )
     component_facts.check_engines(context, components)
     return context.plan(context.name, components)._replace(

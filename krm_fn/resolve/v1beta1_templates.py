@@ -87,12 +87,30 @@ def is_worker(component: dict[str, Any]) -> bool:
     return types.get(component.get("type") or "").runs_engine
 
 
-def templates(graph: Graph, worker_hash: str, *, workers_only: bool = False) -> tuple[ComponentTemplate, ...]:
-    """The templates of all components, or only those of workers. `worker_hash` may be empty."""
+def templates(graph: Graph, worker_hash: str) -> tuple[ComponentTemplate, ...]:
+    """The templates of all components. `worker_hash` may be empty."""
     components = graph.spec.get("components") or ()
     picked = any(types.get(component.get("type") or "").picks_workers for component in components)
-    listed = filter(is_worker, components) if workers_only else components
-    return tuple(_of_component(graph, component, worker_hash, picked=picked) for component in listed)
+    return tuple(_of_component(graph, component, worker_hash, picked=picked) for component in components)
+
+
+def with_worker_hash(graph: Graph, listed: Sequence[ComponentTemplate], worker_hash: str) -> tuple[ComponentTemplate, ...]:
+    """The templates of all components with another worker hash. `listed` are those with a hash that is not empty."""
+    if not any(is_worker(template.component) for template in listed):
+        return tuple(listed)
+    if not worker_hash or any(template.roles for template in listed):
+        return templates(graph, worker_hash)
+    return tuple(_with_labels(template, _marks(template.component, worker_hash, picked=False)) for template in listed)
+
+
+def _with_labels(template: ComponentTemplate, changed: Labels) -> ComponentTemplate:
+    """The template with other values of labels that its objects and its pods already have."""
+    if not changed:
+        return template
+    pod = template.component["podTemplate"]
+    metadata = {**pod["metadata"], "labels": {**pod["metadata"]["labels"], **changed}}
+    component = {**template.component, "podTemplate": {**pod, "metadata": metadata}}
+    return template._replace(component=component, labels={**template.labels, **changed})
 
 
 def role_pods(written: dict[str, Any]) -> Iterator[tuple[int, dict[str, Any], dict[str, Any]]]:

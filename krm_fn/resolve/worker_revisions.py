@@ -12,9 +12,9 @@ from krm_fn import engines, results
 from krm_fn.convert.path_mapping import MAIN
 from krm_fn.kube import labels
 from krm_fn.records import NamedTuple
-from krm_fn.resolve import runtime_version, v1beta1_templates
+from krm_fn.resolve import runtime_version
 from krm_fn.resolve import worker_hash as hashing
-from krm_fn.resolve.worker_hash import PLACEHOLDER, Worker
+from krm_fn.resolve.worker_hash import Worker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,20 +40,22 @@ class WorkerRevision(NamedTuple):
     names: str = ""
 
 
-def worker_revision(graph: Graph, context: GraphContext) -> WorkerRevision:
+def worker_revision(graph: Graph, workers: Sequence[ComponentTemplate], context: GraphContext) -> WorkerRevision:
     """Returns the generation of a graph's workers. Adds the findings about it to those of `context`.
+
+    `workers` are the templates of the workers with `PLACEHOLDER` as the worker hash.
 
     A graph with the annotation of its operator keeps the names that the operator gave, whatever the configuration says. The annotation
     `config.dynamo.krm-fn.io/workerHash` of the graph has priority over the configuration.
     """
-    if not any(map(v1beta1_templates.is_worker, graph.spec.get("components") or ())):
+    if not workers:
         return WorkerRevision()
     mode, by_component = _mode(graph, context), context.per_component
     hash_v1, hash_v2 = (_given(graph, context, key) for key in (labels.WORKER_HASH_V1, labels.WORKER_HASH_V2))
     running = "" if hash_v1 == _UNNAMED else hash_v1 or hash_v2
     if mode == "none":
         return WorkerRevision(running, running) if by_component else WorkerRevision()
-    computed = worker_hash(graph, context.framework)
+    computed = _worker_hash(workers, context.framework, sidecar_mode=graph.sidecar_mode)
     if not by_component:
         return WorkerRevision(computed)
     if not hash_v1 and not hash_v2:
@@ -76,11 +78,10 @@ def _mode(graph: Graph, context: GraphContext) -> str:
     return context.config.worker_hash
 
 
-def worker_hash(graph: Graph, framework: str) -> str:
-    """The hash of a graph's workers. `framework` is the graph's engine; if it is empty, the command lines of the workers tell it."""
-    workers = v1beta1_templates.templates(graph, PLACEHOLDER, workers_only=True)
+def _worker_hash(workers: Sequence[ComponentTemplate], framework: str, *, sidecar_mode: bool) -> str:
+    """The hash of workers. `framework` is the graph's engine; if it is empty, the command lines of the workers tell it."""
     engine = framework or _detected(workers)
-    return hashing.worker_hash({template.name: _worker(template, engine, sidecar_mode=graph.sidecar_mode) for template in workers})
+    return hashing.worker_hash({template.name: _worker(template, engine, sidecar_mode=sidecar_mode) for template in workers})
 
 
 def _worker(template: ComponentTemplate, engine: str, *, sidecar_mode: bool) -> Worker:

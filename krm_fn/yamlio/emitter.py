@@ -6,6 +6,7 @@ The layout is kubectl's: two spaces, the dashes of a list below its key, no anch
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from functools import lru_cache
 
 from krm_fn.yamlio import scalars
@@ -49,76 +50,87 @@ def ordered(value: Any) -> Any:
 class Writer:
     """Writes several JSON values, and quotes each text once. Most texts of an output occur many times in it.
 
-    The tables are plain dicts, because a `__missing__` makes each access twice as slow.
+    The tables raise KeyError for what is new, because a `get` or a `__missing__` takes twice as long. A line is appended in two parts,
+    because joining them here would copy them twice.
     """
 
     def __init__(self) -> None:
-        self._heads: dict[str, dict[str, str]] = {}
+        self._heads: defaultdict[int, dict[str, str]] = defaultdict(dict)
         self._texts: dict[str, str] = {}
 
     def text(self, value: Any, indent: int = 0) -> str:
         """Returns what `text` returns, and raises what it raises."""
         lines: list[str] = []
-        pad = " " * indent
         if isinstance(value, dict) and value:
-            self._mapping(value, pad, pad, lines)
+            self._mapping(value, indent, lines)
         elif isinstance(value, list) and value:
-            self._sequence(value, pad, pad, lines)
+            self._sequence(value, indent, lines)
         else:
-            lines.append(f"{pad}{_scalar(value, pad)}\n")
+            lines.append(f"{' ' * indent}{_scalar(value, indent)}\n")
         return "".join(lines)
 
-    def _mapping(self, mapping: dict[str, Any], first: str, pad: str, lines: list[str]) -> None:
-        """Writes a mapping. `first` is the text before the first line, `pad` before all others."""
-        heads, texts, write = self._heads.setdefault(first, {}), self._texts, lines.append
+    def _mapping(self, mapping: dict[str, Any], indent: int, lines: list[str]) -> None:
+        """Writes a mapping. The first part of its first line is an element of `lines`, in which a list then sets the dash."""
+        heads, texts = self._heads[indent], self._texts
         for key, value in mapping.items():
-            head = heads.get(key) or self._head(key, first, pad)
-            if type(value) is str and (text := texts.get(value) or self._text(value)):
-                write(head + text)
-            elif type(value) is dict and value:
-                write(head + "\n")
-                deeper = pad + "  "
-                self._mapping(value, deeper, deeper, lines)
-            elif type(value) is list and value:
-                write(head + "\n")
-                self._sequence(value, pad, pad, lines)
+            try:
+                lines.append(heads[key])
+            except KeyError:
+                lines.append(self._head(key, indent))
+            kind = type(value)
+            if kind is str:
+                try:
+                    lines.append(texts[value])
+                except KeyError:
+                    lines.append(self._text(value, indent))
+            elif kind is dict and value:
+                lines.append("\n")
+                self._mapping(value, indent + 2, lines)
+            elif kind is list and value:
+                lines.append("\n")
+                self._sequence(value, indent, lines)
             else:
-                write(f"{head} {_scalar(value, pad)}\n")
-            if first is not pad:
-                heads, first = self._heads.setdefault(pad, {}), pad
+                lines.append(f" {value if kind is int else _scalar(value, indent)}\n")
 
-    def _sequence(self, sequence: list[Any], first: str, pad: str, lines: list[str]) -> None:
-        texts, head, inner = self._texts, first + "- ", pad + "  "
+    def _sequence(self, sequence: list[Any], indent: int, lines: list[str]) -> None:
+        texts, inner, dash = self._texts, indent + 2, " " * indent + "-"
         for value in sequence:
-            if type(value) is dict and value:
-                self._mapping(value, head, inner, lines)
-            elif type(value) is list and value:
-                self._sequence(value, head, inner, lines)
-            elif type(value) is str and (text := texts.get(value) or self._text(value)):
-                lines.append(f"{first}-{text}")
+            kind = type(value)
+            if kind is str:
+                lines.append(dash)
+                try:
+                    lines.append(texts[value])
+                except KeyError:
+                    lines.append(self._text(value, indent))
+            elif kind is dict and value:
+                first = len(lines)
+                self._mapping(value, inner, lines)
+                lines[first] = f"{dash} {lines[first][inner:]}"
+            elif kind is list and value:
+                first = len(lines)
+                self._sequence(value, inner, lines)
+                lines[first] = f"{dash} {lines[first][inner:]}"
             else:
-                lines.append(f"{head}{_scalar(value, pad)}\n")
-            if first is not pad:
-                first, head = pad, pad + "- "
+                lines.append(f"{dash} {_scalar(value, indent)}\n")
 
-    def _head(self, key: str, before: str, pad: str) -> str:
+    def _head(self, key: str, indent: int) -> str:
         """Keeps the beginning of a line with a key: the text before it, the key and its colon."""
-        line = _one_line(key)
-        head = f"{before}{line}:" if len(line) <= _LONGEST_KEY else f"{before}? {line}\n{pad}:"
-        self._heads[before][key] = head
+        line, pad = _one_line(key), " " * indent
+        head = f"{pad}{line}:" if len(line) <= _LONGEST_KEY else f"{pad}? {line}\n{pad}:"
+        self._heads[indent][key] = head
         return head
 
-    def _text(self, value: str) -> str:
-        """Keeps the end of a line with a text: a space, the text with its quotes, and the line feed. Empty for a text of several lines."""
-        text = "" if "\n" in value else f" {_one_line(value)}\n"
-        if text:
-            self._texts[value] = text
+    def _text(self, value: str, indent: int) -> str:
+        """Returns the end of a line with a text: a space, the text with its quotes, and the line feed. Keeps it if it is one line."""
+        if "\n" in value and _fits_literal(value):
+            return f" {_literal(value, ' ' * indent)}\n"
+        text = self._texts[value] = f" {_one_line(value)}\n"
         return text
 
 
-def _scalar(value: Any, pad: str) -> str:
+def _scalar(value: Any, indent: int) -> str:
     if type(value) is str:
-        return _literal(value, pad) if "\n" in value and _fits_literal(value) else _one_line(value)
+        return _literal(value, " " * indent) if "\n" in value and _fits_literal(value) else _one_line(value)
     if value is None:
         return "null"
     if type(value) is bool:

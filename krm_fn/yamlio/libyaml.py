@@ -7,6 +7,19 @@ from __future__ import annotations
 
 import sys
 
+_process = {"needs_no_more": False}
+
+
+def suffices() -> None:
+    """Declares that this process needs no other part of PyYAML, so that `prepare` loads the C parser alone."""
+    _process["needs_no_more"] = True
+
+
+def prepare() -> None:
+    """Loads the C parser alone if that suffices. Call this before an import of yaml that a render may need."""
+    if _process["needs_no_more"]:
+        load()
+
 
 def load() -> None:
     """Makes `yaml.error`, `yaml.events` and `yaml._yaml` importable without `yaml/__init__.py`.

@@ -8,16 +8,16 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from yaml.error import MarkedYAMLError, YAMLError
-
 from krm_fn import results
 from krm_fn.records import NamedTuple
-from krm_fn.yamlio import builder, scalars
+from krm_fn.yamlio import libyaml, scalars
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from typing import Any, TypeVar
+
+    from yaml.error import MarkedYAMLError
 
     from krm_fn.results import Result
     from krm_fn.yamlio.builder import Builder
@@ -89,6 +89,11 @@ def attempt(
     take: Callable[[Builder], T], text: str, file: str = "", lines: int = 0, literal: Collection[str] = ()
 ) -> tuple[T | None, list[Result]]:
     """Returns the value that `take` builds from a text's events, and the findings. The value is None if the text cannot be parsed."""
+    libyaml.prepare()
+    from yaml.error import YAMLError  # noqa: PLC0415 - a ResourceList in block style is read without PyYAML
+
+    from krm_fn.yamlio import builder  # noqa: PLC0415 - as above
+
     findings: list[Result] = []
     try:
         return take(builder.Builder(text, findings, file, lines, literal)), findings
@@ -107,6 +112,9 @@ def json_value(text: str) -> Any:
     if not text.removeprefix("\ufeff").lstrip().startswith(("{", "[")):
         return None
     import json  # noqa: PLC0415 - orchestrators write YAML
+
+    libyaml.prepare()
+    from krm_fn.yamlio import builder  # noqa: PLC0415 - as above
 
     try:
         value = json.loads(
@@ -167,6 +175,10 @@ def _encodable(text: str, value: Any) -> bool:
 
 def _syntax_error(problem: Exception, text: str, file: str, lines: int) -> Result:
     """Returns the finding for an exception of the parser. `lines` is the number of lines before the text in its file."""
+    from yaml.error import MarkedYAMLError  # noqa: PLC0415 - see `attempt`
+
+    from krm_fn.yamlio import builder  # noqa: PLC0415 - see `attempt`
+
     if isinstance(problem, MarkedYAMLError) and problem.problem_mark:
         mark = problem.problem_mark
         if "unexpected end of stream" in str(problem.problem) and problem.context_mark:

@@ -32,24 +32,21 @@ _LARGEST_MODE = 0o777
 BAD_FILE_PATH = "the path leaves the volume, or begins with ..; write a relative path without .."
 
 
-class _Rule(NamedTuple):
+_Rule = tuple[str, str, "Callable[[Any], object]"]
+"""A rule about the value of a field that is set: the code and the message of a rejection, and the values that it allows."""
+
+_Field = tuple[tuple[_Rule, ...], "tuple[tuple[str, _Field], ...]", "dict[str, tuple[_Rule, ...]]", frozenset[str]]
+"""One field: the rules about its value, the fields inside it that have rules, the rules that require fields inside it, and the names of all
+these fields. The rules of a list apply to each of its entries. These are plain tuples, because a walk visits eighty for each graph."""
+
+
+class _RuleOfFields(NamedTuple):
     """A rule about the values of some fields. It applies only to fields that are set; if `allows` is `bool`, the fields are required."""
 
     code: str
     message: str
     allows: Callable[[Any], object]
     fields: tuple[str, ...]
-
-
-class _Field(NamedTuple):
-    """One field: the rules about its value, the rules that require it, and the fields inside it.
-
-    The rules of a list apply to each of its entries.
-    """
-
-    rules: list[_Rule]
-    required: list[_Rule]
-    fields: dict[str, _Field]
 
 
 def validate_pod(spec: PodSpec) -> list[Rejection]:
@@ -116,54 +113,54 @@ def _validate(spec: Mapping[str, Any], field: _Field) -> list[Rejection]:
 
 def _walk(value: Any, field: _Field, path: Path, rejections: list[Rejection]) -> None:
     """Visits each field once for all rules."""
-    if type(value) is list:
-        _walk_entries(value, field, path, rejections)
-        return
-    for rule in field.rules:
-        if not rule.allows(value):
-            rejections.append(Rejection(rule.code, path, rule.message))  # noqa: PERF401 - a loop costs less than a generator
-    for step, inner in field.fields.items():
-        if step in value or inner.required:
-            inner_value = value.get(step)
-            if inner_value is not None and (inner.fields or not _allows(inner_value, inner.rules)):
+    rules, fields, required, _ = field
+    for code, message, allows in rules:
+        if not allows(value):
+            rejections.append(Rejection(code, path, message))
+    for step, inner in fields:
+        if step in value and (inner_value := value[step]) is not None:
+            if type(inner_value) is list:
+                _walk_entries(inner_value, inner, (*path, step), rejections)
+            elif type(inner_value) is dict:
                 _walk(inner_value, inner, (*path, step), rejections)
-            if inner.required and not inner_value:
-                rejections.extend(Rejection(rule.code, (*path, step), rule.message) for rule in inner.required)
-
-
-def _allows(value: Any, rules: list[_Rule]) -> bool:
-    """True if the rules of a field allow its value. False for a list, because the rules are then those of its entries."""
-    if type(value) is list:
-        return False
-    for rule in rules:  # noqa: SIM110 - a loop costs less than a generator
-        if not rule.allows(value):
-            return False
-    return True
+            else:
+                for code, message, allows in inner[0]:
+                    if not allows(inner_value):
+                        rejections.append(Rejection(code, (*path, step), message))
+    if required:
+        missing = [(step, rules) for step, rules in required.items() if not value.get(step)]
+        rejections.extend(Rejection(code, (*path, step), message) for step, rules in missing for code, message, _ in rules)
 
 
 def _walk_entries(entries: list[Any], field: _Field, path: Path, rejections: list[Rejection]) -> None:
     """Visits the entries of a list. Entries without a field that has a rule are skipped."""
-    always = field.rules or any(inner.required for inner in field.fields.values())
-    steps = field.fields.keys()
+    rules, _, required, names = field
     for index, entry in enumerate(entries):
-        if always or not steps.isdisjoint(entry):
+        if rules or required or not names.isdisjoint(entry):
             _walk(entry, field, (*path, index), rejections)
 
 
-def _tree(*rules: _Rule) -> _Field:
+def _tree(*rules: _RuleOfFields) -> _Field:
     """The fields that the rules name, as a tree. `[]` after a name marks a list for the reader of the code."""
-    top = _Field([], [], {})
-    for rule in rules:
-        for name in rule.fields:
-            field = top
-            for step in name.replace("[]", "").split("."):
-                field = field.fields.setdefault(step, _Field([], [], {}))
-            (field.required if rule.allows is bool else field.rules).append(rule)
-    return top
+    listed = [(name.replace("[]", "").split("."), rule) for rule in rules for name in rule.fields]
+    return _field(listed)
 
 
-def _rule(code: str, message: str, allows: Callable[[Any], object], *fields: str) -> _Rule:
-    return _Rule(code, message, allows, fields)
+def _field(listed: list[tuple[list[str], _RuleOfFields]]) -> _Field:
+    """The field with these rules, each with the path from the field to that of the rule."""
+    own = tuple((rule.code, rule.message, rule.allows) for path, rule in listed if not path)
+    required: dict[str, tuple[_Rule, ...]] = {}
+    inner: dict[str, list[tuple[list[str], _RuleOfFields]]] = {}
+    for path, rule in listed:
+        if len(path) == 1 and rule.allows is bool:
+            required[path[0]] = (*required.get(path[0], ()), (rule.code, rule.message, rule.allows))
+        elif path:
+            inner.setdefault(path[0], []).append((path[1:], rule))
+    return own, tuple((step, _field(below)) for step, below in inner.items()), required, frozenset(inner)
+
+
+def _rule(code: str, message: str, allows: Callable[[Any], object], *fields: str) -> _RuleOfFields:
+    return _RuleOfFields(code, message, allows, fields)
 
 
 def _matches(pattern: re.Pattern[str]) -> Callable[[Any], object]:
@@ -223,7 +220,7 @@ _VOLUMES_WITH_ITEMS = ("volumes[].secret", "volumes[].configMap")
 _CLAIMS = ("resourceClaims[].resourceClaimName", "resourceClaims[].resourceClaimTemplateName")
 
 
-def _of_items(*holders: str) -> tuple[_Rule, ...]:
+def _of_items(*holders: str) -> tuple[_RuleOfFields, ...]:
     """The rules about the items of ConfigMaps and Secrets at these paths."""
     return (
         _rule("DYN225", _NEEDED, bool, *(f"{holder}items[].{field}" for holder in holders for field in ("key", "path"))),
