@@ -73,7 +73,7 @@ def _function(settings: str = "") -> int:
     gc.disable()  # the process ends before garbage matters
     from krm_fn.yamlio import libyaml  # noqa: PLC0415
 
-    libyaml.suffices()
+    libyaml.use_alone()
     from krm_fn.krm import function  # noqa: PLC0415
 
     try:

@@ -66,6 +66,8 @@ def read(text: str) -> Block | None:
         value = reader.value()
     except (ValueError, IndexError):
         return None
+    if not value:  # a text without a key holds no mapping
+        return None
     return Block(value, reader.key_lines, reader.entries, [0, *accumulate(map(len, lines))])
 
 

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import sys
 
-_process = {"needs_no_more": False}
+_process = {"needs_all": True}
 
 
-def suffices() -> None:
-    """Declares that this process needs no other part of PyYAML, so that `prepare` loads the C parser alone."""
-    _process["needs_no_more"] = True
+def use_alone() -> None:
+    """Makes `prepare` load the C parser alone. Call this only in a process that needs no other part of PyYAML."""
+    _process["needs_all"] = False
 
 
 def prepare() -> None:
-    """Loads the C parser alone if that suffices. Call this before an import of yaml that a render may need."""
-    if _process["needs_no_more"]:
+    """Loads the C parser alone after `use_alone`. Call this before an import of yaml that a render may need."""
+    if not _process["needs_all"]:
         load()
 
 

@@ -50,6 +50,7 @@ LEFT = [
     ("an entry in a mapping", "a: b\n- c\n"),
     ("a key in a list", "a:\n  - b\n  c: d\n"),
     ("a list", "- a\n"),
+    ("only comments", "# a\n"),
     ("a deeper line below an older key", "a:\nb: c\n  d: e\n"),
     ("a number that JSON does not have", "a: .inf\n"),
     ("blanks in a literal block", "a: |\n  b\n   \n  c\n"),
