@@ -4,8 +4,6 @@ PYTHON ?= python3
 # More workers than the two cores that this is measured on, because many tests wait for servers.
 WORKERS ?= 3
 MINUTES ?= 60
-GRAPHS ?= 3000
-GRAPHS ?= 10000
 BASE ?= main
 # The tests that have make targets of their own.
 OTHERS := tests/gitops tests/containers tests/running tests/engine_flags tests/upgrades tests/site tests/releases/installed tests/playground
@@ -53,6 +51,7 @@ fuzz: $(VENV)/dev ## run the function on 18,000 resources with random mistakes; 
 admission: $(VENV)/dev tools ## compare krm-fn check with an API server on 5,000 random native objects; make test does it for 300
 	KRM_FN_TOOLS=required KRM_FN_ADMISSION=5000 $(BIN)/python -m pytest tests/api_server/test_admission.py
 
+convert-check: GRAPHS ?= 10000
 convert-check: $(VENV)/dev ## convert the graphs of examples and tests, and GRAPHS=10000 random ones, there and back; make test does it for fewer
 	KRM_FN_EXAMPLES=$$(( $(GRAPHS) / 2 )) $(BIN)/python -m pytest -n $(WORKERS) tests/convert/test_round_trips.py
 
@@ -65,6 +64,7 @@ forecast: $(VENV)/dev tools ## compare forecasts with a real server: 400 random 
 soak: $(VENV)/dev tools ## run krm-fn sync under random faults, MINUTES=60 by default; make test does it for half a minute
 	KRM_FN_TOOLS=required KRM_FN_SOAK_SECONDS=$$(( 60 * $(MINUTES) )) $(BIN)/python -m pytest -s tests/sync/test_soak.py
 
+soak-members: GRAPHS ?= 3000
 soak-members: $(VENV)/dev tools ## run three members of krm-fn sync, of which one is killed every two minutes, MINUTES=60 and GRAPHS=3000 by default
 	KRM_FN_TOOLS=required KRM_FN_SOAK_SECONDS=$$(( 60 * $(MINUTES) )) KRM_FN_SOAK_GRAPHS=$(GRAPHS) $(BIN)/python -m pytest -s tests/sync/test_soak_members.py
 
