@@ -50,6 +50,15 @@ def progress(graph: CachedObject, index: WorkloadIndex) -> dict[str, Any] | None
     return _state(id_, _next(graph, in_progress, id_, index))
 
 
+def is_behind(graph: CachedObject, index: WorkloadIndex) -> bool:
+    """Returns True if the stored status shows an earlier component than `progress` would now.
+
+    The component may have been restarted before its name was written. No event leads to the next step then.
+    """
+    stored = values.mapping(graph.status, "restart")
+    return bool(stored) and progress(graph, index) != stored
+
+
 def restart_id(graph: CachedObject) -> str:
     """Returns `spec.restart.id`; empty if the graph requests no restart."""
     return values.text((graph.restart or {}).get("id"))

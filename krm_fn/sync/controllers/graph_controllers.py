@@ -8,7 +8,7 @@ from typing import Any
 
 from krm_fn.kube import labels, values
 from krm_fn.kube.identity import ObjectKey
-from krm_fn.status import SyncFeatures, conditions, graph_status
+from krm_fn.status import SyncFeatures, conditions, graph_status, rolling_restart
 from krm_fn.status.cached_object import CachedObject
 from krm_fn.sync import controllers, logs, timestamps
 from krm_fn.sync.controllers import COMPONENTS, GRAPHS, UNMANAGED, Controller, ControllerContext, Watch
@@ -60,6 +60,9 @@ class GraphController(Controller):
         result = await self.write_status(key, entry, desired)
         if result is not None and result.result == "written":
             self._report_state(key, entry, desired)
+            written = self.context.cache.cached_object(key)
+            if written is not None and rolling_restart.is_behind(written, self.context.cache.workloads):
+                return 0.0
         return self.next_reconcile(result, graph, now)
 
     def _log_unmanaged(self, key: ObjectKey) -> None:
