@@ -23,20 +23,20 @@ func (r *reconciler) status(graph *unstructured.Unstructured, entries []entry, l
 	services := map[string]any{}
 	var waiting []string
 	failed := false
-	for _, each := range entries {
-		deployment, err := r.deployments.Deployments(graph.GetNamespace()).Get(each.Name)
+	for _, workload := range entries {
+		deployment, err := r.deployments.Deployments(graph.GetNamespace()).Get(workload.Name)
 		if err != nil {
-			waiting = append(waiting, each.Name+": Deployment not found")
+			waiting = append(waiting, workload.Name+": Deployment not found")
 			continue
 		}
-		services[each.Service] = counts(deployment)
+		services[workload.Service] = counts(deployment)
 		if !ready(deployment) {
 			failed = failed || stalled(deployment)
 			reason := why(deployment)
-			if problem := r.podProblem(graph, each.Service); problem != "" {
+			if problem := r.podProblem(graph, workload.Service); problem != "" {
 				reason = problem
 			}
-			waiting = append(waiting, fmt.Sprintf("%s: %s", each.Name, reason))
+			waiting = append(waiting, fmt.Sprintf("%s: %s", workload.Name, reason))
 		}
 	}
 	sort.Strings(waiting)
@@ -118,8 +118,8 @@ func counts(deployment *appsv1.Deployment) map[string]any {
 func condition(live map[string]any, kind, value, reason, message string, generation int64, now time.Time) map[string]any {
 	since := now.UTC().Format(time.RFC3339)
 	before, _ := live["conditions"].([]any)
-	for _, each := range before {
-		old, _ := each.(map[string]any)
+	for _, item := range before {
+		old, _ := item.(map[string]any)
 		if old["type"] == kind && old["status"] == value {
 			if kept, ok := old["lastTransitionTime"].(string); ok {
 				since = kept

@@ -136,7 +136,7 @@ class Writer:
     async def scale(self, kind: ApiResource, key: ObjectKey, replicas: int, entry: StoredObject[Any] | None = None) -> WriteResult:
         """Writes `spec.replicas` through the subresource `scale`. Raises Retry.
 
-        With an `entry`, the server refuses the write unless the object is still that one: nobody else has scaled it.
+        With an `entry`, the server refuses the write if the object has changed since, for example because an autoscaler scaled it.
         """
         metadata = {"metadata": entry.preconditions} if entry else {}
         return await self.patch(kind, key, {**metadata, "spec": {"replicas": replicas}}, subresource="scale")

@@ -97,8 +97,8 @@ def objects(plane: ControlPlane, namespace: str) -> dict[str, Object]:
     """The objects of a namespace by `Kind/name`: those of kinds that we render, without those that every namespace has."""
     found = {}
     for api_version, kind in _KINDS:
-        for each in of_kind(plane, api_version, kind, namespace):
-            found[f"{kind}/{each['metadata']['name']}"] = each
+        for resource in of_kind(plane, api_version, kind, namespace):
+            found[f"{kind}/{resource['metadata']['name']}"] = resource
     return {name: each for name, each in found.items() if name not in _NOT_OURS}
 
 

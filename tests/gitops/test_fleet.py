@@ -110,7 +110,9 @@ def test_objects_that_outlive_their_application(small_set):
     before = versions(fleet.plane, fleet.namespaces)
     fleet.argo.remove_cluster(second)
     fleet.push()
-    fleet.argo.wait(f"fleet-{second}", lambda status: "InvalidSpecError" in [each["type"] for each in status.get("conditions", [])])
+    fleet.argo.wait(
+        f"fleet-{second}", lambda status: "InvalidSpecError" in {condition["type"] for condition in status.get("conditions", [])}
+    )
     fleet.remove(second)
     server.eventually(lambda: fleet.applications().keys() == {first, third})
 

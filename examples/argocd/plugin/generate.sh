@@ -13,7 +13,8 @@ import os
 import sys
 
 # Without parameters, Argo CD sets the variable to null if the Application names the plugin, and does not set it otherwise.
-given = {each["name"]: each for each in json.loads(os.environ.get("ARGOCD_APP_PARAMETERS") or "[]") or []}
+parameters = json.loads(os.environ.get("ARGOCD_APP_PARAMETERS") or "null") or []
+given = {parameter["name"]: parameter for parameter in parameters}
 if unknown := given.keys() - {"config", "settings"}:
     sys.exit(f"unknown parameters: {', '.join(sorted(unknown))}; known are config and settings")
 file, settings = given.get("config", {}).get("string", ""), given.get("settings", {}).get("map") or {}

@@ -83,7 +83,7 @@ class AdapterController(Controller):
     async def _initialize(self, entry: StoredObject[CachedObject], graph: CachedObject) -> tuple[bool, float | None]:
         """Writes the first replicas into an adapter that has none. Returns true if it changed, and the pause if the server rejects it.
 
-        The write must not replace the number of an autoscaler that came a moment before. Raises Retry.
+        The write does not replace a number that an autoscaler has written since the adapter was read. Raises Retry.
         """
         replicas = replica_scaling.first_replicas(entry.value, graph, self.context.features) if self._desired_stored else None
         if replicas is None:
