@@ -60,9 +60,8 @@ class Pyodide:
 
 @pytest.fixture(scope="session")
 def pyodide(playground: Path) -> Iterator[Pyodide]:
-    """The real Pyodide with the archive of the playground."""
-    modules = build_playground.HERE / "node_modules"
-    command = ["node", str(HERE / "requests.mjs"), str(modules), str(playground / "python.zip")]
+    """The real Pyodide of the playground, with its archives."""
+    command = ["node", str(HERE / "requests.mjs"), str(playground)]
     pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     with subprocess.Popen(command, text=True, encoding="utf-8", cwd=playground, **pipes) as process:
         yield Pyodide(process)

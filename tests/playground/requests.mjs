@@ -1,14 +1,14 @@
-// Answers requests with the real Pyodide, as the worker of the page does: node requests.mjs NODE_MODULES ARCHIVE. One request and one
-// answer a line. The first line that it prints has the version of Python.
+// Answers requests with the real Pyodide, as the worker of the page does: node requests.mjs PLAYGROUND. One request and one answer
+// a line. The first line that it prints has the version of Python.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 
-const [modules, archive] = process.argv.slice(2);
-const { loadPyodide } = await import(pathToFileURL(join(modules, "pyodide", "pyodide.mjs")).href);
+const [playground] = process.argv.slice(2);
+const { loadPyodide } = await import(pathToFileURL(join(playground, "pyodide", "pyodide.mjs")).href);
 const python = await loadPyodide({ packages: [] });
-const bytes = readFileSync(archive);
+const bytes = readFileSync(join(playground, "python.zip"));
 python.unpackArchive(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length), "zip", { extractDir: "/lib/playground" });
 const answer = python.runPython("import sys\nsys.path.append('/lib/playground')\nfrom playground_requests import answer\nanswer");
 console.log(JSON.stringify({ python: python.runPython("sys.version.split()[0]"), parser: python.runPython("from krm_fn.yamlio import stream\nstream.Parser.__name__") }));
