@@ -16,6 +16,8 @@ from krm_fn import project
 from tests.support import builds, golden
 from tests.testbed import programs
 
+pytestmark = pytest.mark.xdist_group("installed copy")  # so that the copy is written once
+
 GRAPH = golden.EXAMPLES / "agg-vllm"
 LIST = (
     "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n- apiVersion: nvidia.com/v1alpha1\n  kind: DynamoGraphDeployment\n"

@@ -17,6 +17,8 @@ from tests.testbed import programs
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.xdist_group("wheel")  # so that the wheel is built once
+
 
 class User(NamedTuple):
     """A user with an environment of their own, in which nothing but the wheel was installed."""

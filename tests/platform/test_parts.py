@@ -12,6 +12,8 @@ from tests.platform import admission, installation
 from tests.support import golden, truth
 from tests.testbed import programs
 
+pytestmark = pytest.mark.xdist_group("parts")  # so that the parts are built once
+
 PLATFORM = admission.PLATFORM
 SYSTEM = "dynamo-system"
 TYPE, METRICS = "nvidia.com/dynamo-component-type", "nvidia.com/metrics-enabled"

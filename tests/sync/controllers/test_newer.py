@@ -16,6 +16,8 @@ from tests.testbed import control_plane, kubelet, programs, server, syncer
 from tests.testbed.asking import PROFILER, REQUEST, ask, generated
 from tests.testbed.place import GRAPH, Place, conditions
 
+pytestmark = pytest.mark.xdist_group("newer")  # so that one control plane starts
+
 ADAPTER, COMPONENT, MODEL = "DynamoGraphDeploymentScalingAdapter", "DynamoComponentDeployment", "DynamoModel"
 FEATURES = ("requests", "auto-apply", "pods", "restarts", "models", "device-claims")
 

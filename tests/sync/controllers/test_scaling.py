@@ -84,32 +84,6 @@ def test_an_autoscaler_finds_the_number_and_the_pods_of_an_adapter(place):
     assert len(found) == 2
 
 
-_LATE_SCALES = """
-import asyncio, pathlib
-from krm_fn.sync.writer import Writer
-scale = Writer.scale
-async def late_scale(*arguments):
-    while not pathlib.Path({!r}).exists():
-        await asyncio.sleep(0.05)
-    return await scale(*arguments)
-Writer.scale = late_scale
-"""
-
-
-def test_the_first_number_of_an_adapter_replaces_no_other(dynamo, tmp_path):
-    """Someone scales the adapter after the syncer has read it, and before the syncer writes the first number."""
-    place = Place(dynamo, dynamo.namespace("scale-race"))
-    options, scaled = (f"--namespace={place.namespace}", "--no-leader-election"), tmp_path / "scaled"
-    with syncer.running(dynamo.kubeconfig, tmp_path, *options, prelude=_LATE_SCALES.format(str(scaled))) as running:
-        place.deploy(chat(replicas=1))
-        server.eventually(lambda: running.metric("resources", kind=ADAPTER) == 1)
-        place.kubectl("scale", "dgdsa/chat-worker", "--replicas=3")
-        scaled.touch()
-        server.eventually(lambda: running.metric("writes_total", kind=ADAPTER, result="conflict") == 1)
-        server.eventually(lambda: place.get("Deployment", "chat-worker")["spec"]["replicas"] == 3)
-    assert place.get(ADAPTER, "chat-worker")["spec"]["desiredReplicas"] == 3
-
-
 def test_scaling_is_told_with_its_time(place):
     place.deploy(chat(replicas=1))
     first = place.wait("chat-worker", has(1), ADAPTER)
