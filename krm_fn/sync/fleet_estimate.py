@@ -27,8 +27,8 @@ START_SECONDS = 0.6
 READ_SECONDS = 0.25
 """CPU seconds to read 1,000 objects, most of which is the parsing of JSON."""
 CHANGE_SECONDS = 0.007
-"""CPU seconds for one change: an event, a reconcile and the write of a status. `make bench-sync` measured 6.3 to 6.9 ms with 1,100 to 50,000
-objects (CPU per change)."""
+"""CPU seconds for one change: an event, a reconcile and the write of a status. `make bench-sync` measured 6.3 to 6.9 ms (CPU per change),
+with 1,100 to 50,000 objects."""
 IDLE_SECONDS = 14.0
 """CPU seconds of an hour without changes: the leader's Lease, probes and scrapes. `make bench-fleet` measured it for 1,000 and 5,000
 graphs."""
