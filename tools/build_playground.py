@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import zipfile
 from pathlib import Path
 
@@ -24,6 +25,7 @@ EXAMPLES = ROOT / "examples"
 _INPUTS = ("graph.yaml", "request.yaml")
 _FIRST = "agg-vllm"
 _DATA = (".py", ".json", ".yaml")
+_LIBRARY = "python_stdlib.zip"
 _DATE = (2020, 1, 1, 0, 0, 0)
 """The date of all files in the archive, so that the same files give the same bytes."""
 
@@ -53,7 +55,8 @@ def build(output: Path) -> None:
     partial = output.with_name(output.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
     shutil.copytree(HERE / "page", partial)
-    write_archive(partial / "python.zip")
+    _write_archive(partial / "python.zip", _packages())
+    _write_library(partial / "pyodide" / _LIBRARY)
     (partial / "examples.json").write_text(json.dumps(examples(), ensure_ascii=False), "utf-8")
     (partial / "schema.json").write_bytes(_run([sys.executable, "-m", "krm_fn", "schema"]))
     _run([_node(), str(HERE / "build.mjs"), str(partial.resolve()), krm_fn.__version__])
@@ -73,17 +76,17 @@ def install_packages() -> None:
     mark.write_text(lock.read_text("utf-8"), "utf-8")
 
 
-def write_archive(target: Path) -> None:
-    """Writes the Python packages into an archive, with their licences."""
+def _write_archive(target: Path, files: dict[str, Path]) -> None:
+    """Writes an archive of files by their names in it."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name, path in sorted(_python_files().items()):
+        for name, path in sorted(files.items()):
             entry = zipfile.ZipInfo(name, _DATE)
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, path.read_bytes())
 
 
-def _python_files() -> dict[str, Path]:
-    """Returns the files of the archive by their names in it."""
+def _packages() -> dict[str, Path]:
+    """Returns the files of the Python packages, with their licences."""
     folder = Path(krm_fn.__file__).parent
     files = {path.relative_to(folder.parent).as_posix(): path for path in folder.rglob("*") if path.suffix in _DATA}
     files["playground_requests.py"] = HERE / "python" / "playground_requests.py"
@@ -92,6 +95,17 @@ def _python_files() -> dict[str, Path]:
             if file.suffix == ".py" or "licens" in file.as_posix().lower():
                 files[file.as_posix()] = Path(str(file.locate()))
     return files
+
+
+def _write_library(target: Path) -> None:
+    """Writes Python's standard library, compiled. Pyodide brings its sources, and would compile each module at each start of the page."""
+    target.parent.mkdir()
+    with tempfile.TemporaryDirectory() as folder:
+        with zipfile.ZipFile(HERE / "node_modules" / "pyodide" / _LIBRARY) as sources:
+            sources.extractall(folder)
+        _run([_node(), str(HERE / "compile_library.mjs"), folder])
+        files = {path.relative_to(folder).as_posix(): path for path in Path(folder).rglob("*") if path.is_file()}
+        _write_archive(target, {name: path for name, path in files.items() if not name.endswith(".py")})
 
 
 def examples() -> list[dict[str, str]]:

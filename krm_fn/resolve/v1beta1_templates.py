@@ -99,7 +99,7 @@ def with_worker_hash(graph: Graph, listed: Sequence[ComponentTemplate], worker_h
     if not any(is_worker(template.component) for template in listed):
         return tuple(listed)
     if not worker_hash or any(template.roles for template in listed):
-        return templates(graph, worker_hash)  # without a hash there are no labels, and roles have pods of their own with them
+        return templates(graph, worker_hash)  # _with_labels removes no label, and does not change the pod templates of roles
     return tuple(_with_labels(template, _marks(template.component, worker_hash, picked=False)) for template in listed)
 
 

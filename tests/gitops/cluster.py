@@ -95,11 +95,12 @@ def of_kind(plane: ControlPlane, api_version: str, kind: str, namespace: str) ->
 
 def objects(plane: ControlPlane, namespace: str) -> dict[str, Object]:
     """The objects of a namespace by `Kind/name`: those of kinds that we render, without those that every namespace has."""
-    found = {}
-    for api_version, kind in _KINDS:
-        for resource in of_kind(plane, api_version, kind, namespace):
-            found[f"{kind}/{resource['metadata']['name']}"] = resource
-    return {name: each for name, each in found.items() if name not in _NOT_OURS}
+    resources = {
+        f"{kind}/{resource['metadata']['name']}": resource
+        for api_version, kind in _KINDS
+        for resource in of_kind(plane, api_version, kind, namespace)
+    }
+    return {name: resource for name, resource in resources.items() if name not in _NOT_OURS}
 
 
 def versions(plane: ControlPlane, namespace: str) -> dict[str, tuple[str, str]]:

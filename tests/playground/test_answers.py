@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import zipfile
 
+import build_playground
 import pytest
 from playground.python import playground_requests
 
@@ -21,6 +23,16 @@ def test_pyodide_has_no_libyaml(pyodide):
     from krm_fn.yamlio import stream  # noqa: PLC0415
 
     assert vars(stream)["Parser"].__name__ == "CParser"
+
+
+def test_the_page_compiles_no_module_of_the_standard_library(playground):
+    """Pyodide brings sources; the page has each of them compiled, and no other module."""
+    sources, compiled = (
+        {name for name in zipfile.ZipFile(folder / "pyodide" / "python_stdlib.zip").namelist() if name.endswith((".py", ".pyc"))}
+        for folder in (build_playground.HERE / "node_modules", playground)
+    )
+    assert sources
+    assert compiled == {f"{name}c" for name in sources}
 
 
 def test_the_first_render_needs_less_than_five_seconds(pyodide, measured):

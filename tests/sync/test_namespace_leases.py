@@ -187,7 +187,7 @@ async def test_our_marker_is_valid_from_the_first_moment(fragile):
 
 
 def test_our_marker_is_renewed_and_made_again(fragile, monkeypatch):
-    monkeypatch.setattr(namespace_leases, "RENEW_PERIOD", 2.0)  # also the time that a renewal gets
+    monkeypatch.setattr(namespace_leases, "RENEW_PERIOD", 2.0)  # also the timeout of a renewal
     _renewed(fragile)
 
 
@@ -241,7 +241,7 @@ async def test_a_marker_that_cannot_be_made_ends_the_syncer(fragile):
 
 def test_a_marker_that_cannot_be_renewed_twice_ends_the_syncer(fragile, between, monkeypatch):
     """As in the reference: after that, a cluster-wide operator would work beside us."""
-    monkeypatch.setattr(namespace_leases, "RENEW_PERIOD", 2.0)  # also the time that a renewal gets
+    monkeypatch.setattr(namespace_leases, "RENEW_PERIOD", 2.0)  # also the timeout of a renewal
     _lost(fragile, between)
 
 

@@ -1,22 +1,16 @@
 // Bundles the scripts: node build.mjs FOLDER VERSION. The folder already has the other files, which the service worker keeps.
 import { createHash } from "node:crypto";
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { loadPyodide } from "pyodide";
-import { compiledLibrary } from "./standard_library.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const [folder, version] = process.argv.slice(2);
 const common = { bundle: true, format: "esm", target: "es2022", minify: true, absWorkingDir: here, logLevel: "warning", legalComments: "linked" };
 
 const PYODIDE = ["pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "pyodide-lock.json"];
-const LIBRARY = "python_stdlib.zip";
-const pyodide = join(here, "node_modules", "pyodide");
-mkdirSync(join(folder, "pyodide"), { recursive: true });
-for (const name of PYODIDE) copyFileSync(join(pyodide, name), join(folder, "pyodide", name));
-writeFileSync(join(folder, "pyodide", LIBRARY), await compiledLibrary(loadPyodide, readFileSync(join(pyodide, LIBRARY))));
+for (const name of PYODIDE) copyFileSync(join(here, "node_modules", "pyodide", name), join(folder, "pyodide", name));
 
 await build({
   ...common,

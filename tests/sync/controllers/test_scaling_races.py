@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from krm_fn.kube.identity import ADAPTER
 from tests.support import given
 from tests.testbed import server, syncer
 from tests.testbed.place import Place
 
-ADAPTER = "DynamoGraphDeploymentScalingAdapter"
 _LATE_SCALES = """
 import asyncio, pathlib
 from krm_fn.sync.writer import Writer
