@@ -129,12 +129,16 @@ class ApplicationSet(NamedTuple):
         serve(self.plane, self.namespaces, lambda name: _healthy(self.argo.application(f"fleet-{name}"), commit))
 
     def push(self) -> str:
-        """Commit, and make Argo CD read Git, as a webhook does; returns the commit."""
+        """Commit, and make Argo CD read Git, as a webhook does; returns the commit.
+
+        The ApplicationSet deletes the Application of a removed folder at any time from now on, so that one is not refreshed.
+        """
         commit = self.repository.commit()
         annotations = {"argocd.argoproj.io/application-set-refresh": "true"}
         cluster.patch(self.plane, self.resource(), {"metadata": {"annotations": annotations}})
-        for resource in self.applications().values():
-            self.argo.refresh(resource["metadata"]["name"])
+        for name, resource in self.applications().items():
+            if (self.folder / "clusters" / name).exists():
+                self.argo.refresh(resource["metadata"]["name"])
         return commit
 
     def remove(self, name: str) -> None:
