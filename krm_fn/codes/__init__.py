@@ -15,6 +15,7 @@ repositories, 600-629 command lines of engines, 640-649 budgets, 650-669 upgrade
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib import resources
 from typing import NamedTuple
@@ -26,12 +27,13 @@ _FOLDER = f"https://{project.REPOSITORY}/blob/main/docs/errors"
 
 
 class Page(NamedTuple):
-    """A title, the meaning of a code and the fix, and often YAML with the mistake and the same YAML without it.
+    """A title, an example of the message, the meaning of a code and the fix, and often YAML with the mistake and the same without it.
 
-    An example begins with the fields of a resource, or with those of a graph's `spec`.
+    YAML begins with the fields of a resource, or with those of a graph's `spec`. The message is that of the YAML with the mistake.
     """
 
     title: str
+    message: str
     means: str
     fix: str
     wrong: str = ""
@@ -75,7 +77,14 @@ def plain(code: str) -> str:
 
 def markdown(code: str) -> str:
     """Returns the whole page of a code as Markdown."""
-    title, means, fix, *yaml = page(code)
+    title, message, means, fix, *yaml = page(code)
     examples = [f"```yaml\n{text}```" for text in yaml if text]
-    sections = [f"# {code}: {title}", means, "## Fix", fix, "\n\nbecomes\n\n".join(examples)]
+    said = f"The message, for example: {_code_span(message)}"
+    sections = [f"# {code}: {title}", said, means, "## Fix", fix, "\n\nbecomes\n\n".join(examples)]
     return "\n\n".join(sections).rstrip() + "\n"
+
+
+def _code_span(text: str) -> str:
+    """Returns text in more backticks than it has in a row (CommonMark, section 6.1)."""
+    fence = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
+    return f"{fence} {text} {fence}" if "`" in text else f"{fence}{text}{fence}"

@@ -36,6 +36,35 @@ def test_code_and_title_find_its_page_first(reader, address, code):
     assert _ask(page, codes.page(code).title)[0] == f"errors/{code}.html"
 
 
+MESSAGES = {
+    'the field takes an integer, not the string "4"; write 4 without quotes': "DYN021",
+    'graph.yaml:10:7: error DYN021 spec.services.Frontend.replicas: the field takes an integer, not the string "2"; write 2': "DYN021",
+    "unknown field in Kubernetes 1.36; write imagePullPolicy, or set unknownFields: warn if your Kubernetes knows it": "DYN029",
+    "the graph has no components; add one": "DYN100",
+    "the graph has no component Prefill; write one of Frontend, Decode": "DYN108",
+    "Decode cannot scale this service, because it has no scaling adapter; set scalingAdapter.enabled: true": "DYN118",
+    "the LeaderWorkerSet would be named search-prefill-0, which is 3 over the limit of 50 characters": "DYN143",
+    "the host would be 'search_prod.example', which is not a valid host name": "DYN157",
+    "Grove refuses pods with topologySpreadConstraints, because it places them itself; remove the field": "DYN168",
+    "the request 64Gi is more than the limit 32Gi": "DYN211",
+    "spec.services.Decode.replicas cannot change from 2 to 4, because a scaling adapter owns them": "DYN403",
+    "this component runs trtllm, and Router runs vllm; use one engine in each graph": "DYN478",
+    "no image has version 1.0 or later; images of a newer version move the resource to their release": "DYN482",
+    "the build of the working tree ended with exit code 2; repair `make build`": "DYN516",
+    "all 8 replicas of Decode restart at the same time": "DYN533",
+    "`--max-num-batched-token` is not a flag of dynamo.vllm 1.6.1 (vllm 0.31.0); write --max-num-batched-tokens": "DYN600",
+    "the engine needs 16 GPUs, and the pod has 8 GPUs": "DYN612",
+    "the budget llm is exceeded: 64 GPUs at the peak, and the limit is 48": "DYN640",
+}
+
+
+def test_message_finds_the_page_of_its_code_first(reader, address):
+    """The message of a finding, as a log has it, finds the page of its code. The names and values in it are not those of the page."""
+    page = _search(reader.new_page(), f"{address}index.html")
+    found = {message: _ask(page, message)[0] for message in MESSAGES}
+    assert found == {message: f"errors/{code}.html" for message, code in MESSAGES.items()}
+
+
 def test_search_works_in_copy_on_disk(chromium, site):
     """The search also works without a server: in a file that the browser opens from a disk. It asks no host."""
     context = chromium.new_context()

@@ -1,6 +1,7 @@
 // Appended to the search worker of the generator, which finds only sections with all words of the input. Readers ask whole questions, so
 // this also looks for sections with most of the words. Words without a meaning of their own do not count. The best section of each page
-// comes before further sections, because the first screen shows few results.
+// comes before further sections, because the first screen shows few results. Readers also paste the message of a finding, with the names of
+// their own resources in it. The page of its code comes first.
 {
   const SHOWN = 20; // sections at most
   const TRIED = 40; // queries at most for one input
@@ -9,6 +10,7 @@
       "have he how i if im in into is isn isnt it its just make makes me my no of off on or our out please s should so some still t than that " +
       "the their them then there these they this to up us using was way we were what when where which who why will with without would you your").split(" "),
   );
+  const ERRORS = /(^|\/)errors\/(DYN\d{3})\.html$/; // the first section of such a page has an example of the message
   const LAST = /(^|\/)(changelog|contributing|upstream)\.html/; // pages about the project itself come after all others
 
   const engine = self.onmessage;
@@ -16,6 +18,8 @@
   let answers = [];
   let locations = []; // of sections, by their ids
   let titles = [];
+  let messages = []; // {id, code, rows} of the pages of codes
+  let weights = new Map(); // of rows of words: a row of few messages weighs more
   self.postMessage = (message) => (message.type === 3 ? answers.push(message) : post(message));
 
   /** The answer of the engine to one query. The engine writes into its query, so it gets a copy. */
@@ -58,6 +62,36 @@
     return [...scores.values()].sort((one, other) => other.score - one.score).map(({ item }) => item);
   };
 
+  /** All rows of three words in a text. Numbers and punctuation do not count. */
+  const rows = (text) => {
+    const list = text.toLowerCase().match(/\p{L}+/gu) ?? [];
+    return new Set(list.slice(2).map((_, index) => list.slice(index, index + 3).join(" ")));
+  };
+
+  /** Reads the examples of messages from the pages of codes. */
+  const learn = (sections) => {
+    messages = sections.flatMap(({ location, text }, id) => {
+      const code = ERRORS.exec(location)?.[2];
+      const example = /<code>(.*?)<\/code>/s.exec(text)?.[1] ?? "";
+      return code ? [{ id, code, rows: rows(example.replace(/&\w+;/g, " ")) }] : [];
+    });
+    const counts = new Map();
+    messages.forEach((message) => message.rows.forEach((row) => counts.set(row, (counts.get(row) ?? 0) + 1)));
+    weights = new Map([...counts].map(([row, count]) => [row, Math.log(messages.length / count)]));
+  };
+
+  /** The pages of at most three codes: those in the input, else those whose message is most like the input. */
+  const ofMessages = (event, input) => {
+    const codes = new Set(input.match(/DYN\d{3}/g));
+    const asked = [...rows(input)];
+    const alike = (message) => asked.filter((row) => message.rows.has(row)).reduce((sum, row) => sum + weights.get(row), 0);
+    const scores = messages.map((message) => ({ ...message, score: codes.size ? Number(codes.has(message.code)) : alike(message) }));
+    const enough = codes.size ? 1 : Math.log(messages.length / 2); // the weight of a row that two messages have
+    const best = scores.filter(({ score }) => score >= enough).sort((one, other) => other.score - one.score);
+    // The engine finds a code in the title of its page.
+    return best.slice(0, 3).flatMap(({ id, code }) => ask(event, code).data.items.filter((item) => item.id === id));
+  };
+
   /** The best section of each page first. Pages about the project itself come last. */
   const ordered = (items) => {
     const seen = new Set();
@@ -75,6 +109,7 @@
     if (event.data.type === 0) {
       locations = event.data.data.items.map((item) => item.location);
       titles = event.data.data.items.map((item) => item.title.toLowerCase());
+      learn(event.data.data.items);
     }
     if (event.data.type !== 2) return engine(event);
     const answer = ask(event);
@@ -83,8 +118,8 @@
     const list = typeof input === "string" && !page ? words(input) : [];
     if (list.length > 1) {
       const exact = answer.data.items.filter((item) => titles[item.id].includes(input.trim().toLowerCase()));
-      const known = new Set(exact.map((item) => item.id));
-      const items = ordered([...exact, ...ranked(event, list).filter((item) => !known.has(item.id))]).slice(0, SHOWN);
+      const found = [...exact, ...ofMessages(event, input), ...ranked(event, list)];
+      const items = ordered([...new Map(found.map((item) => [item.id, item])).values()]).slice(0, SHOWN); // each section once
       return post({ ...answer, data: { ...answer.data, items, pagination: { total: items.length } } });
     }
     return post({ ...answer, data: { ...answer.data, items: ordered(answer.data.items) } });
