@@ -14,9 +14,9 @@ from tests.sync.loops import eventually, runs
 
 @pytest.fixture
 def quick(monkeypatch):
-    """The times of the election, shorter."""
-    monkeypatch.setattr(leader_election, "LEASE_DURATION", 3)
-    monkeypatch.setattr(leader_election, "RENEW_DEADLINE", 2.0)
+    """The times of the election, shorter. A renewal may need three requests, which take their time on a busy machine."""
+    monkeypatch.setattr(leader_election, "LEASE_DURATION", 6)
+    monkeypatch.setattr(leader_election, "RENEW_DEADLINE", 4.0)
     monkeypatch.setattr(leader_election, "RETRY_PERIOD", 0.2)
 
 
@@ -240,7 +240,7 @@ async def _silenced(fragile, between, abandoned):
             "soon after; a busy machine needs longer"
         )
         assert not only.leads, "nothing is written any more before the process ends"
-        assert "could not be renewed for 2 s" in abandoned[0]
+        assert "could not be renewed for 4 s" in abandoned[0]
         await only.crash()
         between.cut()  # a silent connection would outlive the test
         await asyncio.sleep(0.2)
