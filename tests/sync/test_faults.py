@@ -175,8 +175,10 @@ def test_ended_while_it_writes(number, intact, plane, account, tmp_path):
         turning.start()
         turning.join()
         plane.apiserver.pause()
-        code = running.server.end(number, seconds=15)
-        plane.apiserver.resume()
+        try:
+            code = running.server.end(number, seconds=30)  # a kubelet waits as long
+        finally:
+            plane.apiserver.resume()
     assert code == (0 if number == signal.SIGTERM else -signal.SIGKILL)
     with syncer.running(account, tmp_path, name="next"):
         intact.settle()
