@@ -62,11 +62,11 @@ class Store(Generic[V]):
         """Stores a version from a list or a watch. Returns True if it replaced the stored one, and the value before (None: a new object).
 
         A version of the same object (uid) that is not newer replaces nothing: the answer to our own write arrived before it. `source` is
-        the informer, which may remove the object again.
+        the informer, which may remove the object again. After an older version it may not, because another watch is ahead of its own.
         """
         before = self._entries.get(key)
         if before is not None and before.uid == uid and not self._is_newer(key, resource_version, before.resource_version):
-            if before.source is not source:
+            if before.source is not source and before.resource_version == resource_version:
                 self._entries[key] = before._replace(source=source)
             return False, before.value
         self._entries[key] = StoredObject(uid, resource_version, value, source)
@@ -88,6 +88,14 @@ class Store(Generic[V]):
         self._distrusted.discard(key)
         entry = self._entries.pop(key, None)
         return None if entry is None else entry.value
+
+    def has_newer(self, key: ObjectKey, uid: str, resource_version: str) -> bool:
+        """Returns True if a newer version of the same object is stored."""
+        entry = self._entries.get(key)
+        if entry is None or entry.uid != uid or key in self._distrusted:
+            return False
+        stored = entry.resource_version
+        return stored.isdigit() and resource_version.isdigit() and int(stored) > int(resource_version)
 
     def newest(self) -> int:
         """Returns the highest resourceVersion in the store, without distrusted objects; 0 if none is left."""
@@ -187,8 +195,14 @@ class Informer(Generic[V]):
             self._on_change(key, before, value)
 
     def drop(self, resource: Resource) -> None:
-        """Removes an object that does not exist any more, or that the selectors do not select any more."""
-        self._drop_own(self._key(resource["metadata"]))
+        """Removes an object that does not exist any more, or that the selectors do not select any more.
+
+        A newer version in the store is the answer to our own write: the object exists, and another watch has it or brings it soon.
+        """
+        metadata = resource["metadata"]
+        key = self._key(metadata)
+        if not self._store.has_newer(key, str(metadata.get("uid", "")), str(metadata.get("resourceVersion", ""))):
+            self._drop_own(key)
 
     def _drop_own(self, key: ObjectKey) -> None:
         """Removes an object if this informer stored it last."""

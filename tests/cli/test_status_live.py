@@ -18,7 +18,8 @@ import pytest
 from krm_fn.kube import labels
 from tests.cli import console
 from tests.cli.test_status import GRAPH, deployment
-from tests.testbed import programs
+from tests.platform import installation
+from tests.testbed import programs, server
 from tests.testbed.api import MERGE
 
 if TYPE_CHECKING:
@@ -175,6 +176,9 @@ def test_an_account_without_rights_gets_notes(cluster, tmp_path):
     config = json.loads(cluster.plane.kubeconfig.read_text())
     config["users"][0]["user"] = {"token": answer.body["status"]["token"]}
     (tmp_path / "kubeconfig").write_text(json.dumps(config))
+    reader = f"system:serviceaccount:{cluster.namespace}:reader"
+    graphs = ("list", "nvidia.com", "dynamographdeployments")
+    server.eventually(lambda: installation.may(cluster.plane, reader, cluster.namespace, *graphs))  # a new Role takes a moment
     done = console.run("status", "-n", cluster.namespace, "--kubeconfig", tmp_path / "kubeconfig")
     assert done.code == 0
     assert "note: cannot list deployments: " in done.err

@@ -15,6 +15,7 @@ import pytest
 
 from krm_fn.kube import identity, labels
 from krm_fn.manifests import wait_for_leader
+from tests.platform import installation
 from tests.support import given, nodes
 from tests.testbed import server, syncer
 
@@ -145,6 +146,8 @@ def cluster(control_plane: ControlPlane) -> ControlPlane:
     for each in [*wanted, given.item("ServiceAccount", "poor", namespace=NAMESPACE)]:
         answer = control_plane.apply(each, dry_run=False)
         assert answer.ok, answer.message
+    user = f"system:serviceaccount:{NAMESPACE}:{ACCOUNT}"
+    server.eventually(lambda: installation.may(control_plane, user, NAMESPACE, "list", "", "pods"))  # a new Role takes a moment
     return control_plane
 
 

@@ -253,8 +253,14 @@ def people(installed):
     """Users with one role each in the namespace of the page."""
     for user, role in BOUND.items():
         installed.kubectl("create", "rolebinding", "-n", "inference", f"may-{user}", f"--clusterrole={role}", f"--user={user}")
-    # The rules of platform/access join the roles a moment after they are there.
-    server.eventually(lambda: installation.may(installed, "owner", "inference", "patch", "nvidia.com", "dynamoworkermetadatas"))
+    # The rules of platform/access join each role a moment after they are there.
+    for user, verb, resource in (
+        ("viewer", "list", "dynamographdeployments"),
+        ("editor", "patch", "dynamographdeployments"),
+        ("owner", "patch", "dynamoworkermetadatas"),
+        ("owner", "patch", "dynamographdeployments"),
+    ):
+        server.eventually(lambda: installation.may(installed, user, "inference", verb, "nvidia.com", resource))  # noqa: B023 - called at once
     return installed
 
 
@@ -283,9 +289,12 @@ def test_who_administers_one_namespace_needs_no_more(people, tmp_path):
     built = installation.build(with_own_roles(around))
     assert "kind: ClusterRole" not in built
     installation.apply(people, built, "--as=hermit")
-    planner = "system:serviceaccount:alone:planner-serviceaccount"
-    assert installation.may(people, planner, "alone", "patch", "nvidia.com", "dynamographdeploymentscalingadapters/scale")
-    assert installation.may(people, "system:serviceaccount:alone:dgdr-profiling-job", "alone", "patch", "batch", "jobs")
+    for account, group, resource in (
+        ("planner-serviceaccount", "nvidia.com", "dynamographdeploymentscalingadapters/scale"),
+        ("dgdr-profiling-job", "batch", "jobs"),
+    ):
+        user = f"system:serviceaccount:alone:{account}"
+        server.eventually(lambda: installation.may(people, user, "alone", "patch", group, resource))  # noqa: B023 - called at once
 
 
 def with_own_roles(folder):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 
 import pytest
@@ -16,7 +17,7 @@ from krm_fn.status import model_endpoints
 from krm_fn.sync import graph_applier, leader_election, namespace_leases, options
 from tests.platform import admission, installation, pages, runs
 from tests.support import given
-from tests.testbed import programs
+from tests.testbed import programs, server
 
 SYNCER = admission.PLATFORM / "syncer"
 COMPONENTS = sorted(file.parent.name for file in SYNCER.glob("*/kustomization.yaml") if "kind: Component" in file.read_text())
@@ -275,9 +276,9 @@ def test_rights(feature, tmp_path, control_plane):
     own = FEATURES.get(feature, [])
     theirs = [right for name, rights in FEATURES.items() if name != feature for right in rights if right not in own]
     never = [right for right in NEVER if right not in own]
-    assert refused(control_plane, user, TEAM, [*CORE, *own]) == []
+    gets(control_plane, user, TEAM, [*CORE, *own])
     assert allowed(control_plane, user, TEAM, [*theirs, *OWN, *HOLDING, *never]) == []
-    assert refused(control_plane, user, home, OWN) == []
+    gets(control_plane, user, home, OWN)
     assert allowed(control_plane, user, home, never) == []
 
 
@@ -290,7 +291,7 @@ def test_rights_in_one_namespace(tmp_path, control_plane, crds):
     )
     user = f"system:serviceaccount:{home}:krm-fn-sync"
     rights = [*CORE, *OWN, *HOLDING, *(right for found in FEATURES.values() for right in found)]
-    assert refused(control_plane, user, home, rights) == []
+    gets(control_plane, user, home, rights)
     assert allowed(control_plane, user, TEAM, rights) == []
     assert allowed(control_plane, user, home, [right for right in NEVER[:-1] if right not in rights]) == []
 
@@ -305,8 +306,17 @@ def allowed(plane, user, namespace, rights):
     return [right for right in rights if installation.may(plane, user, namespace, *right)]
 
 
-def refused(plane, user, namespace, rights):
-    return [right for right in rights if not installation.may(plane, user, namespace, *right)]
+def gets(plane, user, namespace, rights):
+    """Wait until the user has each of these rights: new roles take effect after a moment. Raises AssertionError with the missing ones."""
+    missing = [*rights]
+
+    def complete():
+        missing[:] = [right for right in missing if not installation.may(plane, user, namespace, *right)]
+        return not missing
+
+    with contextlib.suppress(TimeoutError):
+        server.eventually(complete, 30)
+    assert missing == []
 
 
 def test_the_page_names_every_part():

@@ -140,7 +140,7 @@ def test_etcd_paused(intact, plane, account, tmp_path):
         plane.wait()
         intact.graphs[-1].turn(ready=False)
         intact.settle(AFTER_RESTART + SLACK)
-        assert running.ready()
+        server.eventually(running.ready, SLACK)
 
 
 def test_two_replicas_and_one_writer(intact, account, tmp_path):
@@ -175,8 +175,10 @@ def test_ended_while_it_writes(number, intact, plane, account, tmp_path):
         turning.start()
         turning.join()
         plane.apiserver.pause()
-        code = running.server.end(number, seconds=15)
-        plane.apiserver.resume()
+        try:
+            code = running.server.end(number, seconds=30)  # a kubelet waits as long
+        finally:
+            plane.apiserver.resume()
     assert code == (0 if number == signal.SIGTERM else -signal.SIGKILL)
     with syncer.running(account, tmp_path, name="next"):
         intact.settle()
@@ -233,12 +235,13 @@ def test_definition_without_a_field_and_back(intact, plane, account, tmp_path):
     with syncer.running(account, tmp_path) as running:
         intact.settle()
         definitions.serve(plane, [without_generation(definition)])
-        pruned(intact)
+        server.eventually(lambda: not keeps_generation(intact))
         intact.turn(ready=False)
         server.eventually(lambda: {each.state() for each in intact.graphs} == {"pending"})
         intact.settle()
         server.eventually(lambda: quiet(running))
     definitions.serve(plane, [definition])
+    server.eventually(lambda: keeps_generation(intact))
     with syncer.running(account, tmp_path, name="next"):
         intact.settle()
 
@@ -262,15 +265,11 @@ def without_generation(definition):
     return copied
 
 
-def pruned(fleet):
-    """Return as soon as the API server drops the field; it takes a new definition into use after a moment."""
-
-    def dropped():
-        first = fleet.graphs[0]
-        found = first.place.patch(GRAPH, first.name, {"status": {"observedGeneration": 99}}, "/status")
-        return "observedGeneration" not in found["status"]
-
-    server.eventually(dropped)
+def keeps_generation(fleet):
+    """True if the API server stores the field. It takes a new definition into use after a moment."""
+    first = fleet.graphs[0]
+    found = first.place.patch(GRAPH, first.name, {"status": {"observedGeneration": 99}}, "/status")
+    return "observedGeneration" in found["status"]
 
 
 def test_definition_deleted_and_made_anew(intact, plane, account, tmp_path):

@@ -55,6 +55,29 @@ def test_the_old_watch_comes_first(store, mirror):
     assert changes == [(KEY, None, "1"), (KEY, "1", None), (KEY, None, "2")]
 
 
+def test_the_new_watch_is_ahead_of_the_old_one(store, mirror):
+    """The labels change soon after another change, and the old watch brings both later."""
+    old, new, changes = mirror
+    new.put(deployment(3))
+    old.put(deployment(2))
+    old.drop(deployment(3))
+    assert store.get(KEY) == "3"
+    new.drop(deployment(4))
+    assert changes == [(KEY, None, "1"), (KEY, "1", "3"), (KEY, "3", None)]
+
+
+def test_our_own_write_is_ahead_of_both_watches(store, mirror):
+    """The labels change, and then we write the object."""
+    old, new, changes = mirror
+    store.update(KEY, "x", "3", "3")
+    new.put(deployment(2))
+    old.drop(deployment(2))
+    assert store.get(KEY) == "3"
+    new.put(deployment(3))
+    new.drop(deployment(4))
+    assert changes == [(KEY, None, "1"), (KEY, "3", None)]
+
+
 def test_a_new_reading_of_the_old_watch_removes_only_its_own_objects(store, mirror):
     old, new, _ = mirror
     old.put(deployment(1, "y"))

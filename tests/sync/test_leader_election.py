@@ -14,9 +14,9 @@ from tests.sync.loops import eventually, runs
 
 @pytest.fixture
 def quick(monkeypatch):
-    """The times of the election, shorter."""
-    monkeypatch.setattr(leader_election, "LEASE_DURATION", 3)
-    monkeypatch.setattr(leader_election, "RENEW_DEADLINE", 2.0)
+    """The times of the election, shorter. A renewal may need three requests, which take their time on a busy machine."""
+    monkeypatch.setattr(leader_election, "LEASE_DURATION", 6)
+    monkeypatch.setattr(leader_election, "RENEW_DEADLINE", 4.0)
     monkeypatch.setattr(leader_election, "RETRY_PERIOD", 0.2)
 
 
@@ -100,13 +100,28 @@ async def test_one_leads_and_the_lease_names_it(fragile):
 
 
 @runs
-async def test_a_released_lease_is_taken_within_two_seconds(fragile):
+async def test_a_released_lease_is_taken_within_two_seconds(fragile, monkeypatch):
+    """The next look of the other replica takes it."""
     async with replicas(fragile, "lease-released", "a", "b") as (first, second):
         await first.stop()
         assert not first.leads
-        assert await eventually(lambda: second.leads) <= leader_election.RETRY_PERIOD + 0.5
+        sent = recorded(second.leader._client, monkeypatch)
+        assert await eventually(lambda: second.leads) <= leader_election.RETRY_PERIOD + 10, "a busy machine needs longer"
+        assert sent.count("GET") <= 1
         spec = lease(fragile, "lease-released")["spec"]
         assert (spec["holderIdentity"], spec["leaseTransitions"]) == ("b", 1)
+
+
+def recorded(client, monkeypatch):
+    """The methods of the requests that a client sends from now on."""
+    sent, send = [], client.request
+
+    async def request(method, *arguments, **named):
+        sent.append(method)
+        return await send(method, *arguments, **named)
+
+    monkeypatch.setattr(client, "request", request)
+    return sent
 
 
 def after_the_next_renewal(client, monkeypatch, act):
@@ -159,9 +174,9 @@ async def _crash(fragile):
     async with replicas(fragile, "lease-crash", "a", "b") as (first, second):
         await asyncio.sleep(0.5)
         await first.crash()
-        began = time.monotonic()
+        renewed = first.leader._renew_time or 0.0
         await eventually(lambda: second.leads)
-        assert leader_election.LEASE_DURATION - 0.5 <= time.monotonic() - began <= leader_election.LEASE_DURATION + 10, (
+        assert leader_election.LEASE_DURATION <= time.monotonic() - renewed <= leader_election.LEASE_DURATION + 10, (
             "soon after; a busy machine needs longer"
         )
         assert not first.leads, "its last renewal is older than the deadline"
@@ -218,14 +233,14 @@ async def _silenced(fragile, between, abandoned):
     async with Client(fragile.cluster(between.port)) as client:
         only = Replica(client, "lease-silenced", "a")
         await eventually(lambda: only.leads)
-        began = time.monotonic()
         between.swallow()
         await eventually(lambda: bool(abandoned))
-        assert leader_election.RENEW_DEADLINE - 0.5 <= time.monotonic() - began <= leader_election.RENEW_DEADLINE + 10, (
+        renewed = only.leader._renew_time or 0.0
+        assert leader_election.RENEW_DEADLINE <= time.monotonic() - renewed <= leader_election.RENEW_DEADLINE + 10, (
             "soon after; a busy machine needs longer"
         )
         assert not only.leads, "nothing is written any more before the process ends"
-        assert "could not be renewed for 2 s" in abandoned[0]
+        assert "could not be renewed for 4 s" in abandoned[0]
         await only.crash()
         between.cut()  # a silent connection would outlive the test
         await asyncio.sleep(0.2)

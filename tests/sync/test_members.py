@@ -5,6 +5,7 @@ No controller runs: the tests write the statuses of the Deployments, so every wr
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import math
 
@@ -84,15 +85,20 @@ class Members:
         return totals[-1]
 
 
-def versions(plane):
-    """The resourceVersions of all graphs: a write of any program changes them."""
-    return {each["metadata"]["uid"]: each["metadata"]["resourceVersion"] for each in plane.client.get(WATCHED[GRAPH])["items"]}
+def versions(fleet):
+    """The resourceVersions of the graphs: a write of any program changes them. Graphs of other tests may still change."""
+    found = [each["metadata"] for each in fleet.plane.client.get(WATCHED[GRAPH])["items"]]
+    return {each["uid"]: each["resourceVersion"] for each in found if each["namespace"] in fleet.namespaces}
 
 
-def events(plane):
-    """The number of Kubernetes events about graphs, and how often they were repeated."""
-    found = plane.client.get("/apis/events.k8s.io/v1/events")["items"]
-    return sum(1 + each.get("series", {}).get("count", 0) for each in found if each["regarding"]["kind"] == GRAPH)
+def events(fleet):
+    """The number of Kubernetes events about each graph, with their repetitions, by namespace."""
+    found = fleet.plane.client.get("/apis/events.k8s.io/v1/events")["items"]
+    own = [each for each in found if each["regarding"]["kind"] == GRAPH and each["metadata"]["namespace"] in fleet.namespaces]
+    counts = collections.Counter[str]()
+    for each in own:
+        counts[each["metadata"]["namespace"]] += 1 + each.get("series", {}).get("count", 0)
+    return counts
 
 
 @pytest.fixture
@@ -108,7 +114,8 @@ def members(fleet, account, plane, tmp_path):
 
 def test_namespaces_move_and_nothing_is_written_without_a_change(members, fleet, plane, account):
     """One member is killed, one is added, one stops. The new owners find nothing to write, and follow all graphs afterwards."""
-    before, told = versions(plane), events(plane)
+    server.eventually(lambda: events(fleet).keys() == {*fleet.namespaces})  # events are written after the statuses
+    before, told = versions(fleet), events(fleet)
     members.running.pop(NAMES[0]).server.kill()
     members.settle()
     server.eventually(lambda: all(member.ready() for member in members.running.values()))
@@ -116,8 +123,8 @@ def test_namespaces_move_and_nothing_is_written_without_a_change(members, fleet,
     members.settle()
     members.running.pop(NAMES[1]).server.stop()
     members.settle()
-    assert versions(plane) == before
-    assert events(plane) == told
+    assert versions(fleet) == before
+    assert events(fleet) == told
     foreign = members.total("foreign_objects_total")
     fleet.turn(ready=False)
     fleet.settle()
@@ -136,7 +143,7 @@ def test_a_new_owner_looks_at_every_graph(members, fleet):
     fleet.settle()
 
 
-def test_a_member_without_a_connection_is_replaced_and_comes_back(members, fleet, plane, account, between, tmp_path):
+def test_a_member_without_a_connection_is_replaced_and_comes_back(members, fleet, account, between, tmp_path):
     """It writes nothing while it has no Lease. Afterwards it reads everything before it writes."""
     members.start(NAMES[3], syncer.through(account, tmp_path / "proxied", between.port))
     members.settle()
@@ -147,11 +154,11 @@ def test_a_member_without_a_connection_is_replaced_and_comes_back(members, fleet
     assert cut_off.metric("leader") == 0
     fleet.turn(ready=True)
     fleet.settle()
-    before = versions(plane)
+    before = versions(fleet)
     between.accept()
     members.running[NAMES[3]] = cut_off
     members.settle()
     server.eventually(lambda: members.metrics("leader")[NAMES[3]] == 1)
-    assert versions(plane) == before
+    assert versions(fleet) == before
     fleet.turn(ready=False)
     fleet.settle()

@@ -85,8 +85,9 @@ class Asked(NamedTuple):
         self.place.apply([{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {**metadata, **changes}, "data": data}])
 
     def pods(self) -> list[Object]:
-        """The pods of the Job whose containers have a state."""
-        found = json.loads(self.place.kubectl("get", "pods", "-l", f"job-name={names.profiling_job(self.name)}", "-o", "json"))
+        """The pods of the Job whose containers have a state. Those of a deleted Job of the same name can still be there."""
+        job = self.place.get("Job", names.profiling_job(self.name))["metadata"]["uid"]
+        found = json.loads(self.place.kubectl("get", "pods", "-l", f"batch.kubernetes.io/controller-uid={job}", "-o", "json"))
         return [each for each in found["items"] if "containerStatuses" in each["status"]]
 
     def end(self, message: str = "", **codes: int) -> None:

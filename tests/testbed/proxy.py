@@ -7,6 +7,8 @@ import socket
 import threading
 from typing import TYPE_CHECKING
 
+from tests.testbed.server import free_ports
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -20,7 +22,7 @@ class Proxy:
         self._pairs: list[tuple[socket.socket, socket.socket]] = []
         self._swallowed: set[socket.socket] = set()
         self._listener: socket.socket | None = None
-        self.port = 0
+        (self.port,) = free_ports(1)  # nobody else gets it while the proxy refuses connections
         self.received = 0
         self.accept()
 
@@ -34,7 +36,6 @@ class Proxy:
         """Accept new connections again, after `refuse`, on the same port."""
         if self._listener is None:
             self._listener = socket.create_server(("127.0.0.1", self.port))
-            self.port = self._listener.getsockname()[1]
             threading.Thread(target=self._serve, args=[self._listener], daemon=True).start()
 
     def refuse(self) -> None:

@@ -25,6 +25,7 @@ _BOUND_TO_US = 'exec 3<&0 </dev/null; (cat <&3; kill -s TERM $$; sleep 1; kill -
 
 _RESTART_PERIOD = 0.2  # seconds
 _ASSIGNED_BY_NOBODY = range(16384, 32768)  # net.ipv4.ip_local_port_range begins at 32768
+_GIVEN: set[int] = set()
 
 
 class StartError(Exception):
@@ -149,14 +150,18 @@ def restarting(server: Server) -> Iterator[None]:
 def free_ports(count: int) -> list[int]:
     """Different free ports on the loopback interface.
 
-    Linux gives these ports to no socket that asks for any port. So they are still free when the server starts, some seconds later.
+    Linux gives these ports to no socket that asks for any port, each worker of pytest-xdist has ports of its own, and no port is given
+    twice. So they are still free when the server starts, some seconds later, and when it starts again.
     """
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    own = _ASSIGNED_BY_NOBODY[worker :: int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))]
     found: set[int] = set()
     while len(found) < count:
-        number = secrets.choice(_ASSIGNED_BY_NOBODY)
+        number = secrets.choice(own)
         with contextlib.suppress(OSError), socket.socket() as probe:
             probe.bind(("127.0.0.1", number))
-            found.add(number)
+            found |= {number} - _GIVEN
+    _GIVEN.update(found)
     return list(found)
 
 

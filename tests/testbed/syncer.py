@@ -37,8 +37,8 @@ class Syncer(NamedTuple):
         return self.ask("/readyz")[0] == 200
 
     def ask(self, path: str) -> tuple[int, str]:
-        """The status and the text of a GET. The status is 0 if nothing answers within 5 seconds."""
-        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)) as connection:
+        """The status and the text of a GET. The status is 0 if nothing answers within 30 seconds."""
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)) as connection:
             try:
                 connection.request("GET", path)
                 response = connection.getresponse()

@@ -166,10 +166,13 @@ def test_a_killed_server_starts_again_and_a_paused_one_goes_on(tmp_path):
 
 def test_a_server_restarts_until_the_context_ends(tmp_path):
     """Its log has the output of all lives; afterwards it stays ended."""
+    killed: set[int] = set()
     with server.running(["/bin/sh", "-c", "echo there; exec sleep 600"], tmp_path / "log") as thing:
         with server.restarting(thing):
             for lives in (1, 2, 3):
                 server.eventually(lambda: thing.log.read_text().split() == ["there"] * lives)  # noqa: B023 - called at once
+                server.eventually(lambda: thing.pid not in killed)  # the new process can write before its id is known
+                killed.add(thing.pid)
                 os.kill(thing.pid, signal.SIGKILL)
             server.eventually(lambda: thing.log.read_text().split() == ["there"] * 4)
         os.kill(thing.pid, signal.SIGKILL)

@@ -68,10 +68,10 @@ def test_an_ended_run_leaves_no_process(tmp_path, number, paused):
     finally:
         process.send_signal(number)
         try:
-            process.communicate(timeout=30)
+            process.communicate(timeout=120)
         finally:
             process.kill()
-    server.eventually(lambda: left(tmp_path) == [], 3)
+    server.eventually(lambda: left(tmp_path) == [])
 
 
 def test_etcd_ends_with_a_killed_run(tmp_path):
@@ -84,5 +84,5 @@ def test_etcd_ends_with_a_killed_run(tmp_path):
         assert any("--data-dir" in words and "etcd" in words.split("\0")[0] for words in left(tmp_path))
     finally:
         process.kill()
-        process.communicate(timeout=30)
-    server.eventually(lambda: left(tmp_path) == [], 3)
+        process.communicate(timeout=120)
+    server.eventually(lambda: left(tmp_path) == [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import itertools
 import os
 from typing import Any, NamedTuple
@@ -76,13 +77,12 @@ class Cluster:
         self.client, self.pools = plane.client, pools
 
     def start(self):
-        """Start all pods that fit; returns the number of pods that were started, and the names of all pods."""
-        started, names = 0, []
+        """Start all pods that fit; returns the number of pods that were started, and all pods as they were before."""
+        started, pods = 0, self.client.get("/api/v1/pods?labelSelector=app%3Drolled")["items"]
         held = dict.fromkeys(self.pools, 0)
         waiting = []
-        for pod in self.client.get("/api/v1/pods?labelSelector=app%3Drolled")["items"]:
-            names.append(pod["metadata"]["uid"])
-            if pod["status"].get("conditions"):
+        for pod in pods:
+            if is_started(pod):
                 held[pod["metadata"]["namespace"]] += size(pod)
             else:
                 waiting.append(pod)
@@ -93,11 +93,27 @@ class Cluster:
                 path = f"/api/v1/namespaces/{namespace}/pods/{pod['metadata']['name']}/status"
                 ready = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
                 started += self.client.request("PATCH", path, {"status": ready}, api.MERGE).ok
-        return started, sorted(names)
+        return started, pods
 
-    def verdicts(self):
-        """For each namespace True if its rollout is stuck, False if it is complete, None otherwise."""
-        return {each["metadata"]["namespace"]: verdict(each) for each in self.client.get("/apis/apps/v1/deployments")["items"]}
+    def verdicts(self, pods):
+        """For each namespace True if its rollout is stuck, False if it is complete, None otherwise.
+
+        It is neither before the controllers have made all pods, and have seen which of `pods` are ready.
+        """
+        there = collections.Counter(pod["metadata"]["namespace"] for pod in pods)
+        ready = collections.Counter(pod["metadata"]["namespace"] for pod in pods if is_started(pod))
+        wanted = collections.Counter[str]()
+        for each in self.client.get("/apis/apps/v1/replicasets")["items"]:
+            wanted[each["metadata"]["namespace"]] += each["spec"]["replicas"]
+        found = {each["metadata"]["namespace"]: each for each in self.client.get("/apis/apps/v1/deployments")["items"]}
+        return {
+            name: verdict(each) if (each["status"].get("readyReplicas", 0), wanted[name]) == (ready[name], there[name]) else None
+            for name, each in found.items()
+        }
+
+
+def is_started(pod):
+    return bool(pod["status"].get("conditions"))
 
 
 def size(pod):
@@ -119,8 +135,9 @@ def settled(cluster):
     seen: list[Any] = []
 
     def holds():
-        started, names = cluster.start()
-        verdicts = cluster.verdicts()
+        started, pods = cluster.start()
+        verdicts = cluster.verdicts(pods)
+        names = sorted(pod["metadata"]["uid"] for pod in pods)
         found = {namespace: verdicts[namespace] for namespace in cluster.pools}
         moves = started > 0 or None in found.values() or (seen and seen[-1] != (names, found))
         if moves:

@@ -60,9 +60,10 @@ def test_a_worker_that_does_something_else_is_told_and_delays_no_other_model(ser
     served.wait("support", READY, MODEL)
     for number, (_, said) in enumerate(BAD):
         name = f"bad-{number}"
-        status = served.wait(name, is_("EndpointsReady", "NotReady"), MODEL)
-        assert (status["readyEndpoints"], status["totalEndpoints"]) == (0, 1)
-        assert conditions(status)["Ready"]["message"] == f"0 of 1 endpoints have the adapter; {name}: {said}"
+        message = f"0 of 1 endpoints have the adapter; {name}: {said}"
+        # A busy machine may give no answer in time at first.
+        status = served.wait(name, lambda status: conditions(status).get("Ready", {}).get("message") == message, MODEL)  # noqa: B023 - called at once
+        assert (status["readyEndpoints"], status["totalEndpoints"], conditions(status)["EndpointsReady"]["reason"]) == (0, 1, "NotReady")
         told = f"Some endpoints failed to load LoRA: 1 task(s) failed; {name}: {said}"
         server.eventually(lambda: told in events(served, "PartialEndpointFailure"))  # noqa: B023 - called at once
     server.eventually(lambda: len(events(served, "NotReady")) == len(BAD))
@@ -86,8 +87,11 @@ def test_a_worker_that_refuses_again_and_again_stalls_the_model(served, fleet):
     served.wait("support", lambda status: READY(status) and "Stalled" not in conditions(status), MODEL)
 
 
-def test_two_hundred_endpoints_are_loaded_within_the_limits(served, fleet):
-    addresses = [f"198.51.100.{number}" for number in range(1, 201)]
+def test_two_hundred_endpoints_are_loaded_within_the_limits(served, fleet, loader):
+    def unanswered():
+        return loader.metric("lora_operations_total", operation="load", result="timeout")
+
+    before, addresses = unanswered(), [f"198.51.100.{number}" for number in range(1, 201)]
     for number, address in enumerate(addresses):
         pod(served, f"w-{number}", address)
     for part in range(2):
@@ -96,7 +100,9 @@ def test_two_hundred_endpoints_are_loaded_within_the_limits(served, fleet):
     model(served)
     status = served.wait("support", lambda status: READY(status) and status["totalEndpoints"] == 200, MODEL)
     assert status["readyEndpoints"] == 200
-    assert sorted(fleet.done(*addresses)) == [post()] * 200
+    asked = fleet.done(*addresses)
+    assert (set(asked), {each.pod for each in fleet.to(*addresses)}) == ({post()}, {*addresses})
+    assert len(asked) <= 200 + unanswered() - before, "only what had no answer is repeated"
 
 
 def test_a_pod_that_goes_away_while_it_is_asked_is_forgotten(served, fleet):
@@ -107,8 +113,10 @@ def test_a_pod_that_goes_away_while_it_is_asked_is_forgotten(served, fleet):
     served.kubectl("delete", "pod", "w-1", "--timeout=120s")
     listed(served)
     served.wait("support", is_("Ready", "NoEndpoints"), MODEL)
+    asked = fleet.done("192.0.2.53")
     served.kubectl("delete", "dynamomodel", "support", "--timeout=120s")
-    assert fleet.done("192.0.2.53")[1:] == []
+    assert fleet.done("192.0.2.53") == asked
+    assert set(asked) == {post()}, "until the pod goes away, the request is repeated each time it had no answer"
 
 
 def test_no_worker_ever_saw_a_credential(loader, fleet):

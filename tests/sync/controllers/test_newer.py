@@ -85,7 +85,7 @@ def test_the_status_of_a_graph(place):
     assert place.get("Deployment", name)["metadata"]["labels"][labels.COMPONENT] == "Worker"
     assert "services" not in status
     assert is_valid(place, GRAPH, "chat")
-    assert is_computed(place, GRAPH, "chat")
+    server.eventually(lambda: is_computed(place, GRAPH, "chat"))
 
 
 def device(kind: str, name: str, namespace: str = "", **spec: Any) -> Any:
@@ -125,7 +125,7 @@ def test_an_adapter_scales_its_component(place):
     place.apply(each for each in rendered if each["kind"] != ADAPTER)
     place.wait("chat", lambda status: successful(status) and status["components"]["Worker"]["replicas"] == 3)
     assert is_valid(place, ADAPTER, "chat-worker")
-    assert is_computed(place, ADAPTER, "chat-worker")
+    server.eventually(lambda: is_computed(place, ADAPTER, "chat-worker"))
 
 
 def test_a_sequential_restart(place):
@@ -144,7 +144,7 @@ def test_a_component_alone(place):
     status = place.wait("alone", lambda status: conditions(status).get("Available", {}).get("status") == "True", COMPONENT)
     assert status["component"]["componentNames"]
     assert is_valid(place, COMPONENT, "alone")
-    assert is_computed(place, COMPONENT, "alone")
+    server.eventually(lambda: is_computed(place, COMPONENT, "alone"))
 
 
 def test_a_model_finds_the_workers_of_a_graph(place):
@@ -179,7 +179,7 @@ def test_a_request_offers_its_graph(place):
     assert "dgdName" not in status
     assert place.listed(GRAPH) == []
     assert is_valid(place, REQUEST, "llm")
-    assert is_computed(place, REQUEST, "llm")
+    server.eventually(lambda: is_computed(place, REQUEST, "llm"))
     columns = place.kubectl("get", "dgdr", "llm").splitlines()
     assert columns[1].split()[:4] == ["llm", "Qwen/Qwen3-0.6B", "vllm", "Ready"]
     place.kubectl("delete", "dgdr", "llm")

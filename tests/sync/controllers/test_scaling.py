@@ -136,6 +136,7 @@ def test_the_planner_scales_with_the_rights_that_it_gets(place, kustomize):
         assert place.plane.apply(role, dry_run=False).ok
     place.deploy(graph)
     with planner(place) as client:
+        server.eventually(lambda: client.request("GET", place.path(GRAPH, "chat")).ok)  # a new binding takes effect after a moment
         server.eventually(
             lambda: conditions(client.get(place.path(GRAPH, "chat")).get("status", {})).get("Ready", {}).get("status") == "True"
         )
@@ -176,8 +177,11 @@ def test_a_set_with_all_replicas_of_a_service_follows_its_adapter(place):
 def test_leader_worker_sets_change_in_git_only(place):
     """A render for release 0.9 makes a set for each replica."""
     place.deploy(nodes())
-    status = place.wait("chat-worker", refused("ReplicasChangeInGit"), ADAPTER)
-    assert conditions(status)["Ready"]["status"] == "True"
+    place.wait(
+        "chat-worker",
+        lambda status: refused("ReplicasChangeInGit")(status) and conditions(status)["Ready"]["status"] == "True",
+        ADAPTER,
+    )
     place.kubectl("scale", "dgdsa/chat-worker", "--replicas=3")
     status = place.wait("chat-worker", lambda status: "Stalled" in conditions(status), ADAPTER)
     assert conditions(status)["Ready"]["message"].endswith("set replicas: 3 for service Worker in Git")
