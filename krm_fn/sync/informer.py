@@ -51,7 +51,7 @@ class Store(Generic[V]):
         return list(self._entries.keys_in(namespace) if namespace else self._entries)
 
     def keys_from(self, source: object) -> list[ObjectKey]:
-        """Lists the keys of the objects that one informer stored last."""
+        """Lists the keys of the objects that one informer has."""
         return list(self._entries.keys_from(source))
 
     def values(self) -> list[V]:
@@ -62,14 +62,14 @@ class Store(Generic[V]):
         """Stores a version from a list or a watch. Returns True if it replaced the stored one, and the value before (None: a new object).
 
         A version of the same object (uid) that is not newer replaces nothing: the answer to our own write arrived before it. `source` is
-        the informer, which may remove the object again. After an older version it may not, because another watch is ahead of its own.
+        the informer, which may remove the object again, unless another one has delivered a newer version.
         """
         before = self._entries.get(key)
         if before is not None and before.uid == uid and not self._is_newer(key, resource_version, before.resource_version):
-            if before.source is not source and before.resource_version == resource_version:
-                self._entries[key] = before._replace(source=source)
+            if resource_version == before.resource_version or not self._is_newer(key, before.delivered, resource_version):
+                self._entries[key] = before._replace(source=source, delivered=resource_version)
             return False, before.value
-        self._entries[key] = StoredObject(uid, resource_version, value, source)
+        self._entries[key] = StoredObject(uid, resource_version, value, source, resource_version)
         self._distrusted.discard(key)
         return True, None if before is None else before.value
 
@@ -79,23 +79,17 @@ class Store(Generic[V]):
         Only a newer version of a cached object is stored: the answer may arrive after the object was deleted, and must not bring it back.
         """
         before = self._entries.get(key)
-        if before is None or before.uid != uid:
+        if before is None or before.uid != uid or not self._is_newer(key, resource_version, before.resource_version):
             return False
-        return self.put(key, uid, resource_version, value, before.source)[0]
+        self._entries[key] = before._replace(resource_version=resource_version, value=value)
+        self._distrusted.discard(key)
+        return True
 
     def drop(self, key: ObjectKey) -> V | None:
         """Removes an object; returns its value, or None if the store does not have it."""
         self._distrusted.discard(key)
         entry = self._entries.pop(key, None)
         return None if entry is None else entry.value
-
-    def has_newer(self, key: ObjectKey, uid: str, resource_version: str) -> bool:
-        """Returns True if a newer version of the same object is stored."""
-        entry = self._entries.get(key)
-        if entry is None or entry.uid != uid or key in self._distrusted:
-            return False
-        stored = entry.resource_version
-        return stored.isdigit() and resource_version.isdigit() and int(stored) > int(resource_version)
 
     def newest(self) -> int:
         """Returns the highest resourceVersion in the store, without distrusted objects; 0 if none is left."""
@@ -119,8 +113,8 @@ class Informer(Generic[V]):
 
     Objects in namespaces for which `owns(namespace)` is false, because another process serves them, never reach the store.
 
-    If the labels of an object change, another informer of the same store may deliver it. Only the informer that stored it last may remove
-    it.
+    If the labels of an object change, another informer of the same store may deliver it, before or after this one knows. Only the informer
+    that delivered the newest version may remove it.
     """
 
     def __init__(
@@ -195,17 +189,11 @@ class Informer(Generic[V]):
             self._on_change(key, before, value)
 
     def drop(self, resource: Resource) -> None:
-        """Removes an object that does not exist any more, or that the selectors do not select any more.
-
-        A newer version in the store is the answer to our own write: the object exists, and another watch has it or brings it soon.
-        """
-        metadata = resource["metadata"]
-        key = self._key(metadata)
-        if not self._store.has_newer(key, str(metadata.get("uid", "")), str(metadata.get("resourceVersion", ""))):
-            self._drop_own(key)
+        """Removes an object that does not exist any more, or that the selectors do not select any more."""
+        self._drop_own(self._key(resource["metadata"]))
 
     def _drop_own(self, key: ObjectKey) -> None:
-        """Removes an object if this informer stored it last."""
+        """Removes an object if this informer has it."""
         entry = self._store.entry(key)
         if entry is not None and entry.source is self:
             self._store.drop(key)

@@ -16,12 +16,17 @@ _UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class StoredObject(NamedTuple, Generic[V]):
-    """A cached object: its uid, its resourceVersion, the projection that the syncer caches, and the informer that stored it last."""
+    """A cached object: its uid, its resourceVersion, and the projection that the syncer caches.
+
+    `source` is the informer that has the object, and `delivered` the resourceVersion that this informer delivered last. The answer to a
+    write of our own can be newer.
+    """
 
     uid: str
     resource_version: str
     value: V
     source: object = None
+    delivered: str = ""
 
     @property
     def preconditions(self) -> dict[str, str]:
@@ -34,16 +39,16 @@ class StoredObjects(MutableMapping[ObjectKey, StoredObject[V]]):
 
     def __init__(self) -> None:
         self._packer = Packer()
-        self._packed: KeyMap[tuple[Any, ...]] = KeyMap()  # uid, resourceVersion, source, and the packed value
+        self._packed: KeyMap[tuple[Any, ...]] = KeyMap()  # uid, resourceVersion, source, delivered, and the packed value
 
     def __getitem__(self, key: ObjectKey) -> StoredObject[V]:
-        uid, version, source, *value = self._packed[key]
-        return StoredObject(_uid(uid), str(version), self._packer.unpack(key, tuple(value)), source)
+        uid, version, source, delivered, *value = self._packed[key]
+        return StoredObject(_uid(uid), str(version), self._packer.unpack(key, tuple(value)), source, str(delivered))
 
     def __setitem__(self, key: ObjectKey, entry: StoredObject[V]) -> None:
-        version = entry.resource_version
-        number = int(version) if version.isascii() and version.isdigit() and version[:1] != "0" else version
-        self._packed[key] = (_compact_uid(entry.uid), number, entry.source, *self._packer.pack(entry.value))
+        version = _compact_version(entry.resource_version)
+        delivered = version if entry.delivered == entry.resource_version else _compact_version(entry.delivered)
+        self._packed[key] = (_compact_uid(entry.uid), version, entry.source, delivered, *self._packer.pack(entry.value))
 
     def __delitem__(self, key: ObjectKey) -> None:
         del self._packed[key]
@@ -62,12 +67,17 @@ class StoredObjects(MutableMapping[ObjectKey, StoredObject[V]]):
         return self._packed.keys_in(namespace)
 
     def keys_from(self, source: object) -> Iterator[ObjectKey]:
-        """Yields the keys of the objects that one informer stored last."""
+        """Yields the keys of the objects that one informer has."""
         return (key for key, packed in self._packed.items() if packed[2] is source)
 
     def versions(self) -> Iterator[tuple[ObjectKey, int]]:
         """Yields the keys and the resourceVersions; 0 for a version that is no number."""
         return ((key, packed[1] if isinstance(packed[1], int) else 0) for key, packed in self._packed.items())
+
+
+def _compact_version(text: str) -> int | str:
+    """Returns a resourceVersion as a number, which needs half the memory; any other text as it is."""
+    return int(text) if text.isascii() and text.isdigit() and text[:1] != "0" else text
 
 
 def _compact_uid(text: str) -> int | str:

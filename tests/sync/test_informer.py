@@ -78,6 +78,15 @@ def test_our_own_write_is_ahead_of_both_watches(store, mirror):
     assert changes == [(KEY, None, "1"), (KEY, "3", None)]
 
 
+def test_our_own_write_keeps_no_object_that_leaves_all_watches(store, mirror):
+    """The labels change, no watch selects the new ones, and then we write the object."""
+    old, _, changes = mirror
+    store.update(KEY, "x", "3", "3")
+    old.drop(deployment(2))
+    assert store.get(KEY) is None
+    assert changes == [(KEY, None, "1"), (KEY, "3", None)]
+
+
 def test_a_new_reading_of_the_old_watch_removes_only_its_own_objects(store, mirror):
     old, new, _ = mirror
     old.put(deployment(1, "y"))
