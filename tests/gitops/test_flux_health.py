@@ -12,7 +12,6 @@ from tests.support import golden
 
 READY, FAILED, WAITS = "True", "False", "Unknown"
 WANTED = "as many as wanted"
-UNREAD = ("can't determine status", "status: 'Unknown'")
 ENDPOINTS = {"readyEndpoints": 0, "totalEndpoints": 1}
 NOW = "2026-01-01T00:00:00Z"
 
@@ -144,17 +143,9 @@ def names(controller, tmp_path_factory):
 
 @pytest.mark.parametrize(("reason", "kind", "health"), [(case[0], case[2], case[-1]) for case in CASES], ids=[case[0] for case in CASES])
 def test_health(reason, kind, health, names, controller):
-    """A graph without a status is in progress, too: no expression is an error.
-
-    If Flux gives up before it has read the object, it says so, and tries again after a minute.
-    """
-
+    """A graph without a status is in progress, too: no expression is an error."""
     status = READY if health == READY else FAILED
-
-    def judged(condition):
-        return condition.get("status") == status and not any(text in condition["message"] for text in UNREAD)
-
-    said = controller.wait_for(names[reason], judged)["message"]
+    said = controller.wait_for(names[reason], lambda condition: condition.get("status") == status)["message"]
     assert re.findall(rf"{kind}/\S+ status: '(\w+)'", said) == {READY: [], FAILED: ["Failed"], WAITS: ["InProgress"]}[health], said
 
 
