@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 EXAMPLE = golden.EXAMPLES / "argocd"
 NAMESPACE = "argocd"
 API = "argoproj.io/v1alpha1"
+_REFRESH = "argocd.argoproj.io/refresh"
 _MOUNTED = "/home/argocd/cmp-server/config"  # where the example mounts the plugin
 
 
@@ -60,8 +61,12 @@ class Argo(NamedTuple):
         self.plane.client.request("DELETE", self.plane.client.path(_cluster_secret(name)))
 
     def refresh(self, name: str) -> None:
-        """Make Argo CD compare an Application with Git now, as a webhook does."""
-        cluster.patch(self.plane, self.application(name), {"metadata": {"annotations": {"argocd.argoproj.io/refresh": "normal"}}})
+        """Make Argo CD compare an Application with Git now, as a webhook does.
+
+        Argo CD removes the annotation after the comparison. A comparison that has begun may have read Git too early, so it must end first.
+        """
+        server.eventually(lambda: _REFRESH not in self.application(name)["metadata"].get("annotations", {}))
+        cluster.patch(self.plane, self.application(name), {"metadata": {"annotations": {_REFRESH: "normal"}}})
 
     def renders(self) -> list[float]:
         """How long each successful render of the plugin took, in seconds, by the log of its server."""
@@ -69,7 +74,7 @@ class Argo(NamedTuple):
         calls = [json.loads(line) for line in lines if '"grpc.code":"OK"' in line and '"grpc.method":"GenerateManifest"' in line]
         return [float(call["grpc.time_ms"]) / 1000 for call in calls]
 
-    def wait(self, name: str, holds: Callable[[cluster.Object], bool], seconds: float = 90) -> cluster.Object:
+    def wait(self, name: str, holds: Callable[[cluster.Object], bool], seconds: float = 180) -> cluster.Object:
         """The status of an Application as soon as `holds` is true for it. Raises TimeoutError with the last status."""
         seen: dict[str, cluster.Object] = {}
 

@@ -20,7 +20,7 @@ from tests.gitops import cluster
 from tests.testbed import programs, server
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from tests.testbed.control_plane import ControlPlane
 
@@ -59,13 +59,23 @@ class Flux(NamedTuple):
         conditions = [each for each in status.get("conditions", []) if each["type"] == "Ready"]
         return {**conditions[0], "revision": status.get("lastAttemptedRevision")} if conditions else {}
 
-    def wait(self, name: str, status: str, revision: str, seconds: float = 60) -> dict[str, Any]:
+    def wait(self, name: str, status: str, revision: str, seconds: float = 180) -> dict[str, Any]:
         """The Ready condition as soon as it has that status for that revision. Raises TimeoutError with the last condition."""
+        return self.wait_for(name, lambda found: (found.get("status"), found.get("revision")) == (status, revision), seconds)
+
+    def wait_for(self, name: str, holds: Callable[[dict[str, Any]], bool], seconds: float = 180) -> dict[str, Any]:
+        """The Ready condition for which `holds` is true, as soon as it is. Raises TimeoutError with the last condition."""
+        seen: list[dict[str, Any]] = [{}]
+
+        def asked() -> bool:
+            seen[0] = self.ready(name)
+            return holds(seen[0])
+
         try:
-            server.eventually(lambda: self.says(name, status, revision), seconds)
+            server.eventually(asked, seconds)
         except TimeoutError:
-            raise TimeoutError(f"{name} is not Ready={status} at {revision} but {self.ready(name)}") from None
-        return self.ready(name)
+            raise TimeoutError(f"{name}: {seen[0]}") from None
+        return seen[0]
 
     def reconcile(self, name: str, request: str) -> None:
         """Make Flux apply a Kustomization again, as after an interval, and wait until it has. Each request has another name."""
@@ -77,7 +87,7 @@ class Flux(NamedTuple):
             ready = self.ready(name).get("status") == "True"
             return ready and live.get("status", {}).get("lastHandledReconcileAt") == request
 
-        server.eventually(handled, 60)
+        server.eventually(handled)
 
     def says(self, name: str, status: str, revision: str) -> bool:
         """True if the Ready condition has that status for that revision."""

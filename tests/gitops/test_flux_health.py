@@ -9,7 +9,6 @@ import pytest
 
 from tests.gitops import cluster, flux
 from tests.support import golden
-from tests.testbed import server
 
 READY, FAILED, WAITS = "True", "False", "Unknown"
 WANTED = "as many as wanted"
@@ -146,8 +145,7 @@ def names(controller, tmp_path_factory):
 def test_health(reason, kind, health, names, controller):
     """A graph without a status is in progress, too: no expression is an error."""
     status = READY if health == READY else FAILED
-    server.eventually(lambda: controller.ready(names[reason]).get("status") == status)
-    said = controller.ready(names[reason])["message"]
+    said = controller.wait_for(names[reason], lambda condition: condition.get("status") == status)["message"]
     assert re.findall(rf"{kind}/\S+ status: '(\w+)'", said) == {READY: [], FAILED: ["Failed"], WAITS: ["InProgress"]}[health], said
 
 

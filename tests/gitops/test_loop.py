@@ -68,23 +68,29 @@ def assert_serves(app):
 
 
 def assert_failed(app):
-    """The graph fails, and its message has what a person needs for the repair; returns the message."""
-    server.eventually(lambda: app.objects()[f"{GRAPH}/llm-agg"]["status"]["state"] == "failed")
-    said = conditions(app.objects()[f"{GRAPH}/llm-agg"]["status"])
+    """The graph fails, and its message has what a person needs for the repair."""
+    parts = ("llm-agg-processor", f'ImagePullBackOff: container main, Back-off pulling image "{BROKEN}"')
+
+    said = {}
+
+    def failed():
+        status = app.objects()[f"{GRAPH}/llm-agg"]["status"]
+        said.update(conditions(status))
+        # The reason of the pod may come after the failure of the Deployment.
+        return status["state"] == "failed" and all(part in said["Ready"]["message"] for part in parts)
+
+    server.eventually(failed)
     assert said["Ready"]["status"] == "False"
     assert (said["Stalled"]["status"], said["Stalled"]["reason"]) == ("True", "ProgressDeadlineExceeded")
-    message = said["Ready"]["message"]
-    for part in ("llm-agg-processor", f'ImagePullBackOff: container main, Back-off pulling image "{BROKEN}"'):
-        assert part in message
-    return message
 
 
 def healthy(status):
     return status.get("health", {}).get("status") == "Healthy"
 
 
-def degraded(status, message):
-    """The Application is Degraded, and its graph with that message."""
+def degraded(app, status):
+    """The Application is Degraded, and its graph with the message of its status."""
+    message = conditions(app.objects()[f"{GRAPH}/llm-agg"]["status"])["Ready"]["message"]
     shown = [each.get("health") for each in status["resources"] if each["kind"] == GRAPH]
     return status["health"]["status"] == "Degraded" and shown == [{"status": "Degraded", "message": message}]
 
@@ -98,8 +104,8 @@ def test_argo_cd(argo_app):
 
     write(argo_app, BROKEN, deadline=5)
     argo_app.sync()
-    message = assert_failed(argo_app)
-    argo_app.wait(lambda status: degraded(status, message))
+    assert_failed(argo_app)
+    argo_app.wait(lambda status: degraded(argo_app, status))
 
     write(argo_app, "processor:2")
     argo_app.sync()

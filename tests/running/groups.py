@@ -144,7 +144,7 @@ def started(here: Place, machine: Node, pod: str) -> int | None:
     pid = machine.pids(here.namespace, pod).get("main")
     try:
         return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # the second one if it ends while it is read
         return None
 
 

@@ -48,6 +48,7 @@ def running(plane: ControlPlane, folder: Path) -> Iterator[Server]:
     with server.running(command, folder / "lws.log") as controller:
         controller.wait(lambda: all(_is_served(port, path) for path in paths))
         cluster.put(plane, *configurations)
+        server.eventually(lambda: _completed(plane))
         yield controller
 
 
@@ -73,6 +74,14 @@ def _webhooks(shipped: Path, port: int, authority: bytes) -> Iterator[Object]:
             bundle = base64.b64encode(authority).decode()
             webhook["clientConfig"] = {"url": f"https://127.0.0.1:{port}{path}", "caBundle": bundle}
         yield configuration
+
+
+def _completed(plane: ControlPlane) -> bool:
+    """True if the API server calls the webhook that writes defaults. Without it, the one that checks them breaks."""
+    template = {"spec": {"containers": [{"name": "main", "image": "example.com/none:1"}]}}
+    groups = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": {"name": "asked"}}
+    answer = plane.apply({**groups, "spec": {"leaderWorkerTemplate": {"workerTemplate": template}}})
+    return answer.ok and "networkConfig" in answer.body["spec"]
 
 
 def _is_served(port: int, url: str) -> bool:

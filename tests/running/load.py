@@ -71,9 +71,12 @@ def running(
 ) -> Iterator[Load]:
     """Send `rate` chat completions a second to the address of a Service until the context ends, each on a connection of its own.
 
+    The first one is sent as soon as the address accepts connections.
+
     A request does not wait for the answers of others. `body` is the JSON of each request. A request without a complete answer after
     `timeout` seconds is lost.
     """
+    server.eventually(lambda: machine.accepts(address, port))
     load = Load()
     limit = aiohttp.ClientTimeout(total=timeout)
     with background.running(_send(load, machine, f"http://{address}:{port}/v1/chat/completions", rate, body, limit), "load"):

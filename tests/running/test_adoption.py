@@ -122,4 +122,5 @@ def test_adoption_from_a_newer_operator_while_it_answers(later, webhook, kustomi
     with beds.syncing(bed, kustomize, tmp_path_factory):
         run = moved(reader, bed, here, READ, COMPARE, OFF, NEWER, TAKE, LOOK, webhook=webhook)
     measured.append(f"adoption from 1.5: {run.story()}")
-    assert journey.owned(reader.objects("deployments", "services", "serviceaccounts", "roles", "rolebindings", "dgd", "dgdsa")) == []
+    kinds = ("deployments", "services", "serviceaccounts", "roles", "rolebindings", "dgd", "dgdsa")
+    server.eventually(lambda: journey.owned(reader.objects(*kinds)) == [])

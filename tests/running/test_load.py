@@ -185,8 +185,7 @@ def test_requests_that_wait_for_the_last_old_worker_are_answered_by_a_new_one(ch
     new = "1.5.1" if old == REBUILT else REBUILT
     with chat.requests(timeout=300) as run:
         chat.deploy(new, restart={"id": "once", **ORDER})
-        machine.eventually(lambda: last_old_worker(chat, old) != "", namespace)
-        hanging = last_old_worker(chat, old)
+        hanging = found_last_old_worker(chat, old)
         machine.kill(namespace, hanging, signal="STOP")
         machine.eventually(lambda: hanging not in workers(chat), namespace)
         sent = run.sent
@@ -224,6 +223,18 @@ def workers(chat):
     """The releases of the worker pods that are not deleted, by name."""
     pods = {pod["metadata"]["name"]: pod for pod in chat.here.listed("Pod") if "deletionTimestamp" not in pod["metadata"]}
     return {name: release(pod) for name, pod in pods.items() if name.startswith("chat-worker-")}
+
+
+def found_last_old_worker(chat, old):
+    """The name of the last worker of the old release, as soon as both new workers exist. The next moment, it may go."""
+    seen = [""]
+
+    def found():
+        seen[0] = last_old_worker(chat, old)
+        return seen[0] != ""
+
+    chat.bed.machine.eventually(found, chat.here.namespace)
+    return seen[0]
 
 
 def last_old_worker(chat, old):

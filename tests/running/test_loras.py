@@ -87,6 +87,10 @@ class Support:
         condition = conditions(status).get("EndpointsReady", {})
         return (condition.get("reason"), condition.get("status") == "True") if consistent else None
 
+    def message(self):
+        """The message of `Ready`."""
+        return conditions(self.here.status("support", serving.MODEL))["Ready"]["message"]
+
     def loaded(self, pods):
         """True if so many pods have the adapter, by the status and by themselves."""
         return self.status() == LOADED and [*self.adapters().values()] == [[NAME]] * pods
@@ -166,10 +170,8 @@ def test_a_wrong_source_leaves_nothing_behind(support):
     """A worker answers 500 to the unloading of an adapter that it does not have, so that a deletion must not wait for another answer."""
     support.eventually(lambda: support.loaded(2))
     support.deploy(model("absent"))
-    support.eventually(lambda: support.status() == ("NotReady", False))
-    message = conditions(support.here.status("support", serving.MODEL))["Ready"]["message"]
-    assert "Failed to download LoRA" in message
-    assert "absent" not in message
+    support.eventually(lambda: support.status() == ("NotReady", False) and "Failed to download LoRA" in support.message())
+    assert "absent" not in support.message()
     support.eventually(lambda: [*support.adapters().values()] == [[], []] and support.bed.models(support.here, "chat") == [MODEL])
     support.delete()
 

@@ -40,7 +40,8 @@ def flags(folder: Path) -> tuple[str, str]:
 
 def writes(folder: Path, namespace: str) -> list[Write]:
     """The changes in a namespace that the server accepted, in their order."""
-    events = [json.loads(line) for line in (folder / _LOG).read_text().splitlines()]
+    whole, _, _ = (folder / _LOG).read_text().rpartition("\n")  # the server may be writing the next line
+    events = [json.loads(line) for line in whole.splitlines()]
     return [_write(each) for each in events if each["objectRef"].get("namespace") == namespace and each["responseStatus"]["code"] < 300]
 
 

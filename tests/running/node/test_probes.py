@@ -57,7 +57,7 @@ def test_a_failed_liveness_probe_restarts_the_container(running):
     """A server that hangs: the probe times out, the container is killed with its grace period."""
     here = pods.here(running, "liveness")
     probe = {"httpGet": {"path": "/", "port": "http"}, "periodSeconds": 1, "failureThreshold": 4, "timeoutSeconds": 1}
-    here.apply(pods.pod("pod", pods.server(livenessProbe=probe)))
+    here.apply(pods.pod("pod", pods.server(livenessProbe=probe, startupProbe=probe | {"failureThreshold": 60})))
     here.node.eventually(lambda: here.container("pod").get("ready", False), "liveness", 60)
     here.node.eventually(lambda: "GET / " in here.node.log("liveness", "pod"), "liveness", 60)
     here.node.kill("liveness", "pod", signal="STOP")
@@ -70,7 +70,8 @@ def test_a_hung_process_is_not_ready_in_its_grace_period(running):
     """The liveness probe fails first, and the process ignores SIGTERM; the readiness probe goes on, so the endpoint goes."""
     here = pods.here(running, "hung")
     probe = {"httpGet": {"path": "/", "port": "http"}, "periodSeconds": 1, "timeoutSeconds": 1}
-    container = pods.server(livenessProbe=probe | {"failureThreshold": 2}, readinessProbe=probe | {"timeoutSeconds": 3})
+    before = {"startupProbe": probe | {"failureThreshold": 60}}  # the server may not listen yet when it is asked first
+    container = pods.server(**before, livenessProbe=probe | {"failureThreshold": 2}, readinessProbe=probe | {"timeoutSeconds": 3})
     here.apply(pods.deployment("web", container, terminationGracePeriodSeconds=600), pods.service("web", 80, "http"))
     here.node.eventually(lambda: len(here.node.endpoints("hung", "web")) == 1, "hung", 60)
     (endpoint,) = here.node.endpoints("hung", "web")
@@ -90,7 +91,7 @@ def test_only_readiness_is_asked_while_a_pod_ends(running):
     here = pods.here(running, "ending")
     hook = {"preStop": {"exec": {"command": ["sh", "-c", "rm /tmp/up; while ! test -e /tmp/over; do sleep 0.1; done"]}}}
     counts = {"startupProbe": 60, "livenessProbe": 1, "readinessProbe": 3}
-    probes = {name: file("up", failureThreshold=count) for name, count in counts.items()}
+    probes = {name: file("up", failureThreshold=count, timeoutSeconds=30) for name, count in counts.items()}
     script = "touch /tmp/up; trap exit TERM; while :; do sleep 0.1; done"
     here.apply(pods.pod("pod", pods.shell(script, lifecycle=hook, **probes), terminationGracePeriodSeconds=600))
     here.node.eventually(lambda: here.container("pod").get("ready", False), "ending", 60)

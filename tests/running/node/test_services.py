@@ -26,6 +26,8 @@ def test_pods_of_a_deployment_answer_through_their_service(running):
     machine.eventually(lambda: len(machine.endpoints("services", "web")) == 2, "services")
     assert machine.ask("services", "web", "/").status == 200
     (one, other) = [each.pod for each in machine.endpoints("services", "web")]
+    address = running.plane.client.get("/api/v1/namespaces/services/services/web")["spec"]["clusterIP"]
+    machine.eventually(lambda: machine.accepts(address, 80), "services")
     for name in ("web", "web.services", "web.services.svc.cluster.local"):
         asked = machine.execute("services", one, ["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", f"http://{name}/"])
         assert asked.stdout == "200", asked
@@ -137,17 +139,8 @@ def test_a_connection_that_is_half_closed_gets_its_answer(running):
     )
     here.node.eventually(lambda: len(here.node.endpoints("half-closed", "late")) == 1, "half-closed")
     address = running.plane.client.get("/api/v1/namespaces/half-closed/services/late")["spec"]["clusterIP"]
-    here.node.eventually(lambda: _accepts(here.node, address), "half-closed", 60)
+    here.node.eventually(lambda: here.node.accepts(address, 80), "half-closed", 60)
     assert _said(here.node.connect(address, 80)) == b"late"
-
-
-def _accepts(node, address):
-    """True as soon as the Service accepts connections."""
-    try:
-        node.connect(address, 80).close()
-    except ConnectionRefusedError:
-        return False
-    return True
 
 
 def _said(connection):

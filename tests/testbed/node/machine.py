@@ -52,6 +52,14 @@ class Node:
         """A TCP connection from the node to a pod or a cluster IP. Raises OSError."""
         return self._work.network.connect(address, port, timeout)
 
+    def accepts(self, address: str, port: int) -> bool:
+        """True if a pod or a cluster IP accepts connections. A cluster IP does so a moment after its first endpoint is ready."""
+        try:
+            self.connect(address, port).close()
+        except OSError:
+            return False
+        return True
+
     def socket(self, info: Any) -> sockets.socket:
         """For `aiohttp.TCPConnector(socket_factory=...)`: a socket in the pods' network."""
         return self._work.network.socket(*info[:3])
