@@ -79,7 +79,7 @@ def markdown(code: str) -> str:
     """Returns the whole page of a code as Markdown."""
     title, message, means, fix, *yaml = page(code)
     examples = [f"```yaml\n{text}```" for text in yaml if text]
-    said = f"The message, for example: {_code_span(message)}"
+    said = f"The finding says, for example: {_code_span(message)}"
     sections = [f"# {code}: {title}", said, means, "## Fix", fix, "\n\nbecomes\n\n".join(examples)]
     return "\n\n".join(sections).rstrip() + "\n"
 
