@@ -155,6 +155,7 @@ SAID = "{revision} is not the revision of a model; write main"
 PAGE = """
 DYN129:
   title: A revision that no model has
+  message: v2 is not the revision of a model; write main
   means: >-
     A model has one revision here.
   fix: >-

@@ -69,10 +69,11 @@ def test_ready_pods_of_a_service_differ_in_nothing_but_their_names():
         ("u", "odd"),
     ],
 )
-def test_uid_and_version_of_an_object_are_the_same_texts_again(uid, version):
+def test_uid_and_versions_of_an_object_are_the_same_texts_again(uid, version):
     stored: StoredObjects[str] = StoredObjects()
-    stored[KEY] = StoredObject(uid, version, "value", "source")
-    assert stored[KEY] == StoredObject(uid, version, "value", "source")
+    for delivered in (version, "7", ""):
+        stored[KEY] = StoredObject(uid, version, "value", "source", delivered)
+        assert stored[KEY] == StoredObject(uid, version, "value", "source", delivered)
 
 
 def test_objects_are_listed_by_namespace_and_by_source_and_counted():

@@ -63,7 +63,7 @@ class Bed(NamedTuple):
         If `changing`, graphs change meanwhile. Otherwise the survivors must write nothing at all.
         """
         name = self.chance.choice(sorted(self.members.running))
-        before, victim = versions(self.fleet.plane), self.members.running.pop(name)
+        before, victim = versions(self.fleet), self.members.running.pop(name)
         written, began = self.members.total("writes_total", kind=GRAPH, result="written"), time.monotonic()
         victim.server.kill()
         if changing:
@@ -74,7 +74,7 @@ class Bed(NamedTuple):
         wrong = oracle.differences(self.fleet.plane.client, namespaces=frozenset(self.fleet.namespaces))
         sys.stdout.writelines(f"{difference}\n" for difference in wrong[:3])
         writes = self.members.total("writes_total", kind=GRAPH, result="written") - written
-        needless = 0.0 if changing else writes + (versions(self.fleet.plane) != before)
+        needless = 0.0 if changing else writes + (versions(self.fleet) != before)
         victim.server.start()
         victim.server.wait(victim.ready)
         self.members.running[name] = victim

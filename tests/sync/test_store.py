@@ -62,7 +62,7 @@ def test_keys_of_one_namespace_and_of_all(store):
     assert set(store.keys()) == {KEY, OTHER}
     assert store.keys("team-b") == [OTHER]
     assert set(store.values()) == {"nine", "other"}
-    assert store.entry(OTHER) == StoredObject("w", "1", "other")
+    assert store.entry(OTHER) == StoredObject("w", "1", "other", delivered="1")
 
 
 def test_distrust_lets_each_object_go_back_once(store):
