@@ -15,7 +15,6 @@ repositories, 600-629 command lines of engines, 640-649 budgets, 650-669 upgrade
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from importlib import resources
 from typing import NamedTuple
@@ -79,12 +78,14 @@ def markdown(code: str) -> str:
     """Returns the whole page of a code as Markdown."""
     title, message, means, fix, *yaml = page(code)
     examples = [f"```yaml\n{text}```" for text in yaml if text]
-    said = f"The finding says, for example: {_code_span(message)}"
-    sections = [f"# {code}: {title}", said, means, "## Fix", fix, "\n\nbecomes\n\n".join(examples)]
+    example = f"The finding says, for example: {_code_span(message)}"
+    sections = [f"# {code}: {title}", example, means, "## Fix", fix, "\n\nbecomes\n\n".join(examples)]
     return "\n\n".join(sections).rstrip() + "\n"
 
 
 def _code_span(text: str) -> str:
-    """Returns text in more backticks than it has in a row (CommonMark, section 6.1)."""
-    fence = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
+    """Returns text between more backticks than it has in a row (CommonMark, section 6.1)."""
+    fence = "`"
+    while fence in text:
+        fence += "`"
     return f"{fence} {text} {fence}" if "`" in text else f"{fence}{text}{fence}"

@@ -40,6 +40,19 @@ def test_titles_are_short_capitalised_and_told_apart():
     assert all(re.match(r"[A-Z]|[a-z]+[A-Z]", title) and len(title) <= 90 and title[-1].isalnum() for title in titles)
 
 
+def test_messages_of_pages_without_an_example_are_messages_of_the_program():
+    """The names and values in such a message are made up. The other words are those of the program: at least three in a row."""
+    constants = [node.value for file in SOURCES for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Constant)]
+    known = {row for text in constants if isinstance(text, str) for row in rows(text)}
+    assert [code for code, page in codes.pages().items() if not page.wrong and not rows(page.message) & known] == []
+
+
+def rows(text):
+    """All rows of three words in a text."""
+    words = re.findall(r"[\w']+", text.lower())
+    return {*zip(words, words[1:], words[2:], strict=False)}
+
+
 PRINTERS = {"test_codes.py", "test_results.py", "test_report.py", "test_check_formats.py"}
 """These tests make findings themselves, to print or to compare them."""
 

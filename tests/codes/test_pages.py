@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import re
 import textwrap
 from pathlib import Path
 
@@ -18,7 +16,6 @@ from krm_fn.review import native_objects
 from krm_fn.rules import updates
 from krm_fn.yamlio import reader
 
-SOURCES = sorted(Path(expand.__file__).parent.rglob("*.py"))
 GRAPH = "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata: {name: chat, namespace: demo}\nspec:\n"
 NO_SERVICES = "  services: {Frontend: {componentType: frontend}}\n"
 EXAMPLES = [
@@ -78,21 +75,6 @@ def test_the_wrong_example_has_the_finding_and_the_right_one_has_not(code, which
     found = [*loaded.results, *expanded.results, *natively, *argument_findings.check(planned)]
     messages = [result.message for result in found if result.code == code]
     assert (codes.page(code).message in messages) if which == "wrong" else messages == [], found
-
-
-def test_messages_of_pages_without_an_example_are_messages_of_the_program():
-    """The names and values in such a message are made up. The other words are those of the program: at least three in a row."""
-    constants = [node.value for file in SOURCES for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Constant)]
-    texts = [value for value in constants if isinstance(value, str)]
-    known = {row for text in texts for row in rows(text)}
-    wrong = {code for code, which, _ in EXAMPLES if which == "wrong"}
-    assert [code for code, page in codes.pages().items() if code not in wrong and not rows(page.message) & known] == []
-
-
-def rows(text):
-    """All rows of three words in a text."""
-    words = re.findall(r"[\w']+", text.lower())
-    return {*zip(words, words[1:], words[2:], strict=False)}
 
 
 def whole(text):

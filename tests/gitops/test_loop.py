@@ -70,18 +70,17 @@ def assert_serves(app):
 def assert_failed(app):
     """The graph fails, and its message has what a person needs for the repair."""
     parts = ("llm-agg-processor", f'ImagePullBackOff: container main, Back-off pulling image "{BROKEN}"')
-
-    said = {}
+    latest = {}
 
     def failed():
         status = app.objects()[f"{GRAPH}/llm-agg"]["status"]
-        said.update(conditions(status))
+        latest.update(conditions(status))
         # The reason of the pod may come after the failure of the Deployment.
-        return status["state"] == "failed" and all(part in said["Ready"]["message"] for part in parts)
+        return status["state"] == "failed" and all(part in latest["Ready"]["message"] for part in parts)
 
     server.eventually(failed)
-    assert said["Ready"]["status"] == "False"
-    assert (said["Stalled"]["status"], said["Stalled"]["reason"]) == ("True", "ProgressDeadlineExceeded")
+    assert latest["Ready"]["status"] == "False"
+    assert (latest["Stalled"]["status"], latest["Stalled"]["reason"]) == ("True", "ProgressDeadlineExceeded")
 
 
 def healthy(status):

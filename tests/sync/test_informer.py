@@ -66,16 +66,20 @@ def test_the_new_watch_is_ahead_of_the_old_one(store, mirror):
     assert changes == [(KEY, None, "1"), (KEY, "1", "3"), (KEY, "3", None)]
 
 
-def test_our_own_write_is_ahead_of_both_watches(store, mirror):
-    """The labels change, and then we write the object."""
+@pytest.mark.parametrize(
+    ("reason", "version"),
+    [("the answer tells of the new labels", "2"), ("the write follows the change of the labels, so it is ahead of both watches", "3")],
+)
+def test_the_new_watch_has_the_object_also_if_our_own_write_told_of_it_before(reason, version, store, mirror):
     old, new, changes = mirror
-    store.update(KEY, "x", "3", "3")
+    store.update(KEY, "x", version, version)
     new.put(deployment(2))
     old.drop(deployment(2))
-    assert store.get(KEY) == "3"
+    assert store.get(KEY) == version
     new.put(deployment(3))
     new.drop(deployment(4))
-    assert changes == [(KEY, None, "1"), (KEY, "3", None)]
+    assert store.get(KEY) is None
+    assert changes[-1] == (KEY, "3", None)
 
 
 def test_our_own_write_keeps_no_object_that_leaves_all_watches(store, mirror):
@@ -94,16 +98,6 @@ def test_a_new_reading_of_the_old_watch_removes_only_its_own_objects(store, mirr
     old.begin()
     old.complete("3")
     assert store.keys() == [KEY]
-
-
-def test_the_new_watch_has_the_object_also_if_our_own_write_told_of_it_before(store, mirror):
-    old, new, _ = mirror
-    store.update(KEY, "x", "2", "2")
-    new.put(deployment(2))
-    old.drop(deployment(2))
-    assert store.get(KEY) == "2"
-    new.drop(deployment(3))
-    assert store.get(KEY) is None
 
 
 def test_objects_of_other_shards_never_reach_the_store(store):

@@ -155,14 +155,16 @@ def free_ports(count: int) -> list[int]:
     """
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     own = _ASSIGNED_BY_NOBODY[worker :: int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))]
-    found: set[int] = set()
+    found: list[int] = []
     while len(found) < count:
         number = secrets.choice(own)
+        if number in _GIVEN:
+            continue
         with contextlib.suppress(OSError), socket.socket() as probe:
             probe.bind(("127.0.0.1", number))
-            found |= {number} - _GIVEN
-    _GIVEN.update(found)
-    return list(found)
+            _GIVEN.add(number)
+            found.append(number)
+    return found
 
 
 def eventually(holds: Callable[[], bool], seconds: float = 180) -> None:

@@ -69,7 +69,7 @@
   };
 
   /** Reads the examples of messages from the pages of codes. */
-  const learn = (sections) => {
+  const readMessages = (sections) => {
     messages = sections.flatMap(({ location, text }, id) => {
       const code = ERRORS.exec(location)?.[2];
       const example = /<code>(.*?)<\/code>/s.exec(text)?.[1] ?? "";
@@ -80,16 +80,21 @@
     weights = new Map([...counts].map(([row, count]) => [row, Math.log(messages.length / count)]));
   };
 
-  /** The pages of at most three codes: those in the input, else those whose message is most like the input. */
-  const ofMessages = (event, input) => {
-    const codes = new Set(input.match(/DYN\d{3}/g));
+  /** The messages that are like an input, the most similar first. */
+  const alike = (input) => {
     const asked = [...rows(input)];
-    const alike = (message) => asked.filter((row) => message.rows.has(row)).reduce((sum, row) => sum + weights.get(row), 0);
-    const scores = messages.map((message) => ({ ...message, score: codes.size ? Number(codes.has(message.code)) : alike(message) }));
-    const enough = codes.size ? 1 : Math.log(messages.length / 2); // the weight of a row that two messages have
-    const best = scores.filter(({ score }) => score >= enough).sort((one, other) => other.score - one.score);
+    const weight = (message) => asked.filter((row) => message.rows.has(row)).reduce((sum, row) => sum + weights.get(row), 0);
+    const enough = Math.log(messages.length / 2); // the weight of a row that two messages have
+    const scores = messages.map((message) => ({ message, score: weight(message) })).filter(({ score }) => score >= enough);
+    return scores.sort((one, other) => other.score - one.score).map(({ message }) => message);
+  };
+
+  /** The pages of at most three codes: those in the input, else those whose messages are like the input. */
+  const pagesOfCodes = (event, input) => {
+    const codes = new Set(input.match(/DYN\d{3}/g));
+    const found = codes.size ? messages.filter(({ code }) => codes.has(code)) : alike(input);
     // The engine finds a code in the title of its page.
-    return best.slice(0, 3).flatMap(({ id, code }) => ask(event, code).data.items.filter((item) => item.id === id));
+    return found.slice(0, 3).flatMap(({ id, code }) => ask(event, code).data.items.filter((item) => item.id === id));
   };
 
   /** The best section of each page first. Pages about the project itself come last. */
@@ -109,7 +114,7 @@
     if (event.data.type === 0) {
       locations = event.data.data.items.map((item) => item.location);
       titles = event.data.data.items.map((item) => item.title.toLowerCase());
-      learn(event.data.data.items);
+      readMessages(event.data.data.items);
     }
     if (event.data.type !== 2) return engine(event);
     const answer = ask(event);
@@ -118,7 +123,7 @@
     const list = typeof input === "string" && !page ? words(input) : [];
     if (list.length > 1) {
       const exact = answer.data.items.filter((item) => titles[item.id].includes(input.trim().toLowerCase()));
-      const found = [...exact, ...ofMessages(event, input), ...ranked(event, list)];
+      const found = [...exact, ...pagesOfCodes(event, input), ...ranked(event, list)];
       const items = ordered([...new Map(found.map((item) => [item.id, item])).values()]).slice(0, SHOWN); // each section once
       return post({ ...answer, data: { ...answer.data, items, pagination: { total: items.length } } });
     }

@@ -45,8 +45,8 @@ def test_a_time_out_tells_the_story(running):
     """The states of the containers and the ends of their logs are in the message."""
     here = pods.here(running, "story")
     here.apply(pods.pod("pod", pods.shell("echo loading; sleep 60", readinessProbe={"tcpSocket": {"port": 1}, "periodSeconds": 1})))
-    told = ("Readiness probe failed", "| loading")
-    here.node.eventually(lambda: all(text in here.node.story("story") for text in told), "story", 60)
+    texts = ("Readiness probe failed", "| loading")
+    here.node.eventually(lambda: all(text in here.node.story("story") for text in texts), "story", 60)
     with pytest.raises(AssertionError) as raised:
         here.node.eventually(lambda: False, "story", 0.1)
     for text in ("not so within", "pod story_pod", "container main: running", "not ready", "Readiness probe failed: dial tcp", "| loading"):
