@@ -6,25 +6,30 @@ Texts are in one line, with escaped control characters.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from krm_fn import report, results
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.secret_values import HIDDEN
 from krm_fn.records import NamedTuple
 from krm_fn.results import Path, Result
+from krm_fn.review.diff import headline
 from krm_fn.review.diff.comparison import Diff
+from krm_fn.review.diff.headline import Verdict
 from krm_fn.review.diff.rendered_state import ChangeOrigin
 from krm_fn.review.forecast import ObjectForecast, podcliquesets
 from krm_fn.review.forecast.object_rules import Effect
 from krm_fn.review.forecast.rollouts import Service
 from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
-_MOST_NAMES = 10
 _LONGEST = 160  # characters of a value or of a line
 _MOST_LINES = 40  # lines of a text
 _LARGEST = 2000  # lines of the largest texts that are compared
-_ORDER: tuple[Effect, ...] = ("refused", "restarts", "unknown", "deleted", "created", "updated", "same")
+_ORDER: tuple[Effect, ...] = ("deleted", "refused", "restarts", "unknown", "created", "updated", "same")
+
+
+_STRENGTH: tuple[Effect, ...] = ("refused", "restarts", "unknown", "deleted", "created", "updated", "same")
+"""The effects of several objects of one service, the strongest first."""
 
 
 class SourceLine(NamedTuple):
@@ -60,13 +65,22 @@ class Report(NamedTuple):
 
 
 class Row(NamedTuple):
-    """The effect on one service. `gpus` are the GPUs of its pods before and after."""
+    """The effect on one service. `gpus` are the GPUs of its pods before and after.
+
+    `dropped` is the number of its replicas that stop until another writer scales it.
+    """
 
     service: Service
     effect: Effect
     stuck: bool
     gpus: tuple[int, int]
     lines: tuple[SourceLine, ...]
+    dropped: int = 0
+
+    @property
+    def effects(self) -> list[str]:
+        """The words for the effect."""
+        return [self.effect, *["stuck"] * self.stuck, *[f"{self.dropped + 1} replicas drop to 1"] * bool(self.dropped)]
 
 
 def located_findings(diff: Diff, lines: Mapping[ChangeOrigin, SourceLine]) -> list[Result]:
@@ -95,7 +109,7 @@ def rows(content: Report) -> list[Row]:
         for service, gpus in outcome.shares:
             fields = _service_fields(content.diff.changes[number], service, is_only=len(outcome.shares) == 1)
             effect, lines = _service_effect(outcome, service, fields), _lines(content, number, fields)
-            row = Row(service, effect, bool(outcome.stuck), (gpus.before, gpus.after), lines)
+            row = Row(service, effect, bool(outcome.stuck), (gpus.before, gpus.after), lines, outcome.dropped)
             rows_by_service[service] = _merged(rows_by_service[service], row) if service in rows_by_service else row
     return sorted(rows_by_service.values(), key=lambda row: (_ORDER.index(row.effect), row.service))
 
@@ -122,20 +136,21 @@ def _service_fields(change: ObjectChange, service: Service, *, is_only: bool) ->
 
 def _merged(one: Row, other: Row) -> Row:
     effects = {one.effect, other.effect}
-    effect = "restarts" if effects == {"created", "deleted"} else min(effects, key=_ORDER.index)
+    if effects == {"created", "deleted"}:
+        effect: Effect = "restarts"
+    elif effects == {"deleted", "same"}:
+        effect = "updated"  # a replica goes that is an object of its own
+    else:
+        effect = min(effects, key=_STRENGTH.index)
     gpus = (one.gpus[0] + other.gpus[0], one.gpus[1] + other.gpus[1])
-    return Row(one.service, effect, one.stuck or other.stuck, gpus, tuple(dict.fromkeys((*one.lines, *other.lines))))
+    lines = tuple(dict.fromkeys((*one.lines, *other.lines)))
+    return Row(one.service, effect, one.stuck or other.stuck, gpus, lines, one.dropped + other.dropped)
 
 
 def _lines(content: Report, number: int, fields: Sequence[int]) -> tuple[SourceLine, ...]:
     """Returns the lines that change one object, or some of its fields."""
     lines = (line for field in (None, *fields) for _, line in content.origins(number, field) if line)
     return tuple(dict.fromkeys(lines))
-
-
-def title(service: Service) -> str:
-    """Returns the graph and the name of a service; the name alone for a standalone component."""
-    return f"{service.graph}/{service.name}" if service.graph else service.name
 
 
 def joined_lines(lines: Sequence[SourceLine]) -> str:
@@ -146,72 +161,9 @@ def joined_lines(lines: Sequence[SourceLine]) -> str:
     return "; ".join(f"{file}:{', '.join(str(number) for number in sorted(set(numbers)))}" for file, numbers in files.items())
 
 
-def verdict(content: Report) -> list[tuple[str, str]]:
-    """Returns the sentences that a reviewer reads first, each with the word whose colour it has."""
-    diff = content.diff
-    failed = [(f"Not compared, because one of the states has errors: {_names(diff.failed)}.", "error")] * bool(diff.failed)
-    if not diff.differing and not diff.refused:
-        return failed or [("The states are the same: no object changes.", "same")]
-    forecast = diff.forecast
-    sentences = [*failed, _restarts(forecast.services, forecast.restarting), *_other_effects(content)]
-    gpus = forecast.gpus
-    if gpus.peak:
-        interrupted = f"{_gpus(gpus.interrupted)} {'is' if gpus.interrupted == 1 else 'are'} interrupted. " if gpus.interrupted else ""
-        sentences.append((f"{interrupted}{gpus.before} GPUs before, {gpus.peak} at the peak, {gpus.after} after.", ""))
-    refused = [*diff.refused, *(change.key for _, change, effect in content.objects if effect == "refused")]
-    if refused:
-        changes = "1 change is" if len(refused) == 1 else f"{len(refused)} changes are"
-        sentences.append((f"{changes} refused: {_names(refused)}.", "refused"))
-    return sentences + _needed_gpus(diff, [outcome.key.name for outcome in forecast.outcomes if outcome.stuck])
-
-
-def _other_effects(content: Report) -> Iterator[tuple[str, str]]:
-    """Yields the sentences about pods of no service, and about kinds that krm-fn does not know."""
-    outcomes = content.diff.forecast.outcomes
-    restarting = [change.key for number, change, effect in content.objects if effect == "restarts" and not outcomes[number].services]
-    if restarting:
-        yield f"Pods of no service restart: {_names(restarting)}.", "restarts"
-    unknown = [change.key for _, change, effect in content.objects if effect == "unknown"]
-    if unknown:
-        changes = "1 change" if len(unknown) == 1 else f"{len(unknown)} changes"
-        yield f"The effect of {changes} is unknown: {_names(unknown)}.", "unknown"
-
-
-def _restarts(services: Sequence[Service], restarting: Sequence[Service]) -> tuple[str, str]:
-    if not restarting:
-        return "No service restarts.", "same"
-    present = [service for service in restarting if service in services]
-    removed = [service for service in restarting if service not in services]
-    several = len({service[:2] for service in services}) > 1
-    names = _listed([title(service) if several else service.name for service in (*present, *removed)])
-    return f"{len(present)} of {len(services)} services restart{'s' * (len(present) == 1)}: {names}.", "restarts"
-
-
-def _needed_gpus(diff: Diff, stuck: Sequence[str]) -> list[tuple[str, str]]:
-    """Returns the sentence that compares the GPUs that the rollouts need with the free GPUs. `stuck` are the names of stuck objects."""
-    forecast = diff.forecast
-    if stuck:
-        subject, verb = ("The rollout", "is stuck") if len(stuck) == 1 else ("The rollouts", "are stuck")
-        free = f"{_gpus(forecast.needed)} must be free, and {forecast.free} {'is' if forecast.free == 1 else 'are'}"
-        return [(f"{subject} of {_listed(stuck)} {verb}: {free}.", "stuck")]
-    if forecast.free is not None and forecast.needed:
-        return [("The rollouts fit on the nodes.", "same")]
-    if forecast.needed:
-        return [(f"The rollouts need {forecast.needed} free GPU{'s' * (forecast.needed > 1)}.", "")]
-    return []
-
-
-def _names(keys: Sequence[ObjectKey]) -> str:
-    return _listed([f"{key.kind} {key.name}" for key in keys])
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Returns the names, as many as a sentence can have."""
-    return ", ".join(names[:_MOST_NAMES]) + (f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else "")
-
-
-def _gpus(count: int) -> str:
-    return f"{count} GPU" if count == 1 else f"{count} GPUs"
+def verdict(content: Report) -> Verdict:
+    """Returns the sentences that a reviewer reads first."""
+    return headline.verdict([content.diff])
 
 
 def field_path(field: FieldChange) -> str:

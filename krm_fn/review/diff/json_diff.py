@@ -7,7 +7,7 @@ from typing import Any
 
 from krm_fn import report, results
 from krm_fn.kube.identity import ObjectKey
-from krm_fn.review.diff import diff_report
+from krm_fn.review.diff import addresses, diff_report
 from krm_fn.review.diff.diff_report import Report
 from krm_fn.review.forecast import Gpus, ObjectForecast
 from krm_fn.review.forecast.rollouts import Service
@@ -19,14 +19,19 @@ FORMAT_VERSION = 1
 def write(content: Report) -> str:
     """Returns the whole comparison. Objects that do not change are left out."""
     forecast = content.diff.forecast
+    verdict, changed = diff_report.verdict(content), addresses.changed(content.diff.changes)
     document = {
         "formatVersion": FORMAT_VERSION,
         "old": content.old,
         **({"unchanged": True} if content.is_unchanged else {}),
         "forecast": {
-            "verdict": [sentence for sentence, _ in diff_report.verdict(content)],
+            "headline": verdict.headline,
+            "verdict": [sentence for sentence, _ in verdict.sentences],
             "services": [_service(service) for service in forecast.services],
             "restarting": [_service(service) for service in forecast.restarting],
+            "deleted": [_service(service) for service in forecast.deleted],
+            "created": [_service(service) for service in forecast.created],
+            "addresses": {"lost": [*changed.lost], "added": [*changed.added]},
             "gpus": {**_gpus(forecast.gpus), "needed": forecast.needed, "free": forecast.free},
             "refused": len(content.diff.refused) + sum(outcome.effect == "refused" for outcome in forecast.outcomes),
             "unknown": [_key(key) for key in content.diff.failed],
@@ -58,6 +63,7 @@ def _object(content: Report, number: int, change: ObjectChange, outcome: ObjectF
         "restarting": [_service(service) for service in outcome.restarting],
         "causes": [results.field(path) for path in outcome.causes],
         "gpus": _gpus(outcome.gpus),
+        "dropped": outcome.dropped,
         "stuck": outcome.stuck,
         "madeBy": _origins(content, number, None),
         "fields": [_field(content, number, index, field) for index, field in enumerate(change.fields)],

@@ -8,22 +8,24 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from krm_fn import report
 from krm_fn.results import Result
-from krm_fn.review.diff import diff_report
+from krm_fn.review.diff import diff_report, headline
 from krm_fn.review.diff.diff_report import Report, Row
+from krm_fn.review.diff.headline import Sentence, Verdict
 from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
 LIMIT = 60_000
 """The largest number of characters. GitHub refuses comments of more than 65,536."""
 
 _TABLE, _FINDINGS, _NAMES = 15_000, 15_000, 4_000
+_QUIET = ("same", "updated", "created", "unknown")
+"""The effects that no reader must see at once."""
 _LONGEST = 2_000  # characters of one finding
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&!$])")
 
 
 def write(content: Report) -> str:
     """Returns the comparison, cut to the limit by whole objects, which are then named."""
-    sentences = [f"{'**' if word else ''}{plain(sentence)}{'**' if word else ''}" for sentence, word in diff_report.verdict(content)]
-    parts = ["### What the change does\n\n" + "  \n".join(sentences) + "\n"]
+    parts = [head(diff_report.verdict(content))]
     if content.diff.differing:
         parts.append(fitting(_table(diff_report.rows(content)), _TABLE, "| … | and {} more services | | |\n"))
         parts.append(fitting((finding(result) for result in content.findings), _FINDINGS, "- and {} more findings\n"))
@@ -31,6 +33,17 @@ def write(content: Report) -> str:
     else:
         parts.append(fitting((finding(result) for result in content.findings), _FINDINGS, "- and {} more findings\n"))
     return "\n".join(part for part in parts if part)
+
+
+def head(verdict: Verdict) -> str:
+    """Returns the title of a comment with the first line, and the lines about refused changes and free GPUs."""
+    lines = [" ".join(map(_sentence, verdict.first)), *map(_sentence, verdict.others)]
+    return "### What the change does\n\n" + "  \n".join(lines) + "\n"
+
+
+def _sentence(sentence: Sentence) -> str:
+    text, word = sentence
+    return f"**{plain(text)}**" if word else plain(text)
 
 
 def fitting(lines: Iterable[str], limit: int, more: str) -> str:
@@ -48,11 +61,11 @@ def _table(rows: Sequence[Row]) -> Iterator[str]:
     if rows:
         yield "| Service | Effect | GPUs | Changed by |\n|---|---|---|---|\n"
     for row in rows:
-        effect = f"**{row.effect}**" if row.effect in ("restarts", "refused", "deleted") else row.effect
+        effect = ", ".join(f"**{word}**" if word not in _QUIET else word for word in row.effects)
         gpus = f"{row.gpus[0]}" if row.gpus[0] == row.gpus[1] else f"{row.gpus[0]} → {row.gpus[1]}"
-        service, stuck = cell(code(diff_report.title(row.service))), ", **stuck**" if row.stuck else ""
+        service = cell(code(headline.title(row.service)))
         lines = code(diff_report.joined_lines(row.lines)) if row.lines else ""
-        yield f"| {service} | {effect}{stuck} | {gpus} | {cell(lines)} |\n"
+        yield f"| {service} | {effect} | {gpus} | {cell(lines)} |\n"
 
 
 def finding(result: Result) -> str:

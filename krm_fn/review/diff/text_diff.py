@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from krm_fn import report
 from krm_fn.results import Result
-from krm_fn.review.diff import diff_report
+from krm_fn.review.diff import diff_report, headline
 from krm_fn.review.diff.diff_report import Report, Row
+from krm_fn.review.diff.headline import Verdict
 from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
 _RED, _GREEN, _YELLOW, _CYAN = 31, 32, 33, 36
@@ -23,7 +24,8 @@ _BOLD = ("refused", "stuck", "restarts", "error")
 
 def write(content: Report) -> str:
     """Returns the comparison as text."""
-    parts = [[_painted(content, sentence, word) for sentence, word in diff_report.verdict(content)]]
+    verdict = diff_report.verdict(content)
+    parts = [[*headline_lines(verdict, colours=content.colours)]]
     if content.diff.differing:
         parts.append([*_services(content, diff_report.rows(content))])
         parts += [[*_object(content, number, change, effect)] for number, change, effect in content.objects]
@@ -31,9 +33,19 @@ def write(content: Report) -> str:
     return "\n".join("".join(f"{line}\n" for line in part) for part in parts if part)
 
 
+def headline_lines(verdict: Verdict, *, colours: bool) -> Iterator[str]:
+    """Yields the first line of a report, and the lines about refused changes and free GPUs."""
+    yield " ".join(_coloured(report.visible(sentence), word, colours=colours) for sentence, word in verdict.first)
+    yield from (_coloured(report.visible(sentence), word, colours=colours) for sentence, word in verdict.others)
+
+
 def _painted(content: Report, text: str, word: str) -> str:
+    return _coloured(text, word, colours=content.colours)
+
+
+def _coloured(text: str, word: str, *, colours: bool) -> str:
     """Returns a text in the colour of a word, such as `restarts` or `error`, if the terminal shows colours."""
-    if not content.colours:
+    if not colours:
         return text
     colour = f"\x1b[{_COLOURS[word]}m" if word in _COLOURS else ""
     return f"{colour}\x1b[{1 if word in _BOLD else 22}m{text}\x1b[0m"
@@ -57,11 +69,11 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _name(row: Row) -> str:
-    return report.visible(diff_report.title(row.service))
+    return report.visible(headline.title(row.service))
 
 
 def _effect(row: Row) -> str:
-    return f"{row.effect}, stuck" if row.stuck else row.effect
+    return ", ".join(row.effects)
 
 
 def _gpus(row: Row) -> str:

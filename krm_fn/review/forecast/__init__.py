@@ -34,7 +34,11 @@ _REPLICAS = ("spec", "replicas")
 
 
 class Gpus(NamedTuple):
-    """Numbers of GPUs. `peak` is the largest number at one time, and `interrupted` the number held by old pods that are replaced."""
+    """Numbers of GPUs. `peak` is the largest number at one time.
+
+    `interrupted` is the number held by old pods that are replaced, that are deleted with their object, or that stop until another writer
+    scales their object again.
+    """
 
     before: int = 0
     peak: int = 0
@@ -47,7 +51,7 @@ class ObjectForecast(NamedTuple):
 
     `causes` are the paths of the fields of the new object, or of the old one, that replace the pods or that the cluster refuses. `stuck`
     is None if nothing is known about the nodes, and otherwise True if the rollout waits for GPUs and never ends. `shares` are the GPUs of
-    each service of both states.
+    each service of both states. `dropped` is the number of replicas that stop until another writer scales the object again.
     """
 
     key: ObjectKey
@@ -59,12 +63,14 @@ class ObjectForecast(NamedTuple):
     stuck: bool | None = None
     findings: tuple[Result, ...] = ()
     shares: tuple[tuple[Service, Gpus], ...] = ()
+    dropped: int = 0
 
 
 class Forecast(NamedTuple):
     """The outcomes in the order of the changes, and the GPUs of all objects together.
 
-    `services` are all services of the new state, and `restarting` those with pods that are replaced. `needed` is the smallest number of
+    `services` are all services of the new state, and `restarting` those with pods that are replaced. `deleted` are the services of the old
+    state that the new state does not have, and `created` those that only the new state has. `needed` is the smallest number of
     free GPUs with which all rollouts end, if all free GPUs were on one node. `free` is the number of GPUs that the nodes have free
     while the old pods run; it is None if nothing is known about the nodes.
     """
@@ -76,6 +82,8 @@ class Forecast(NamedTuple):
     needed: int = 0
     free: int | None = None
     findings: tuple[Result, ...] = ()
+    deleted: tuple[Service, ...] = ()
+    created: tuple[Service, ...] = ()
 
 
 def forecast(
@@ -98,11 +106,25 @@ def forecast(
         free_nodes, placed = rollouts.place(together, nodes, pods)
         free = free_nodes.free()
         stuck = iter(rollouts.simulate(placed, free_nodes).stuck)
-    outcomes = tuple(_outcome(change, part, cluster_state, stuck, free) for change, part in zip(changes, parts, strict=True))
+    outcomes = tuple(_outcome(change, part, stuck, free) for change, part in zip(changes, parts, strict=True))
     gpus = total_gpus(together)
     services = tuple(dict.fromkeys(service for change, part in zip(changes, parts, strict=True) if change.new for service in part.services))
+    before = tuple(dict.fromkeys(service for change, part in zip(changes, parts, strict=True) for service in _old_services(change, part)))
     findings = (*_findings_of_all(changes, parts), *_node_findings(nodes, gpus.peak))
-    return Forecast(outcomes, gpus, services, _restarting(changes, parts), rollouts.needed(together), free, findings)
+    deleted, created = tuple(service for service in before if service not in services), tuple(s for s in services if s not in before)
+    return Forecast(
+        outcomes, gpus, services, _restarting(changes, parts), rollouts.needed(together), free, findings, deleted=deleted, created=created
+    )
+
+
+def _old_services(change: ObjectChange, part: KindForecast) -> Iterator[Service]:
+    """Yields the services whose pods an object makes before the change."""
+    if change.old is None:
+        return
+    if change.key[:2] in _SCALABLE_PARTS:
+        yield from (service for service, _ in scalable_parts(change.key, change.old) if service)
+    else:
+        yield from part.services
 
 
 def restarting(changes: Sequence[ObjectChange]) -> tuple[Service, ...]:
@@ -127,16 +149,17 @@ def scalable_parts(key: ObjectKey, resource: Resource) -> Iterator[tuple[Service
     yield from _SCALABLE_PARTS.get((key.group, key.kind), object_rules.scalable_parts)(resource, key.namespace)
 
 
-def _outcome(
-    change: ObjectChange, part: KindForecast, cluster_state: ClusterState, stuck_rollouts: Iterator[bool] | None, free: int | None
-) -> ObjectForecast:
+def _outcome(change: ObjectChange, part: KindForecast, stuck_rollouts: Iterator[bool] | None, free: int | None) -> ObjectForecast:
     """Returns the outcome for one object. `stuck_rollouts` has the next rollouts in the order of the objects."""
     stuck = None if stuck_rollouts is None else True in [next(stuck_rollouts) for _ in part.rollouts]
-    findings = [*_object_findings(change, part, cluster_state)]
+    findings = [*_object_findings(change, part)]
     if stuck and free is not None:
         findings.append(_stuck(change, part.rollouts, free))
     gpus, shares = total_gpus(part.rollouts), tuple(_shares(part))
-    return ObjectForecast(change.key, part.effect, part.services, part.restarting, part.causes, gpus, stuck, tuple(findings), shares)
+    dropped = sum(rollout.dropped for rollout in part.rollouts)
+    return ObjectForecast(
+        change.key, part.effect, part.services, part.restarting, part.causes, gpus, stuck, tuple(findings), shares, dropped
+    )
 
 
 def _shares(part: KindForecast) -> Iterator[tuple[Service, Gpus]]:
@@ -153,8 +176,13 @@ def total_gpus(parallel: Sequence[Rollout]) -> Gpus:
     """Returns the GPUs of rollouts that begin at the same time, if there are enough."""
     old = sum(rollouts.gpus(rollout.old_demands) * rollout.old_units for rollout in parallel)
     new = sum(rollouts.gpus(rollout.new_demands if rollout.replaces else rollout.old_demands) * rollout.new_units for rollout in parallel)
-    interrupted = sum(rollouts.gpus(rollout.old_demands) * rollout.old_units for rollout in parallel if rollout.replaces)
+    interrupted = sum(rollouts.gpus(rollout.old_demands) * _interrupted_units(rollout) for rollout in parallel)
     return Gpus(old, rollouts.peak(parallel), new, interrupted)
+
+
+def _interrupted_units(rollout: Rollout) -> int:
+    """Returns the number of old units that stop although their service or the number of its replicas does not ask for it."""
+    return rollout.old_units if rollout.replaces or rollout.pruned else rollout.dropped
 
 
 def _restarting(changes: Sequence[ObjectChange], parts: Sequence[KindForecast]) -> tuple[Service, ...]:
@@ -176,7 +204,7 @@ def _with_pods(change: ObjectChange, part: KindForecast) -> Iterator[Service]:
             yield rollout.service
 
 
-def _object_findings(change: ObjectChange, part: KindForecast, cluster_state: ClusterState) -> Iterator[Result]:
+def _object_findings(change: ObjectChange, part: KindForecast) -> Iterator[Result]:
     """Yields the findings about one object that do not depend on GPUs."""
     yield from part.findings
     ref = results.ref(change.new or change.old or {})
@@ -187,18 +215,16 @@ def _object_findings(change: ObjectChange, part: KindForecast, cluster_state: Cl
     elif part.causes and part.effect == "updated":
         message = "the rollout does not start: the object is paused, its partition keeps all pods, or it waits until a pod is deleted"
         yield results.warning("DYN539", f"{message}; resume it, lower the partition, or delete the old pods", ref, part.causes[0])
-    yield from _removed_replicas(change, part, cluster_state)
+    yield from _removed_replicas(change, part)
 
 
-def _removed_replicas(change: ObjectChange, part: KindForecast, cluster_state: ClusterState) -> Iterator[Result]:
+def _removed_replicas(change: ObjectChange, part: KindForecast) -> Iterator[Result]:
     """Warns of replicas that leave the file: with both ways of applying, the API server writes the default, which is 1."""
-    if not part.rollouts or change.old is None or change.new is None or change.key in cluster_state.autoscaled:
-        return
-    old_replicas, new_replicas = (object_rules.spec(resource).get("replicas") for resource in (change.old, change.new))
-    if isinstance(old_replicas, int) and old_replicas > 1 and new_replicas is None:
-        message = f"the change removes replicas, so {old_replicas} replicas become 1 until another writer scales them"
+    dropped = sum(rollout.dropped for rollout in part.rollouts)
+    if dropped:
+        message = f"the change removes replicas, so {dropped + 1} replicas become 1 until another writer scales them"
         fix = "keep the number until the new owner of replicas has written it"
-        yield results.warning("DYN535", f"{message}; {fix}", results.ref(change.new), _REPLICAS)
+        yield results.warning("DYN535", f"{message}; {fix}", results.ref(change.new or {}), _REPLICAS)
 
 
 def _findings_of_all(changes: Sequence[ObjectChange], parts: Sequence[KindForecast]) -> Iterator[Result]:

@@ -183,6 +183,18 @@ def replicas(resource: Resource | None, adapters: Mapping[Service, int], service
     return replica_count(spec(resource).get("replicas"), adapters.get(service, 1) if service else 1)
 
 
+def dropped_replicas(change: ObjectChange, cluster_state: ClusterState) -> int:
+    """Returns the number of replicas that stop because the change removes `replicas` from the file; 0 if another writer owns the number.
+
+    An API server removes a field that nobody owns any more, and writes the default, which is 1 (server-side apply, and the patch of a
+    client-side apply). An autoscaler or a scaling adapter scales the object only after that.
+    """
+    if change.old is None or change.new is None or change.key in cluster_state.autoscaled:
+        return 0
+    old_replicas, new_replicas = (spec(resource).get("replicas") for resource in (change.old, change.new))
+    return replica_count(old_replicas, 1) - 1 if old_replicas and new_replicas is None else 0
+
+
 def may_have_pods(resource: Resource | None) -> bool:
     """True unless an object has zero replicas in its own field. Without this field, something else scales it, so its pods are unknown."""
     return resource is not None and spec(resource).get("replicas") != 0

@@ -55,7 +55,8 @@ class Rollout(NamedTuple):
     `old_demands` and `new_demands` have one demand for each pod of a unit. `replaces` is false if the old units stay and only their number
     changes. A rollout that is `pruned` begins when all others have ended or wait, because an object is pruned after all others are applied.
     `selector` finds the old pods. `placements` are the known nodes of old units; the other old units are placed where they fit. `service`
-    has the pods; None if that is the only service of the object.
+    has the pods; None if that is the only service of the object. `dropped` is the number of old units that stop because their number leaves
+    the file, until another writer sets it.
     """
 
     old_units: int
@@ -68,6 +69,7 @@ class Rollout(NamedTuple):
     selector: Selector | None = None
     placements: tuple[Placement, ...] = ()
     service: Service | None = None
+    dropped: int = 0
 
 
 def recreated(rollout: Rollout) -> Rollout:

@@ -84,7 +84,8 @@ class UniformWorkload:
         new_replicas = self.units(object_rules.replicas(change.new, cluster_state.new_replicas, service))
         old, new = (() if resource is None else self.demands(resource) for resource in (change.old, change.new))
         steps = self.steps(object_rules.spec(change.new), new_replicas)
-        return Rollout(old_replicas, new_replicas, old or new, new or old, steps, replaces, change.new is None, self.selector(change))
+        rollout = Rollout(old_replicas, new_replicas, old or new, new or old, steps, replaces, change.new is None, self.selector(change))
+        return rollout._replace(dropped=self.units(object_rules.dropped_replicas(change, cluster_state)))
 
 
 def _parts(rollout: Rollout, unchanged: int) -> Iterator[Rollout]:

@@ -138,16 +138,11 @@ def _service(row: diff_report.Row, gpus: Gpus, causes: GraphCauses, restarts: bo
 
 
 def _shares(forecast_result: Forecast) -> dict[Service, Gpus]:
-    """Returns the GPUs of each service, of all its objects together.
-
-    If a service restarts because another object replaces a removed one, the pods of the removed object are interrupted too.
-    """
+    """Returns the GPUs of each service, of all its objects together."""
     shares: dict[Service, Gpus] = {}
     for outcome in forecast_result.outcomes:
         for service, gpus in outcome.shares:
-            is_replaced = outcome.effect == "deleted" and service in forecast_result.restarting
-            own = gpus._replace(interrupted=gpus.before) if is_replaced else gpus
-            shares[service] = Gpus(*map(sum, zip(shares.get(service, Gpus()), own, strict=True)))
+            shares[service] = Gpus(*map(sum, zip(shares.get(service, Gpus()), gpus, strict=True)))
     return shares
 
 

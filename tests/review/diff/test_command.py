@@ -93,7 +93,7 @@ def test_an_error_in_the_new_state_is_an_error_and_the_other_graphs_have_a_forec
     done = diff(tmp_path, "--fail-on", "restarts")
     assert done.code == 1
     assert "error DYN023" in done.out
-    assert "\n1 of 2 services restarts: Worker.\n" in done.out
+    assert ": DynamoGraphDeployment chat. 1 of 2 services restarts: Worker.\n" in done.out
 
 
 OTHER = GRAPH.replace("name: chat", "name: other")
@@ -324,7 +324,7 @@ def test_an_unknown_kind_has_an_unknown_effect(tmp_path):
     write(tmp_path, before=text % "one", after=text % "two")
     done = diff(tmp_path, "--fail-on", "unknown")
     assert done.code == 3
-    assert done.out.startswith("No service restarts.\nThe effect of 1 change is unknown: Certificate chat.\n")
+    assert done.out.startswith("No service restarts. The effect of 1 change is unknown: Certificate chat.\n")
     assert "note DYN574 krm-fn does not know the kind Certificate of cert-manager.io" in done.out
 
 

@@ -30,8 +30,7 @@ def diff(states, *arguments):
 
 MAIN = "spec.template.spec.containers[main]"
 TEXT = f"""\
-2 of 4 services restart: Frontend, Decode.
-2 GPUs are interrupted. 6 GPUs before, 10 at the peak, 8 after.
+2 of 4 services restart: Frontend, Decode. 2 GPUs are interrupted. 6 GPUs before, 10 at the peak, 8 after.
 1 change is refused: RoleBinding planner-serviceaccount-binding.
 The rollout of assistant-decode is stuck: 4 GPUs must be free, and 2 are.
 
@@ -71,7 +70,7 @@ def test_markdown_begins_with_the_verdict_and_a_table(states, tmp_path):
     done = diff(states, "--format", "markdown")
     head, table, *_ = done.out.replace(f"{tmp_path}/", "").partition("### What the change does\n\n")[2].split("\n\n")
     assert done.code == 1
-    assert [line.strip(" *") for line in head.splitlines()] == TEXT.splitlines()[:4]
+    assert [line.replace("*", "").strip() for line in head.splitlines()] == TEXT.splitlines()[:3]
     assert table.splitlines()[:3] == [
         "| Service | Effect | GPUs | Changed by |",
         "|---|---|---|---|",
@@ -122,7 +121,7 @@ SETS = [
         "a clique goes",
         "Prefill:",
         "Prefiller:",
-        ["Decode refused 32 23; 23", "Frontend refused 0", "Prefiller refused 0 -> 16 23", "Prefill deleted 16 -> 0 23"],
+        ["Prefill deleted 16 -> 0 23", "Decode refused 32 23; 23", "Frontend refused 0", "Prefiller refused 0 -> 16 23"],
     ),
     ("two numbers", "replicas: 2", "replicas: 3", ["Decode updated 32 -> 48 39", "Frontend updated 0 16", "Prefill same 16"]),
 ]
@@ -148,4 +147,4 @@ def test_services_of_several_graphs_are_named_with_their_graph(tmp_path):
         shutil.copy(golden.EXAMPLES / "multinode-vllm" / "graph.yaml", file)
     scenario.edit(new, "vllm-runtime", "vllm-runtime-next")
     done = console.run("diff", "--old", old, new)
-    assert done.out.startswith("4 of 4 services restart: large/Frontend, large/Worker, experts/Frontend, experts/Worker.\n")
+    assert done.out.startswith("4 of 4 services restart: large/Frontend, large/Worker, experts/Frontend, experts/Worker. ")

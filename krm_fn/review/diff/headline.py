@@ -1,0 +1,204 @@
+"""The sentences that a reviewer reads first, about one comparison or about all roots of a repository together.
+
+The first line says what is lost and what stops: deletions, addresses, replicas, restarts. Then it has creations and GPUs. The lines
+after it say what the cluster refuses, and if the rollouts can end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.manifests import ownership
+from krm_fn.records import NamedTuple
+from krm_fn.review.diff import addresses
+from krm_fn.review.diff.comparison import Diff
+from krm_fn.review.forecast import Gpus
+from krm_fn.review.forecast.rollouts import Service
+from krm_fn.schema.object_changes import ObjectChange
+
+_MOST_NAMES = 10
+_FEW_NAMES = 4
+
+Sentence = tuple[str, str]
+"""A sentence, and the word whose colour it has; empty for a sentence without one."""
+
+
+class Verdict(NamedTuple):
+    """The sentences of the first line, and those of the lines after it."""
+
+    first: list[Sentence]
+    others: list[Sentence]
+
+    @property
+    def sentences(self) -> list[Sentence]:
+        """All sentences in their order."""
+        return [*self.first, *self.others]
+
+    @property
+    def headline(self) -> str:
+        """The first line as a text."""
+        return " ".join(sentence for sentence, _ in self.first)
+
+
+def verdict(diffs: Sequence[Diff]) -> Verdict:
+    """Returns the sentences about comparisons whose changes are applied together."""
+    failed = [key for diff in diffs for key in diff.failed]
+    first = [(f"Not compared, because one of the states has errors: {_names(failed)}.", "error")] * bool(failed)
+    differing = [diff for diff in diffs if diff.differing or diff.refused]
+    if not differing:
+        return Verdict(first or [("The states are the same: no object changes.", "same")], [])
+    first += [*_losses(differing), *_restarts(differing), *_creations(differing), *_other_effects(differing), *_gpus_of(differing)]
+    if len(diffs) > 1:
+        first.append((f"{len(differing)} of {len(diffs)} roots change.", ""))
+    return Verdict(first, [*_refused(differing), *(sentence for diff in differing for sentence in _needed_gpus(diff))])
+
+
+def _losses(diffs: Sequence[Diff]) -> Iterator[Sentence]:
+    """Yields the sentences about deleted services and objects, lost addresses and replicas that stop."""
+    services = [(diff, service) for diff in diffs for service in diff.forecast.deleted]
+    if services:
+        held = sum(_share(diff, service) for diff, service in services)
+        gpus = f", with {_gpus(held)}" if held else ""
+        yield f"{_services(len(services), 'deleted')}{gpus}: {_titles(diffs, (service for _, service in services))}.", "deleted"
+    if objects := [change.key for diff in diffs for change in _single_objects(diff, "deleted")]:
+        yield f"{_objects(len(objects), 'deleted')}: {_names(objects, _FEW_NAMES)}.", "deleted"
+    changed = [addresses.changed(diff.changes) for diff in diffs]
+    if lost := [address for addresses_of_diff in changed for address in addresses_of_diff.lost]:
+        yield f"{_addresses(len(lost), 'goes', 'go')}: {_listed(lost, _FEW_NAMES)}.", "deleted"
+    if added := [address for addresses_of_diff in changed for address in addresses_of_diff.added]:
+        yield f"{_addresses(len(added), 'is new', 'are new')}: {_listed(added, _FEW_NAMES)}.", "created"
+    if drops := [drop for diff in diffs for drop in _drops(diff)]:
+        subject = "1 workload drops" if len(drops) == 1 else f"{len(drops)} workloads drop"
+        yield f"{subject} to 1 replica until another writer scales {'it' if len(drops) == 1 else 'them'}: {_listed(drops)}.", "restarts"
+
+
+def _drops(diff: Diff) -> Iterator[str]:
+    """Yields each workload whose replicas stop, with their number before."""
+    for outcome in diff.forecast.outcomes:
+        if outcome.dropped:
+            names = [title(service) for service in outcome.services] or [f"{outcome.key.kind} {outcome.key.name}"]
+            yield f"{', '.join(names)} (from {outcome.dropped + 1})"
+
+
+def _share(diff: Diff, service: Service) -> int:
+    """Returns the GPUs of a service before the change."""
+    return sum(gpus.before for outcome in diff.forecast.outcomes for owner, gpus in outcome.shares if owner == service)
+
+
+def _single_objects(diff: Diff, effect: str) -> Iterator[ObjectChange]:
+    """Yields the objects that are deleted or created, without those that belong to a deleted or new service, and without addresses."""
+    moved = {service.graph or service.name for service in (*diff.forecast.deleted, *diff.forecast.created)}
+    for change, outcome in zip(diff.changes, diff.forecast.outcomes, strict=True):
+        resource = change.new or change.old or {}
+        owners = {name.partition("/")[2] for name in ownership.owners(resource)}
+        is_of_service = bool(outcome.services) or not moved.isdisjoint({*owners, change.key.name})
+        if outcome.effect == effect and not is_of_service and not any(addresses.of(change.key, resource)):
+            yield change
+
+
+def _restarts(diffs: Sequence[Diff]) -> Iterator[Sentence]:
+    services = [service for diff in diffs for service in diff.forecast.services]
+    present = [service for diff in diffs for service in diff.forecast.restarting if service in diff.forecast.services]
+    removed = [service for diff in diffs for service in diff.forecast.restarting if service not in diff.forecast.services]
+    created = sum(len(diff.forecast.created) for diff in diffs)
+    if present or removed:
+        names = _titles(diffs, (*present, *removed))
+        yield f"{len(present)} of {len(services)} services restart{'s' * (len(present) == 1)}: {names}.", "restarts"
+    elif not any(diff.forecast.deleted or any(_drops(diff)) for diff in diffs):
+        yield "No service restarts.", "same"
+    elif len(services) > created:
+        yield "No other service restarts.", "same"
+
+
+def _creations(diffs: Sequence[Diff]) -> Iterator[Sentence]:
+    services = [service for diff in diffs for service in diff.forecast.created]
+    if services:
+        yield f"{_services(len(services), 'created')}: {_titles(diffs, services)}.", "created"
+    if objects := [change.key for diff in diffs for change in _single_objects(diff, "created")]:
+        yield f"{_objects(len(objects), 'created')}: {_names(objects, _FEW_NAMES)}.", "created"
+
+
+def _other_effects(diffs: Sequence[Diff]) -> Iterator[Sentence]:
+    """Yields the sentences about pods of no service, and about kinds that krm-fn does not know."""
+    outcomes = [outcome for diff in diffs for outcome in diff.forecast.outcomes]
+    restarting = [outcome.key for outcome in outcomes if outcome.effect == "restarts" and not outcome.services]
+    if restarting:
+        yield f"Pods of no service restart: {_names(restarting)}.", "restarts"
+    unknown = [outcome.key for outcome in outcomes if outcome.effect == "unknown"]
+    if unknown:
+        changes = "1 change" if len(unknown) == 1 else f"{len(unknown)} changes"
+        yield f"The effect of {changes} is unknown: {_names(unknown)}.", "unknown"
+
+
+def _gpus_of(diffs: Sequence[Diff]) -> Iterator[Sentence]:
+    gpus = Gpus(*map(sum, zip(*(diff.forecast.gpus for diff in diffs), strict=True)))
+    if gpus.peak:
+        interrupted = f"{_gpus(gpus.interrupted)} {'is' if gpus.interrupted == 1 else 'are'} interrupted. " if gpus.interrupted else ""
+        yield f"{interrupted}{gpus.before} GPUs before, {gpus.peak} at the peak, {gpus.after} after.", ""
+
+
+def _refused(diffs: Sequence[Diff]) -> Iterator[Sentence]:
+    objects = (outcome.key for diff in diffs for outcome in diff.forecast.outcomes if outcome.effect == "refused")
+    refused = [*(key for diff in diffs for key in diff.refused), *objects]
+    if refused:
+        changes = "1 change is" if len(refused) == 1 else f"{len(refused)} changes are"
+        yield f"{changes} refused: {_names(refused)}.", "refused"
+
+
+def _needed_gpus(diff: Diff) -> Iterator[Sentence]:
+    """Yields the sentence that compares the GPUs that the rollouts need with the free GPUs."""
+    forecast = diff.forecast
+    stuck = [outcome.key.name for outcome in forecast.outcomes if outcome.stuck]
+    if stuck:
+        subject, verb = ("The rollout", "is stuck") if len(stuck) == 1 else ("The rollouts", "are stuck")
+        free = f"{_gpus(forecast.needed)} must be free, and {forecast.free} {'is' if forecast.free == 1 else 'are'}"
+        yield f"{subject} of {_listed(stuck)} {verb}: {free}.", "stuck"
+    elif forecast.free is not None and forecast.needed:
+        yield "The rollouts fit on the nodes.", "same"
+    elif forecast.needed:
+        yield f"The rollouts need {forecast.needed} free GPU{'s' * (forecast.needed > 1)}.", ""
+
+
+def title(service: Service) -> str:
+    """Returns the graph and the name of a service; the name alone for a standalone component."""
+    return f"{service.graph}/{service.name}" if service.graph else service.name
+
+
+def _titles(diffs: Sequence[Diff], services: Iterable[Service]) -> str:
+    """Returns the names of services: with their graphs if there are several, and with their namespaces if a comparison has several.
+
+    Equal names of several roots are one.
+    """
+    present = [{*diff.forecast.services, *diff.forecast.deleted} for diff in diffs]
+    has_graphs = len({service.graph for of_diff in present for service in of_diff}) > 1
+    has_namespaces = any(len({service.namespace for service in of_diff}) > 1 for of_diff in present)
+    names = (title(service) if has_graphs or has_namespaces else service.name for service in services)
+    if has_namespaces:
+        names = (f"{service.namespace}/{title(service)}" for service in services)
+    return _listed([*dict.fromkeys(names)])
+
+
+def _services(count: int, effect: str) -> str:
+    return f"1 service is {effect}" if count == 1 else f"{count} services are {effect}"
+
+
+def _objects(count: int, effect: str) -> str:
+    return f"1 object is {effect}" if count == 1 else f"{count} objects are {effect}"
+
+
+def _addresses(count: int, one: str, several: str) -> str:
+    return f"1 address {one}" if count == 1 else f"{count} addresses {several}"
+
+
+def _names(keys: Sequence[ObjectKey], most: int = _MOST_NAMES) -> str:
+    return _listed([*dict.fromkeys(f"{key.kind} {key.name}" for key in keys)], most)
+
+
+def _listed(names: Sequence[str], most: int = _MOST_NAMES) -> str:
+    """Returns the names, as many as a sentence can have."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def _gpus(count: int) -> str:
+    return f"{count} GPU" if count == 1 else f"{count} GPUs"
