@@ -226,11 +226,10 @@ def adapter_replicas(resources: Iterable[tuple[str, Resource]]) -> dict[Service,
 
 
 def _is_autoscaled(resource: Resource | None) -> bool:
-    """True if an autoscaler or another client has set the replicas of a live object through its subresource `scale`."""
+    """True if an autoscaler or another client owns the replicas of a live object, too: through its subresource `scale`, or by applying."""
     managers = values.objects(values.mapping((resource or {}).get("metadata")).get("managedFields"))
-    return any(
-        entry.get("subresource") == "scale" and "f:replicas" in values.mapping(entry.get("fieldsV1"), "f:spec") for entry in managers
-    )
+    owners = [entry for entry in managers if "f:replicas" in values.mapping(entry.get("fieldsV1"), "f:spec")]
+    return len({entry.get("manager") for entry in owners}) > 1 or any(entry.get("subresource") == "scale" for entry in owners)
 
 
 def readers(resources: Iterable[tuple[str, Resource]]) -> dict[ObjectKey, tuple[Service, ...]]:
