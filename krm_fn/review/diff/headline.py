@@ -135,7 +135,7 @@ def _gpus_of(diffs: Sequence[Diff]) -> Iterator[Sentence]:
     gpus = Gpus(*map(sum, zip(*(diff.forecast.gpus for diff in diffs), strict=True)))
     if gpus.peak:
         interrupted = f"{_gpus(gpus.interrupted)} {'is' if gpus.interrupted == 1 else 'are'} interrupted. " if gpus.interrupted else ""
-        yield f"{interrupted}{gpus.before} GPUs before, {gpus.peak} at the peak, {gpus.after} after.", ""
+        yield f"{interrupted}{_gpus(gpus.before)} before, {gpus.peak} at the peak, {gpus.after} after.", ""
 
 
 def _refused(diffs: Sequence[Diff]) -> Iterator[Sentence]:

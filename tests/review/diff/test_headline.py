@@ -143,7 +143,7 @@ ROWS = [
         f"{DROP}StatefulSet web (from 3).",
         {"interrupted"},
     ),
-    ("one replica stays one", web("Deployment", 1), web("Deployment", None), "No service restarts. 1 GPUs before", set()),
+    ("one replica stays one", web("Deployment", 1), web("Deployment", None), "No service restarts. 1 GPU before", set()),
     (
         "fewer replicas on purpose",
         web("Deployment", 5),
