@@ -53,7 +53,8 @@ class LeaderWorkerSet(UniformWorkload):
         """Returns the steps of its rollout strategy. The default is one group at a time and no surge."""
         update = values.mapping(spec.get("rolloutStrategy"), "rollingUpdateConfiguration")
         surge = min(uniform_workloads.scaled(update.get("maxSurge"), replicas, up=True, default=0), replicas)
-        return Steps(surge, min(uniform_workloads.scaled(update.get("maxUnavailable"), replicas, up=False, default=1), replicas))
+        unavailable = min(uniform_workloads.scaled(update.get("maxUnavailable"), replicas, up=False, default=1), replicas)
+        return Steps(surge, unavailable, numbered=True)
 
     def selector(self, change: ObjectChange) -> Selector:
         """Returns the label of the set. The pods of a group have the same index."""

@@ -79,9 +79,9 @@ def deployment_steps(strategy: Any, replicas: int) -> Steps:
     One pod may be missing if both are zero.
 
     >>> deployment_steps({"rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}}, 5)
-    Steps(surge=2, unavailable=1, at_once=False)
+    Steps(surge=2, unavailable=1, at_once=False, numbered=False)
     >>> deployment_steps({"rollingUpdate": {"maxSurge": 0, "maxUnavailable": "25%"}}, 1)
-    Steps(surge=0, unavailable=1, at_once=False)
+    Steps(surge=0, unavailable=1, at_once=False, numbered=False)
     """
     fields = values.mapping(strategy)
     if fields.get("type") == "Recreate":
@@ -123,6 +123,10 @@ class StatefulSet(TemplateWorkload):
         """True if no pod restarts by itself: with OnDelete, or if all pods are below the partition."""
         replicas = object_rules.replica_count(object_rules.spec(new).get("replicas"), 1)
         return super().waits(new) or 0 < replicas <= self.unchanged_units(new)
+
+    def steps(self, spec: Mapping[str, Any], replicas: int) -> Steps:
+        """Returns the steps of pods with numbers, one at a time."""
+        return Steps(0, 1, numbered=True)
 
     def unchanged_units(self, new: Resource) -> int:
         """Returns the number of pods below the partition."""

@@ -1,13 +1,17 @@
 """Rollouts: their units and steps, and a simulation that finds the pods of each moment and the rollouts that never end.
 
 A unit is what a controller replaces at once: a pod of a Deployment, a group of a LeaderWorkerSet, or a replica of a scaling group. The
-simulation follows the Deployment controller (`pkg/controller/deployment` of Kubernetes: NewRSNewReplicas, reconcileOldReplicaSets). The
-other controllers follow the same rules with steps of their own.
+simulation follows the Deployment controller (`pkg/controller/deployment` of Kubernetes: NewRSNewReplicas, reconcileOldReplicaSets), and for
+units with numbers the controllers of StatefulSets and LeaderWorkerSets (`updateStatefulSet`; `rollingUpdateParameters`).
+
+A new unit holds its GPUs from its start, and is ready later. Controllers count ready units, so a rollout is at its peak if its units become
+ready one after the other. A unit that stops gives its GPUs back at once: the time that a container takes to end does not count.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from krm_fn.kube import identity, values
@@ -41,12 +45,14 @@ class Selector(NamedTuple):
 class Steps(NamedTuple):
     """The units that may run besides the wanted number, and the units that may be missing.
 
-    `at_once` is true if all old units stop before the first new unit starts.
+    `at_once` is true if all old units stop before the first new unit starts. `numbered` is true for units with numbers, as in a StatefulSet:
+    the last one is replaced first, a new unit takes the number of an old one, and the surge has the numbers after them.
     """
 
     surge: int = 0
     unavailable: int = 1
     at_once: bool = False
+    numbered: bool = False
 
 
 class Rollout(NamedTuple):
@@ -149,8 +155,8 @@ class SimulationResult(NamedTuple):
 def simulate(rollouts: Sequence[Rollout], nodes: Nodes) -> SimulationResult:
     """Simulates rollouts that begin at the same time, until nothing changes any more. `nodes` is changed.
 
-    Each round lets each controller act once and then places the units that wait, in the order of the rollouts. Pruned objects go
-    last. Rollouts without GPUs always end.
+    Each round lets each controller act once and then places the units that wait, in the order of the rollouts. Units become ready when no
+    controller acts any more. Pruned objects go last. Rollouts without GPUs always end.
     """
     simulated = [_SimulatedRollout(rollout, nodes) for rollout in rollouts if gpus(rollout.old_demands) or gpus(rollout.new_demands)]
     most = held = sum(rollout.gpus() for rollout in simulated)
@@ -160,6 +166,8 @@ def simulate(rollouts: Sequence[Rollout], nodes: Nodes) -> SimulationResult:
         while active:
             before = sum(rollout.gpus() for rollout in active)
             if not sum(rollout.act() + rollout.place() for rollout in active if not rollout.is_blocked()):
+                if sum(rollout.become_ready() for rollout in active):
+                    continue
                 waited = waited or not all(rollout.is_complete() for rollout in active)
                 break
             held += sum(rollout.gpus() for rollout in active) - before
@@ -170,9 +178,35 @@ def simulate(rollouts: Sequence[Rollout], nodes: Nodes) -> SimulationResult:
     return SimulationResult(most, tuple(waits.get(id(rollout), False) for rollout in rollouts), waited)
 
 
-def peak(rollouts: Sequence[Rollout]) -> int:
-    """Returns the largest number of GPUs at one time, if there are enough."""
-    return simulate(rollouts, _pool(rollouts, _PLENTY)).peak
+def peak(rollouts: Iterable[Rollout]) -> int:
+    """Returns the largest number of GPUs at one time if there are enough, in whatever order the units of all rollouts become ready.
+
+    It is the sum of the peaks of the rollouts: their controllers do not wait for each other, so all may be at their peaks.
+    """
+    return sum(_peak_alone(_numbers_of(rollout)) for rollout in rollouts)
+
+
+class _Numbers(NamedTuple):
+    """The numbers of a rollout that decide its peak. GPUs are those of one unit."""
+
+    old_units: int
+    new_units: int
+    old_gpus: int
+    new_gpus: int
+    steps: Steps
+    replaces: bool
+
+
+def _numbers_of(rollout: Rollout) -> _Numbers:
+    old_gpus, new_gpus = gpus(rollout.old_demands), gpus(rollout.new_demands)
+    return _Numbers(rollout.old_units, rollout.new_units, old_gpus, new_gpus, rollout.steps, rollout.replaces)
+
+
+@lru_cache(maxsize=4096)  # most rollouts of a fleet have the same numbers
+def _peak_alone(numbers: _Numbers) -> int:
+    old_demands, new_demands = ((Demand((("gpus", count),) if count else ()),) for count in (numbers.old_gpus, numbers.new_gpus))
+    rollout = Rollout(numbers.old_units, numbers.new_units, old_demands, new_demands, numbers.steps, numbers.replaces)
+    return simulate([rollout], _pool([rollout], _PLENTY)).peak
 
 
 def needed(rollouts: Sequence[Rollout]) -> int:
@@ -196,7 +230,10 @@ def _pool(rollouts: Sequence[Rollout], count: int) -> Nodes:
 
 
 class _SimulatedRollout:
-    """One rollout while it runs: the nodes of old and new units, and the numbers of both that wait for a node."""
+    """One rollout while it runs: the nodes of old and new units, and the numbers of both that wait for a node, or have one and are not ready.
+
+    The units that are not ready are the last ones of those with nodes.
+    """
 
     def __init__(self, rollout: Rollout, nodes: Nodes) -> None:
         self._nodes, self.rollout, self._steps = nodes, rollout, rollout.steps
@@ -205,7 +242,8 @@ class _SimulatedRollout:
         self._old: list[Placement] = []
         self._new: list[Placement] = []
         self._old_waiting = self._new_waiting = 0
-        self._is_scaled = self._is_idle = False
+        self._old_unready = self._new_unready = 0
+        self._is_scaled = self._is_started = self._is_idle = False
         self.is_pruned = rollout.pruned
         for index in range(rollout.old_units):
             placement = rollout.placements[index] if index < len(rollout.placements) else None
@@ -242,7 +280,7 @@ class _SimulatedRollout:
             return False
         if self._steps.at_once:
             return self._recreate()
-        return self._grow() or self._shrink()
+        return self._renumber() if self._steps.numbered else self._grow() or self._shrink()
 
     def place(self) -> bool:
         """Places waiting units where they fit; returns False if no unit fits."""
@@ -251,8 +289,23 @@ class _SimulatedRollout:
         old = self._place_all(self._old, self._old_waiting, self.rollout.old_demands)
         new = self._place_all(self._new, self._new_waiting, self.rollout.new_demands)
         self._old_waiting, self._new_waiting = self._old_waiting - old, self._new_waiting - new
+        self._old_unready, self._new_unready = self._old_unready + old, self._new_unready + new
         self._is_idle = self._is_idle and not old + new
         return old + new > 0
+
+    def become_ready(self) -> bool:
+        """Lets units with nodes become ready, the oldest first; returns False if all are.
+
+        It is one unit at the end of a rollout, where the order decides the peak, and before that as many as have the same effect together.
+        """
+        if self.is_complete() or not self._old_unready + self._new_unready:
+            return False
+        most = len(self._old) if self._steps.numbered else self._wanted - len(self._new) - self._new_waiting
+        count = max(1, min(most, self._old_unready + self._new_unready))
+        old = min(count, self._old_unready)
+        self._old_unready, self._new_unready = self._old_unready - old, max(self._new_unready - count + old, 0)
+        self._is_idle = False
+        return True
 
     def _place_all(self, placements: list[Placement], waiting: int, demands: tuple[Demand, ...]) -> int:
         for count in range(waiting):
@@ -268,6 +321,8 @@ class _SimulatedRollout:
             return False
         self._is_scaled = True
         more = self._wanted - self.rollout.old_units
+        if more > 0 and self._steps.numbered and self.rollout.replaces:
+            return False
         if more > 0:
             self._old_waiting += more
         else:
@@ -292,23 +347,38 @@ class _SimulatedRollout:
         return added > 0
 
     def _shrink(self) -> bool:
-        """Removes old units: those that wait first, then as many as may be missing (reconcileOldReplicaSets)."""
+        """Removes old units: those that are not ready first, then as many as may be missing (reconcileOldReplicaSets)."""
         old, new = len(self._old) + self._old_waiting, len(self._new) + self._new_waiting
         least = self._wanted - self._steps.unavailable
-        allowed = old + new - least - self._new_waiting
+        allowed = old + new - least - self._new_waiting - self._new_unready
         if not old or allowed <= 0:
             return False
-        waiting = min(self._old_waiting, allowed)
-        self._old_waiting -= waiting
-        spare = min(max(len(self._old) + len(self._new) - least, 0), len(self._old))
-        self._remove_running(spare)
-        return waiting + spare > 0
+        unhealthy = min(self._old_waiting + self._old_unready, allowed)
+        self._remove_old(unhealthy)
+        ready = len(self._old) - self._old_unready + len(self._new) - self._new_unready
+        spare = min(max(ready - least, 0), len(self._old))
+        self._remove_old(spare)
+        return unhealthy + spare > 0
+
+    def _renumber(self) -> bool:
+        """Adds the surge, then replaces the last old units as far as those after them are ready, and removes the surge when few are left."""
+        is_first, self._is_started = not self._is_started, True
+        surge, unavailable = self._steps.surge, self._steps.unavailable
+        ready, total = len(self._new) - self._new_unready, len(self._old) + len(self._new) + self._new_waiting
+        missing = self._wanted if is_first else min(self._wanted, total - ready)
+        wanted = self._wanted + (surge if missing > surge else max(missing - unavailable, 0))
+        removed = 0 if is_first else max(total - wanted, 0)
+        replaced = 0 if is_first else max(len(self._old) - max(self._wanted - unavailable - ready, 0), 0)
+        self._remove_old(replaced)
+        self._new_waiting += max(wanted - total, 0) * is_first + replaced
+        for _ in range(removed):
+            self._nodes.give(self.rollout.new_demands, self._new.pop(0))
+        return is_first or replaced + removed > 0
 
     def _remove_old(self, count: int) -> None:
+        """Removes old units: those without a node first, and those that are not ready before others."""
         waiting = min(self._old_waiting, count)
         self._old_waiting -= waiting
-        self._remove_running(count - waiting)
-
-    def _remove_running(self, count: int) -> None:
-        for _ in range(count):
+        self._old_unready = max(self._old_unready - count + waiting, 0)
+        for _ in range(count - waiting):
             self._nodes.give(self.rollout.old_demands, self._old.pop())

@@ -30,10 +30,7 @@ GraphKey = Service
 
 
 class GraphRollouts(NamedTuple):
-    """The rollouts of all workloads of one graph in a step, and their GPUs.
-
-    The peak in `gpus` is the sum of the peaks of the rollouts: their controllers do not wait for each other, so all may be at their peaks.
-    """
+    """The rollouts of all workloads of one graph in a step, and their GPUs."""
 
     graph: GraphKey
     rollouts: tuple[Rollout, ...]
@@ -78,8 +75,7 @@ class Waves(NamedTuple):
 def of_graph(graph: GraphKey, parts: Iterable[Rollout]) -> GraphRollouts:
     """Returns the rollouts of a graph with their GPUs."""
     all_rollouts = tuple(parts)
-    gpus = forecast.total_gpus(all_rollouts)._replace(peak=sum(rollouts.peak([rollout]) for rollout in all_rollouts))
-    return GraphRollouts(graph, all_rollouts, gpus)
+    return GraphRollouts(graph, all_rollouts, forecast.total_gpus(all_rollouts))
 
 
 def within(graphs: Sequence[GraphRollouts], limit: int) -> Waves:
@@ -196,8 +192,11 @@ def on_nodes(graphs: Sequence[GraphRollouts], nodes: Sequence[Resource], pods: S
         free_nodes = result.nodes
         if result.waited:
             waiting.append(wave[0].graph)
+            most = result.peak - sum(entry.gpus.before for entry in wave)
+        else:
+            most = sum(entry.extra for entry in wave)
         waves.append(wave)
-        peaks.append(held + result.peak - sum(entry.gpus.before for entry in wave))
+        peaks.append(held + most)
         held += sum(entry.growth for entry in wave)
         remaining = [entry for entry in remaining if entry not in wave]
     misfits = [Misfit(entry.graph, _missing(entry, free_nodes), _remedies(entry)) for entry in remaining]

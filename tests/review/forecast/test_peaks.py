@@ -1,0 +1,113 @@
+"""The GPUs of a rollout at its peak: the most that any order allows in which pods become ready."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from krm_fn.review import forecast
+from krm_fn.review.forecast import gpu_capacity, rollouts
+from krm_fn.review.forecast.rollouts import Rollout, Steps
+
+GPU = "nvidia.com/gpu"
+
+
+def demand(gpus):
+    return (gpu_capacity.Demand(((GPU, gpus),) if gpus else ()),)
+
+
+def rollout(old_pods, new_pods, old, new, steps, **more):
+    return Rollout(old_pods, new_pods, demand(old), demand(new), steps, **more)
+
+
+PEAKS = [
+    ("larger pods: the last old pod stops when a new one is ready", rollout(4, 4, 2, 4, Steps(1, 1)), 18),
+    ("eight times as large", rollout(8, 8, 1, 8, Steps(2, 2)), 66),
+    ("many pods", rollout(20, 20, 4, 8, Steps(5, 5)), 180),
+    ("a surge of two without missing pods", rollout(3, 3, 2, 4, Steps(2, 0)), 16),
+    ("smaller pods: the peak is at the start", rollout(4, 4, 4, 2, Steps(1, 1)), 18),
+    ("no surge: a new pod starts when an old one has stopped", rollout(4, 4, 2, 4, Steps(0, 1)), 16),
+    ("more pods: old ones are added first", rollout(2, 10, 1, 2, Steps(3, 2)), 23),
+    ("fewer pods", rollout(10, 4, 2, 4, Steps(1, 1)), 20),
+    ("a StatefulSet with more and smaller pods: new pods have the new template", rollout(2, 4, 4, 2, Steps(0, 1, numbered=True)), 12),
+    ("a StatefulSet with larger pods", rollout(4, 4, 2, 4, Steps(0, 1, numbered=True)), 16),
+    ("groups: the surge stays until the last old group is replaced", rollout(4, 4, 2, 4, Steps(1, 1, numbered=True)), 20),
+    ("groups that get smaller: the surge starts before an old group stops", rollout(4, 4, 4, 2, Steps(1, 1, numbered=True)), 18),
+    ("groups without a surge", rollout(4, 4, 2, 4, Steps(0, 1, numbered=True)), 16),
+]
+
+
+@pytest.mark.parametrize(("reason", "of_service", "gpus"), PEAKS, ids=[row[0] for row in PEAKS])
+def test_peak(reason, of_service, gpus):
+    assert rollouts.peak([of_service]) == gpus
+    assert forecast.total_gpus([of_service]).peak == gpus
+
+
+def test_several_rollouts_may_be_at_their_peaks_together():
+    growing, shrinking = rollout(4, 4, 2, 4, Steps(1, 1)), rollout(4, 4, 4, 2, Steps(1, 1))
+    assert rollouts.peak([growing, shrinking]) == 18 + 18
+
+
+class Controller:
+    """The state of a Deployment as its controller sees it: the sizes of both ReplicaSets, and their pods that are ready."""
+
+    def __init__(self, replicas, steps):
+        self.replicas, self.most, self.least = replicas, replicas + steps.surge, replicas - steps.unavailable
+
+    def syncs(self, state):
+        """Yields each state of the controller from one on, until it has nothing to do."""
+        yield state
+        while (following := self._synced(state)) != state:
+            state = following
+            yield state
+
+    def _synced(self, state):
+        old, old_ready, new, new_ready = state
+        more = min(self.most - old - new, self.replicas - new)
+        if more > 0:
+            return old, old_ready, new + more, new_ready
+        allowed = old + new - self.least - (new - new_ready)
+        if allowed <= 0:
+            return state
+        old -= min(old - old_ready, allowed)
+        spare = max(min(old_ready + new_ready - self.least, old), 0)
+        return old - spare, min(old_ready, old - spare), new, new_ready
+
+    def every(self):
+        """Returns all states that some order of readiness reaches."""
+        known, remaining = set(), [(self.replicas, self.replicas, 0, 0)]
+        while remaining:
+            state = remaining.pop()
+            for reached in self.syncs(state):
+                old, old_ready, new, new_ready = reached
+                if reached in known:
+                    continue
+                known.add(reached)
+                if new_ready < new:
+                    remaining.append((old, old_ready, new, new_ready + 1))
+        return known
+
+
+SHAPES = [
+    (replicas, Steps(surge, unavailable), old, new)
+    for replicas, surge, unavailable in itertools.product(range(1, 8), range(4), range(3))
+    for old, new in ((1, 1), (1, 2), (2, 1), (1, 8), (4, 1))
+    if (surge or unavailable) and unavailable <= replicas
+]
+
+
+def test_no_order_of_ready_pods_has_another_peak():
+    for replicas, steps, old, new in SHAPES:
+        states = Controller(replicas, steps).every()
+        most = max(old_pods * old + new_pods * new for old_pods, _, new_pods, _ in states)
+        assert rollouts.peak([rollout(replicas, replicas, old, new, steps)]) == most, (replicas, steps, old, new)
+
+
+def test_a_rollout_that_fits_its_peak_never_waits():
+    for replicas, steps, old, new in SHAPES:
+        of_service = rollout(replicas, replicas, old, new, steps)
+        peak = rollouts.peak([of_service])
+        assert rollouts.simulate([of_service], gpu_capacity.pool({GPU: peak})) == (peak, (False,), False)
+        fewer = max(peak - 1, replicas * old)
+        assert rollouts.simulate([of_service], gpu_capacity.pool({GPU: fewer})).waited is (fewer < peak)
