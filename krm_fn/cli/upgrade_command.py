@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import click
 
@@ -34,17 +35,24 @@ _NO_RESOURCE = "DYN001"
 _NO_FILES = UpgradeFiles({}, [])
 
 
-class _Target(click.ParamType[Version]):
+class _Target(NamedTuple):
+    """The target of an upgrade. `accepts_newer` is true for a minor version: its newer patches are at the target too."""
+
+    version: Version
+    accepts_newer: bool
+
+
+class _Release(click.ParamType[_Target]):
     """A release of Dynamo, such as 1.6 or v1.6.1."""
 
     name = "release"
 
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Version:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> _Target:
         version = upgrade_steps.target(f"{value}")
         if version is None:
             known = ", ".join(map(upgrade_steps.version_text, flag_tables.published()))
             self.fail(f"{value!r} is not a release of Dynamo that krm-fn knows. It knows {known}.", param, ctx)
-        return version
+        return _Target(version, not upgrade_steps.names_patch(f"{value}"))
 
 
 @click.command()
@@ -53,10 +61,11 @@ class _Target(click.ParamType[Version]):
     "--to",
     "target",
     metavar="RELEASE",
-    type=_Target(),
+    type=_Release(),
     required=True,
-    help="The release of Dynamo, such as 1.6, or a patch, such as 1.6.1.",
+    help="The release of Dynamo, such as 1.6, or a patch, such as 1.6.1. Newer patches of 1.6 are at the target 1.6.",
 )
+@click.option("--downgrade", is_flag=True, help="Move graphs that are newer than RELEASE back to it, and leave older ones.")
 @click.option("--step", "number", metavar="N", type=click.IntRange(1), help="Show only this step.")
 @click.option(
     "--graph", "graph", metavar="NAME", default="", help="Show only this graph, with each cause and each edit. Can have a namespace."
@@ -92,7 +101,8 @@ def upgrade(  # noqa: PLR0913 - one for each option
     *,
     given: Inputs,
     policy: Policy,
-    target: Version,
+    target: _Target,
+    downgrade: bool,
     number: int | None,
     graph: str,
     gpus: int | None,
@@ -111,7 +121,7 @@ def upgrade(  # noqa: PLR0913 - one for each option
     The plan has one or more steps. A step moves images, and with them the operator release that graphs follow. For each step, the plan
     lists what the platform needs before, the services that restart, the smallest sets of causes of each restart, the GPUs that are
     interrupted and needed at the peak, and what the new release refuses or ignores. Each step begins with the state after the step before.
-    A RELEASE that is older than all graphs gives the plan of a downgrade.
+    Graphs that are newer than RELEASE stay. Only --downgrade moves them back.
 
     With --gpus or --nodes, the graphs of a step are ordered in waves, which are applied one after the other.
 
@@ -140,8 +150,8 @@ def upgrade(  # noqa: PLR0913 - one for each option
         loaded = repository_states.load(given)
         fleet = _Fleet(loaded)
         version = f"{identity.DYNAMO_GROUP}/{api_version}" if api_version else ""
-        options = UpgradeOptions(version, new_origin, gpus, cluster.nodes, tuple(cluster.pods))
-        plan = planner.plan(fleet.parts, target, options)
+        options = UpgradeOptions(version, new_origin, gpus, cluster.nodes, tuple(cluster.pods), downgrade, target.accepts_newer)
+        plan = planner.plan(fleet.parts, target.version, options)
         count = min(number or len(plan.steps), len(plan.steps))
         edited = upgrade_files.edited(given, loaded, plan, count) if is_written or is_patch else _NO_FILES
     findings = _findings(plan, fleet, [*cluster.results, *edited.findings], policy)

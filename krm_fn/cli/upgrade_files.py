@@ -107,7 +107,7 @@ def _documents(folder: str, given: Inputs) -> BuildDocuments:
 def _edits(given: Inputs, loaded: LoadedRoots, steps: Sequence[StepPlan], builds: _Builds) -> Iterator[_Wanted]:
     """Yields the edits of all steps together."""
     sources = {id(source.value): (part, source) for part in loaded.parts for source in part.resources}
-    moves = any(step.step.old_release != step.step.release for step in steps)
+    moves = any(step.step.old_release != step.step.release and not step.step.is_downgrade for step in steps)
     for index, first in enumerate(steps[0].parts if steps else ()):
         members: list[tuple[Sources, Source]] = []
         for number, resource in enumerate(first.old.resources):

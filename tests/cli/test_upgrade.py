@@ -168,10 +168,57 @@ def test_a_plan_with_nothing_to_do_says_so(graph):
     assert (done.code, done.out) == (0, "Nothing to upgrade: no graph moves to 1.6.1.\nAt the target: team/chat.\n")
 
 
+@pytest.mark.parametrize(
+    ("reason", "present", "target"),
+    [
+        ("a newer patch is at the target of a minor version", "1.6.7", "1.6"),
+        ("a newer patch than the target", "1.6.7", "1.6.1"),
+        ("a newer patch than the target, which krm-fn does not know", "1.6.7", "1.6.3"),
+        ("a newer minor version", "1.6.1", "1.5"),
+        ("a much newer one", "1.6.1", "v0.9.1"),
+    ],
+)
+def test_no_graph_goes_back_without_downgrade(graph, reason, present, target):
+    newer, older = OLD.replace("0.9.0", present), OLD.replace("name: chat", "name: older").replace("0.9.0", "0.9.0")
+    for text in (newer, f"{newer}---\n{older}"):
+        graph.write_text(text)
+        console.run("upgrade", "--to", target, "--write", "graph.yaml")
+        written = graph.read_text()
+        assert written.count(f":{present}") == 2
+        again = console.run("upgrade", "--to", target, "--write", "graph.yaml")
+        assert (again.err, graph.read_text()) == ("", written)
+
+
 def test_a_downgrade_says_that_it_is_one(graph):
     graph.write_text(OLD.replace("0.9.0", "1.6.1"))
-    done = console.run("upgrade", "--to", "1.5", "graph.yaml")
-    assert (done.code, done.out.splitlines()[0]) == (0, "Downgrade to 1.5.1 in 1 step.")
+    done = console.run("upgrade", "--to", "1.5", "--downgrade", "graph.yaml")
+    assert (done.code, done.out.splitlines()[:2]) == (
+        0,
+        ["Downgrade to 1.5.1 in 1 step.", "This is a downgrade: images and releases go back to older versions."],
+    )
+    assert "warning DYN745 spec: --downgrade moves the graph back, from images 1.6.1 of release v1.6 to images 1.5.1" in done.out
+    assert "DYN492" not in done.out  # the edits add no origin version
+    console.run("upgrade", "--to", "1.5", "--downgrade", "--write", "graph.yaml")
+    assert graph.read_text() == OLD.replace("0.9.0", "1.5.1")
+
+
+def test_each_patch_of_a_known_minor_version_is_a_target(graph):
+    done = console.run("upgrade", "--to", "1.6.9", "--write", "graph.yaml")
+    assert (done.code, graph.read_text().count(":1.6.9")) == (0, 2)
+    assert "warning DYN746 krm-fn does not know the patch 1.6.9, and checks command lines with the flags of 1.6.1" in done.out
+    again = console.run("upgrade", "--to", "1.6.9", "graph.yaml")
+    assert again.out.startswith("Nothing to upgrade: no graph moves to 1.6.9.\nAt the target: team/chat.\n")
+
+
+def test_a_graph_without_a_plan_is_not_edited(graph):
+    """An image without a version beside one of 1.5.1 is an error before the upgrade."""
+    other = OLD.replace("name: chat", "name: other")
+    broken = OLD.replace("replicas: 2", "replicas: many")
+    graph.write_text(f"{broken}---\n{other}")
+    done = console.run("upgrade", "--to", "1.6", "--write", "graph.yaml")
+    assert (done.code, done.out.count("error DYN651")) == (1, 1)
+    assert graph.read_text().startswith(f"{broken}---\n")
+    assert graph.read_text().count(":1.6.1") == 2
 
 
 def test_a_graph_with_errors_does_not_hide_the_others(graph):

@@ -67,7 +67,7 @@ FLEETS = (
     Fleet("the origin version stays", ("1.5.1",), "1.6", 4, _GROVE, origin="1.5.0", convert=True),
     Fleet("the API version moves, too", ("1.5.1",), "1.6", 4, options=UpgradeOptions(api_version=V1BETA1)),
     Fleet("names with the worker hash", ("1.4.2",), "1.6", 4, {"worker_hash": "names"}, convert=True),
-    Fleet("a downgrade", ("1.6.1",), "1.5", 5),
+    Fleet("a downgrade", ("1.6.1",), "1.5", 5, options=UpgradeOptions(downgrade=True)),
 )
 
 

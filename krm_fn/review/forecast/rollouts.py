@@ -45,8 +45,8 @@ class Selector(NamedTuple):
 class Steps(NamedTuple):
     """The units that may run besides the wanted number, and the units that may be missing.
 
-    `at_once` is true if all old units stop before the first new unit starts. `numbered` is true for units with numbers, as in a StatefulSet:
-    the last one is replaced first, a new unit takes the number of an old one, and the surge has the numbers after them.
+    `at_once` is true if all old units stop before the first new unit starts. `numbered` is true for units with numbers, as in a
+    StatefulSet: the last one is replaced first, a new unit takes the number of an old one, and the surge has the numbers after them.
     """
 
     surge: int = 0
@@ -230,7 +230,7 @@ def _pool(rollouts: Sequence[Rollout], count: int) -> Nodes:
 
 
 class _SimulatedRollout:
-    """One rollout while it runs: the nodes of old and new units, and the numbers of both that wait for a node, or have one and are not ready.
+    """One rollout while it runs: the nodes of old and new units, and the numbers of both that wait, or that are not ready.
 
     The units that are not ready are the last ones of those with nodes.
     """
@@ -361,7 +361,7 @@ class _SimulatedRollout:
         return unhealthy + spare > 0
 
     def _renumber(self) -> bool:
-        """Adds the surge, then replaces the last old units as far as those after them are ready, and removes the surge when few are left."""
+        """Adds the surge, replaces the last old units as far as those after them are ready, and removes the surge when few are left."""
         is_first, self._is_started = not self._is_started, True
         surge, unavailable = self._steps.surge, self._steps.unavailable
         ready, total = len(self._new) - self._new_unready, len(self._old) + len(self._new) + self._new_waiting

@@ -26,6 +26,20 @@ _OF_REQUESTS = {
 """The images with Dynamo of a request, by its API version: that of the profiler comes first, and the override replaces its version."""
 _OVERRIDE: results.Path = ("spec", "runtimeVersionOverride")
 _GRAPH_OF_REQUEST: results.Path = ("spec", "overrides", "dgd")
+_POD_SPECS: tuple[results.Path, ...] = (
+    ("spec", "extraPodSpec"),
+    ("spec", "services", paths.EVERY, "extraPodSpec"),
+    ("spec", "podTemplate", "spec"),
+    ("spec", "roles", paths.EVERY, "podTemplate", "spec"),
+    ("spec", "components", paths.EVERY, "podTemplate", "spec"),
+    ("spec", "components", paths.EVERY, "roles", paths.EVERY, "podTemplate", "spec"),
+)
+"""The pod specs of graphs and standalone components of both API versions."""
+_OTHER_IMAGES = tuple(
+    (*path, *below)
+    for path in _POD_SPECS
+    for below in (("mainContainer", "image"), ("containers", paths.EVERY, "image"), ("initContainers", paths.EVERY, "image"))
+)
 
 
 def of_resource(resource: Resource, step: UpgradeStep) -> Iterator[FieldEdit]:
@@ -58,6 +72,35 @@ def findings(resource: Resource, step: UpgradeStep) -> Iterator[Result]:
             yield results.warning("DYN660", _unversioned(image, step), ref, image.path, current=written)
         elif _is_changed(image, step):
             yield from _about_reference(written, image, ref, step)
+
+
+def staying(resource: Resource, step: UpgradeStep) -> Iterator[Result]:
+    """Yields the findings about images of sidecars and init containers beside those that a step moves: the step edits none of them.
+
+    An image of NVIDIA's with Dynamo in another version than that of the step is a warning.
+    """
+    images = [*_images(resource)]
+    if results.ref(resource).kind == identity.REQUEST or not any(_is_changed(image, step) for image in images):
+        return
+    moved = {image.path for image in images}
+    others = {path: f"{image}" for path, image in paths.find(resource, _OTHER_IMAGES) if image and path not in moved}
+    dynamo = {path: image for path, image in others.items() if _is_left_behind(image, step)}
+    ref, runtime = results.ref(resource), step.runtime_text
+    for severity, problem, fix, about in (
+        (results.warning, f"have Dynamo in another version than {runtime}", f"write the images of {runtime} in the same commit", dynamo),
+        (results.info, "stay", f"check that they fit {runtime}", {path: image for path, image in others.items() if path not in dynamo}),
+    ):
+        if about:
+            shown = ", ".join(dict.fromkeys(about.values()))
+            message = f"the step edits the images of components only, and these of sidecars and init containers {problem}: {shown}; {fix}"
+            yield severity("DYN747", message, ref, next(iter(about)))
+
+
+def _is_left_behind(image: str, step: UpgradeStep) -> bool:
+    """True for an image with Dynamo that NVIDIA publishes, in a version that the step replaces."""
+    name, tag = _parts(image)
+    of_image = version.core(tag)
+    return name.rpartition("/")[2] in runtime_tags.PUBLISHED and of_image is not None and step.changes_version(of_image)
 
 
 def _images(resource: Resource) -> Iterator[RuntimeImage]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from krm_fn import report, results
+from krm_fn.arguments import flag_tables
 from krm_fn.config import PlatformSettings
 from krm_fn.kube import identity
 from krm_fn.kube.types import Resource
@@ -14,7 +15,7 @@ from krm_fn.resolve import release_choice
 from krm_fn.results import Result
 from krm_fn.review.diff import rendered_state
 from krm_fn.review.diff.rendered_state import RenderedState
-from krm_fn.review.upgrade import fleet_parts, required_versions, restart_causes, step_effects, upgrade_routes, waves
+from krm_fn.review.upgrade import fleet_parts, required_versions, restart_causes, step_effects, upgrade_routes, upgrade_steps, waves
 from krm_fn.review.upgrade.fleet_parts import FleetPart
 from krm_fn.review.upgrade.step_effects import StepPart
 from krm_fn.review.upgrade.upgrade_plan import StepPlan, UpgradePlan
@@ -26,8 +27,9 @@ from krm_fn.review.upgrade.waves import Waves
 class UpgradeOptions(NamedTuple):
     """The options of a plan. `api_version` is that of graphs after the last step, such as `nvidia.com/v1beta1`; empty: it stays.
 
-    `new_origin`: graphs get the origin version of the new release. `gpus` is the largest number of GPUs of a wave. `nodes` and `pods` are
-    those of the cluster in which a wave must fit. Both are None if there is no limit.
+    `new_origin`: graphs get the origin version of the new release. `downgrade`: newer graphs go back, and older ones stay.
+    `newer_patches`: newer patches of the minor version of the target are at the target too. `gpus` is the largest number of GPUs of a
+    wave. `nodes` and `pods` are those of the cluster in which a wave must fit. Both are None if there is no limit.
     """
 
     api_version: str = ""
@@ -35,6 +37,8 @@ class UpgradeOptions(NamedTuple):
     gpus: int | None = None
     nodes: Sequence[Resource] | None = None
     pods: Sequence[Resource] = ()
+    downgrade: bool = False
+    newer_patches: bool = False
 
 
 _NO_OPTIONS = UpgradeOptions()
@@ -45,9 +49,9 @@ def plan(parts: Sequence[FleetPart], target: Version, options: UpgradeOptions = 
 
     An error in one graph does not hide the plan of the others. The function never raises for what the resources contain.
     """
-    routes = upgrade_routes.find(parts, target)
+    routes = upgrade_routes.find(parts, target, downgrade=options.downgrade, newer_patches=options.newer_patches)
     states = [rendered_state.render(part.resources, part.config) for part in parts]
-    steps, findings = list[StepPlan](), list(routes.findings)
+    steps, findings = list[StepPlan](), [*_of_target(target), *routes.findings]
     findings += [finding for index, part in enumerate(parts) for finding in _failed(index, part, states[index], routes)]
     for number, step in enumerate(routes.steps, 1):
         is_last = number == len(routes.steps)
@@ -55,7 +59,7 @@ def plan(parts: Sequence[FleetPart], target: Version, options: UpgradeOptions = 
         step_plan, states = _step(parts, states, routes, chosen)
         steps.append(_in_waves(_with_platform(step_plan, states, options), options))
         parts = [part.new for part in step_plan.parts]
-    return UpgradePlan(target, tuple(steps), routes.unchanged, tuple(findings))
+    return UpgradePlan(target, tuple(steps), routes.unchanged, tuple(findings), options.downgrade)
 
 
 def _step(
@@ -64,9 +68,9 @@ def _step(
     """Plans one step. Returns it with the states after it."""
     after, step_parts = list[RenderedState](), list[StepPart]()
     for index, part in enumerate(parts):
-        moved = restart_causes.moved(part, step, routes.numbers(index, part, step))
+        moved = restart_causes.moved(part, step, routes.numbers(index, part, step, states[index].failed))
         new = rendered_state.render(moved.new.resources, moved.new.config) if moved.edits else states[index]
-        versions = {number: routes.versions((index, number), step) for number in moved.edits}
+        versions = {number: routes.versions((index, number), step) for number in {*moved.edits, *routes.on_route(index, step)}}
         known = {number: pair for number, pair in versions.items() if pair}
         step_parts.append(StepPart(moved, states[index], new, known))
         after.append(new)
@@ -105,13 +109,26 @@ def _in_waves(plan: StepPlan, options: UpgradeOptions) -> StepPlan:
     return plan._replace(graphs=tuple(graphs), waves=order, findings=(*plan.findings, *waves.findings(order, resources)))
 
 
+def _of_target(target: Version) -> Iterator[Result]:
+    """Warns of a patch that is newer than krm-fn."""
+    known = [version for version in flag_tables.published() if version[:2] == target[:2]]
+    if target not in known:
+        new, newest = upgrade_steps.version_text(target), upgrade_steps.version_text(known[-1])
+        message = f"krm-fn does not know the patch {new}, and checks command lines with the flags of {newest}"
+        yield results.warning("DYN746", f"{message}; check that the registry has images with the tag {new}")
+
+
 def _failed(index: int, part: FleetPart, state: RenderedState, routes: FleetRoutes) -> Iterator[Result]:
-    """Yields a finding about each graph that the upgrade moves, and that has errors before it."""
+    """Yields a finding about each resource that the upgrade would move, and that has errors before it."""
+    graphs = {number for number, _ in fleet_parts.graphs(part)}
+    has_route = any(part_index == index for part_index, _ in routes.routes)
     for number, resource in enumerate(part.resources):
-        if (index, number) in routes.routes and part.key(resource) in state.failed:
+        is_moved = (index, number) in routes.routes if number in graphs else has_route and identity.is_dynamo(resource)
+        if is_moved and part.key(resource) in state.failed:
             ref = results.ref(resource)
             errors = [result for result in state.findings if result.severity == "error" and result.ref == ref]
             first = f", the first is {errors[0].code}" if errors else ""
-            message = f"the graph has {report.count(errors) or 'errors'} before the upgrade{first}, so it has no plan"
+            noun = "graph" if number in graphs else "resource"
+            message = f"the {noun} has {report.count(errors) or 'errors'} before the upgrade{first}, so it has no plan"
             path = errors[0].path if errors else ()
             yield results.error("DYN651", f"{message}; fix what krm-fn check reports about it, and plan again", ref, path)

@@ -46,7 +46,7 @@ def edits(resource: Resource, config: Config, step: UpgradeStep) -> ResourceEdit
 
 def findings(resource: Resource, step: UpgradeStep) -> list[Result]:
     """Returns the findings about fields of a resource that a step does not edit, or that a person should look at after the edit."""
-    return [*image_edits.findings(resource, step)] if _is_edited(resource) else []
+    return [*image_edits.findings(resource, step), *image_edits.staying(resource, step)] if _is_edited(resource) else []
 
 
 def applied(resource_edits: ResourceEdits, causes: Collection[Cause] = CAUSES) -> Resource:
@@ -95,9 +95,12 @@ def _of_graph(resource: Resource, config: Config, step: UpgradeStep, of_images: 
 def _of_origin(resource: Resource, moved: Resource, config: Config, step: UpgradeStep) -> Iterator[FieldEdit]:
     """Yields the edits of the origin version. `moved` is the resource with the images of the step.
 
-    The first edit keeps the origin version of the old release, as an operator does. The second one moves it, if the step says so.
+    The first edit keeps the origin version of the old release, as an operator does. The second one moves it, if the step says so. A
+    downgrade adds none: the older release would warn of a newer origin.
     """
     written = paths.at(resource, origin_versions.PATH)
+    if step.is_downgrade and not written:
+        return
     before = origin_versions.origin(resource, config)
     if before != origin_versions.origin(moved, configured(config, step)) or (step.new_origin and not written):
         yield FieldEdit(origin_versions.PATH, written, before, "release")

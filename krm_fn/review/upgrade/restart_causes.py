@@ -12,7 +12,7 @@ from itertools import combinations
 from krm_fn import expand, results
 from krm_fn.config import Config
 from krm_fn.convert import versions
-from krm_fn.kube import labels
+from krm_fn.kube import labels, paths
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
@@ -106,9 +106,8 @@ def _present(part: MovedPart, number: int) -> CauseSet:
     causes: set[Cause] = {edit.cause for edit in edits.fields} - {"origin"} if edits else set()
     if _release(old, part.old.config) != _release(new, part.new.config):
         causes.add("release")
-    if origin_versions.origin(old, part.old.config) != origin_versions.origin(new, part.new.config) and origin_versions.is_read(
-        new, part.new.config
-    ):
+    before, after = origin_versions.origin(old, part.old.config), origin_versions.origin(new, part.new.config)
+    if before != after and _has_origin(part, number) and origin_versions.is_read(new, part.new.config):
         causes.add("origin")
     if old.get("apiVersion") != new.get("apiVersion"):
         causes.add("api_version")
@@ -145,11 +144,14 @@ def _pinned(part: MovedPart, number: int, causes: CauseSet) -> Resource:
     old, edits = part.old.resources[number], part.edits.get(number)
     edited = resource_edits.applied(edits, [cause for cause in causes if cause != "origin"]) if edits else old
     resource, config = _side(part, number, "origin" in causes)
-    return (
-        origin_versions.with_origin(edited, origin_versions.origin(resource, config))
-        if origin_versions.is_read(*_side(part, number, "release" in causes))
-        else edited
-    )
+    if not _has_origin(part, number) or not origin_versions.is_read(*_side(part, number, "release" in causes)):
+        return edited
+    return origin_versions.with_origin(edited, origin_versions.origin(resource, config))
+
+
+def _has_origin(part: MovedPart, number: int) -> bool:
+    """True if a graph has an origin version of its own in one of the states. Otherwise it moves with the release."""
+    return any(paths.at(resources[number], origin_versions.PATH) for resources in (part.old.resources, part.new.resources))
 
 
 def compared(

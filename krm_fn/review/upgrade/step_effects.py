@@ -28,6 +28,8 @@ from krm_fn.rules import runtime_windows, updates
 from krm_fn.schema.object_changes import ObjectChange
 
 _NO_CAUSES = GraphCauses((), {}, {})
+_SHOWN_NOTES = ("DYN747",)
+"""The codes of notes about the step itself. Other notes are about the graph, and `krm-fn check` has them."""
 _STRONGEST: tuple[Effect, ...] = ("refused", "restarts", "unknown", "deleted", "created", "updated", "same")
 
 
@@ -161,7 +163,7 @@ def _findings(part: StepPart, step: UpgradeStep) -> dict[ObjectKey, list[Result]
     refs = {part.moved.old.key(resource): results.ref(resource) for resource in part.old.inputs}
     findings: dict[ObjectKey, list[Result]] = {}
     for result in (*of_new, *about_change, *of_edits, *of_step):
-        if result.severity != "info":
+        if result.severity != "info" or result.code in _SHOWN_NOTES:
             ref = result.ref or results.ref({})
             key = identity.ObjectKey(ref.api_version.rpartition("/")[0], ref.kind, ref.namespace or namespace, ref.name)
             findings.setdefault(key, []).append(result._replace(ref=refs.get(key, result.ref)))
@@ -188,6 +190,11 @@ def _of_graph(part: StepPart, number: int) -> Iterator[Result]:
     old, new = part.versions[number]
     resource, moved = part.old.inputs[number], part.new.inputs[number]
     ref = results.ref(resource)
+    if upgrade_steps.is_before(new, old):
+        before, after = (f"images {upgrade_steps.version_text(state.runtime)} of release {state.release}" for state in (old, new))
+        message = f"--downgrade moves the graph back, from {before} to {after}"
+        fix = "read the findings about fields and flags that the older release does not know, and try it with one graph first"
+        yield results.warning("DYN745", f"{message}; {fix}", ref, ("spec",))
     apart = upgrade_steps.distance(old.runtime, new.runtime)
     if apart > floors.OLDER:
         message = (

@@ -24,7 +24,7 @@ def write(content: UpgradeReport) -> str:
     document = {
         "formatVersion": FORMAT_VERSION,
         "target": {"version": upgrade_steps.version_text(plan.target), "release": upgrade_steps.release_of(plan.target)},
-        "downgrade": any(step.step.is_downgrade for step in plan.steps),
+        "downgrade": plan.is_downgrade,
         "steps": [_step(step, content) for step in content.steps],
         "unchanged": [{"root": part or None, "resource": _key(key)} for part, key in plan.unchanged],
         "findings": [report.json_fields(finding) for finding in content.findings.get(0, ())],

@@ -102,11 +102,12 @@ class StepPlan(NamedTuple):
 class UpgradePlan(NamedTuple):
     """An upgrade of a fleet. `target` is the version of Dynamo after the last step.
 
-    `unchanged` are the graphs that are at the target, each with the folder of its root. `findings` are about graphs that the plan leaves
-    out.
+    `unchanged` are the graphs that are at the target, each with the folder of its root. `findings` are about the target, and about graphs
+    that the plan leaves out. `is_downgrade` is true if newer graphs go back.
     """
 
     target: Version
     steps: tuple[StepPlan, ...]
     unchanged: tuple[tuple[str, ObjectKey], ...] = ()
     findings: tuple[Result, ...] = ()
+    is_downgrade: bool = False

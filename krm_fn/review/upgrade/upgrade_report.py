@@ -73,15 +73,16 @@ def title(content: UpgradeReport) -> str:
     target = upgrade_steps.version_text(plan.target)
     subject = f" of {report.visible(content.graph)}" if content.graph else ""
     if not plan.steps:
-        return f"Nothing to upgrade: no graph moves to {target}."
-    is_back = plan.steps[0].step.is_downgrade
+        return f"Nothing to {'downgrade' if plan.is_downgrade else 'upgrade'}: no graph moves to {target}."
     steps = "1 step" if len(plan.steps) == 1 else f"{len(plan.steps)} steps"
-    return f"{'Downgrade' if is_back else 'Upgrade'}{subject} to {target} in {steps}."
+    return f"{'Downgrade' if plan.is_downgrade else 'Upgrade'}{subject} to {target} in {steps}."
 
 
 def sentences(content: UpgradeReport) -> Iterator[str]:
     """Yields the sentences that a reader reads first."""
     yield title(content)
+    if content.plan.steps and content.plan.is_downgrade:
+        yield "This is a downgrade: images and releases go back to older versions."
     for step in content.steps:
         yield f"{step_title(step)}: {_effects(content.graphs(step))}{'' if content.graph else _waves(step)}"
     first_states = {(graph.part, graph.key): graph.state for step in reversed(content.plan.steps) for graph in step.graphs}
@@ -146,9 +147,13 @@ def _fleet_row(step: StepPlan, graph: GraphUpgrade, content: UpgradeReport) -> t
 
 
 def causes_of(graph: GraphUpgrade) -> str:
-    """Returns the smallest sets of causes of all restarts of a graph: `release or image`."""
-    sets = dict.fromkeys(causes for service in graph.services for causes in service.smallest)
-    return sets_text(tuple(sets))
+    """Returns the smallest sets of causes of all restarts of a graph: `release or image`.
+
+    Services with other sets follow, those with fewer causes first: `image, for others release with image`.
+    """
+    by_service = dict.fromkeys(service.smallest for service in graph.services if service.smallest)
+    texts = [sets_text(sets) for sets in sorted(by_service, key=lambda sets: min(map(len, sets)))]
+    return ", for others ".join(texts)
 
 
 def sets_text(sets: Sequence[CauseSet]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from krm_fn import results
 from krm_fn.kube import identity
@@ -37,16 +37,21 @@ class FleetRoutes(NamedTuple):
     unchanged: tuple[tuple[str, ObjectKey], ...]
     findings: tuple[Result, ...]
 
-    def numbers(self, index: int, part: FleetPart, step: UpgradeStep) -> list[int]:
+    def numbers(self, index: int, part: FleetPart, step: UpgradeStep, failed: Collection[ObjectKey]) -> list[int]:
         """Returns the numbers of the resources of a part that a step edits.
 
         They are the graphs whose route has the step. With them go all other Dynamo resources of the part, such as requests and adapters.
+        Those in `failed` have no plan, so they stay.
         """
-        point = Versions(step.release, step.runtime)
-        moved = {number for (part_index, number), route in self.routes.items() if part_index == index and point in route.points}
+        moved = {number for number in self.on_route(index, step) if part.key(part.resources[number]) not in failed}
         graphs = {number for number, _ in fleet_parts.graphs(part)}
         others = [number for number, resource in enumerate(part.resources) if number not in graphs and identity.is_dynamo(resource)]
-        return sorted((*moved, *others)) if moved else []
+        return sorted((*moved, *(number for number in others if part.key(part.resources[number]) not in failed))) if moved else []
+
+    def on_route(self, index: int, step: UpgradeStep) -> list[int]:
+        """Returns the numbers of the graphs of a part whose route has a step."""
+        point = Versions(step.release, step.runtime)
+        return [number for (part_index, number), route in self.routes.items() if part_index == index and point in route.points]
 
     def versions(self, number: GraphNumber, step: UpgradeStep) -> tuple[Versions, Versions] | None:
         """Returns the versions of a graph before and after a step; None for a step that is not on its route."""
@@ -57,24 +62,23 @@ class FleetRoutes(NamedTuple):
         return (route.start, *route.points)[position], point
 
 
-def find(parts: Sequence[FleetPart], target: Version) -> FleetRoutes:
+def find(parts: Sequence[FleetPart], target: Version, *, downgrade: bool = False, newer_patches: bool = False) -> FleetRoutes:
     """Finds the route of each graph to a version of Dynamo.
 
-    If a graph is older than the target, all routes lead to newer versions, and graphs that are newer than the target stay. Otherwise the
-    newer graphs go back.
+    All routes lead to newer versions, and graphs that are newer than the target stay. If `downgrade` is true, the newer graphs go back,
+    and the older ones stay. If `newer_patches` is true, newer patches of the minor version of the target are at the target too.
     """
     graphs = {(index, number): resource for index, part in enumerate(parts) for number, resource in fleet_parts.graphs(part)}
     ends = {number: _ends(resource, parts[number[0]]) for number, resource in graphs.items()}
-    known = {number: versions for number, versions in ends.items() if versions}
-    older = {
-        number: Route(lowest, upgrade_steps.path(lowest, target)) for number, (lowest, _) in known.items() if _is_older(lowest, target)
-    }
-    newer = {number: Route(highest, upgrade_steps.path(highest, target)) for number, (_, highest) in known.items() if number not in older}
-    newer = {number: route for number, route in newer.items() if route.points}
-    routes = {number: route for number, route in (older or newer).items() if route.points}
+    accepted = target if newer_patches else None
+    known = {number: tuple(_accepting(end, accepted) for end in versions) for number, versions in ends.items() if versions}
+    older = _routes({number: lowest for number, (lowest, _) in known.items()}, target, is_back=False)
+    newer = _routes({number: highest for number, (_, highest) in known.items()}, target, is_back=True)
+    routes, staying = (newer, older) if downgrade else (older, newer)
+    staying = {number: route for number, route in staying.items() if number not in routes}
     findings = [_without_version(graphs[number]) for number in graphs if number not in known]
-    findings += [_stays(graphs[number], route, target) for number, route in newer.items() if older]
-    left_out = {*routes, *newer, *(number for number in graphs if number not in known)}
+    findings += [_stays(graphs[number], route, target, is_newer=not downgrade) for number, route in staying.items()]
+    left_out = {*routes, *staying, *(number for number in graphs if number not in known)}
     unchanged = tuple(
         (parts[number[0]].name, parts[number[0]].key(resource)) for number, resource in graphs.items() if number not in left_out
     )
@@ -88,9 +92,20 @@ def _ends(resource: Resource, part: FleetPart) -> tuple[Versions, Versions] | No
     return (lowest, highest) if lowest and highest else None
 
 
-def _is_older(start: Versions, target: Version) -> bool:
-    points = upgrade_steps.path(start, target)
-    return bool(points) and upgrade_steps.is_before(start, points[-1])
+def _accepting(versions: Versions, target: Version | None) -> Versions:
+    """Returns the versions of a graph at the patch of the target, if it has a newer patch of the same minor version. None accepts none."""
+    is_accepted = target and versions.runtime[:2] == target[:2] and versions.runtime > target
+    return versions._replace(runtime=target) if is_accepted and target else versions
+
+
+def _routes(starts: Mapping[GraphNumber, Versions], target: Version, *, is_back: bool) -> dict[GraphNumber, Route]:
+    """Returns the routes in one direction, of the graphs that are not at the target."""
+    routes = {number: Route(start, upgrade_steps.path(start, target)) for number, start in starts.items()}
+    return {
+        number: route
+        for number, route in routes.items()
+        if route.points and upgrade_steps.is_before(route.points[-1], route.start) == is_back
+    }
 
 
 def _without_version(resource: Resource) -> Result:
@@ -101,7 +116,9 @@ def _without_version(resource: Resource) -> Result:
     return results.error("DYN652", message, results.ref(resource), ("spec",))
 
 
-def _stays(resource: Resource, route: Route, target: Version) -> Result:
+def _stays(resource: Resource, route: Route, target: Version, *, is_newer: bool) -> Result:
     present, wanted = upgrade_steps.version_text(route.start.runtime), upgrade_steps.version_text(target)
-    message = f"the graph has {present}, which is newer than {wanted}, so it stays; to go back, plan it without the older graphs"
+    message = f"the graph has {present}, which is newer than {wanted}, so it stays; to move newer graphs back, add --downgrade"
+    if not is_newer:
+        message = f"the graph has {present}, which is older than {wanted}, so a downgrade leaves it; to upgrade it, remove --downgrade"
     return results.warning("DYN653", message, results.ref(resource), ("spec",))

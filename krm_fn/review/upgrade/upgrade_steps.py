@@ -67,18 +67,28 @@ def version_text(version: Version) -> str:
 
 
 def target(text: str) -> Version | None:
-    """Returns the version that a text names; without a patch number the newest one. Returns None for a version that krm-fn does not know.
+    """Returns the version that a text names; without a patch number the newest one that krm-fn knows.
+
+    Each patch of a minor version that krm-fn knows is a target, also one that is newer than krm-fn. Returns None for another version.
 
     >>> target("v1.5"), target("0.9.0"), target("1.5.9"), target("newest")
-    ((1, 5, 1), (0, 9, 0), None, None)
+    ((1, 5, 1), (0, 9, 0), (1, 5, 9), None)
     """
     match = _TARGET.fullmatch(text.strip())
-    if match is None:
+    versions = [version for version in flag_tables.published() if match and version[:2] == (int(match[1]), int(match[2]))]
+    if match is None or not versions:
         return None
-    minor = (int(match[1]), int(match[2]))
-    versions = [version for version in flag_tables.published() if version[:2] == minor]
-    wanted = (*minor, int(match[3])) if match[3] else None
-    return next((version for version in reversed(versions) if wanted in (None, version)), None)
+    return (*versions[-1][:2], int(match[3])) if match[3] else versions[-1]
+
+
+def names_patch(text: str) -> bool:
+    """Returns true for the text of a target with a patch number.
+
+    >>> names_patch("1.6"), names_patch("v1.6.2")
+    (False, True)
+    """
+    match = _TARGET.fullmatch(text.strip())
+    return bool(match and match[3])
 
 
 def release_of(runtime: Version) -> str:

@@ -15,8 +15,11 @@ from krm_fn.config import Config
 from krm_fn.files import reading, sources
 from krm_fn.kube import identity, labels
 from krm_fn.review.diff import comparison, markdown_diff, rendered_state
-from krm_fn.review.upgrade import fleet_parts, planner, upgrade_markdown, upgrade_steps
+from krm_fn.review.forecast import Gpus
+from krm_fn.review.forecast.rollouts import Service
+from krm_fn.review.upgrade import fleet_parts, planner, upgrade_markdown, upgrade_report, upgrade_steps
 from krm_fn.review.upgrade.planner import UpgradeOptions
+from krm_fn.review.upgrade.upgrade_plan import GraphUpgrade, ServiceUpgrade
 from krm_fn.review.upgrade.upgrade_report import UpgradeReport
 from tests.fuzz import mutations
 from tests.support import beta, given
@@ -102,7 +105,15 @@ ROWS = [
         ("release", "image", "api_version"),
         {"Front": [IMAGE], "Worker": [IMAGE]},
     ),
-    ("back, which closes the gate of a probe", pair("1.6.1"), "1.5", {}, {}, BOTH, {"Front": [RELEASE, IMAGE], "Worker": [IMAGE]}),
+    (
+        "back, which closes the gate of a probe, and hashes another origin version",
+        pair("1.6.1"),
+        "1.5",
+        {},
+        {"downgrade": True},
+        BOTH,
+        {"Front": [RELEASE, IMAGE], "Worker": [RELEASE, IMAGE]},
+    ),
 ]  # fmt: skip
 
 
@@ -200,12 +211,13 @@ def test_a_graph_with_errors_has_no_plan_and_the_others_have_one():
     plan = planned(broken, pair("1.5.1"))
     assert codes(plan.findings) == ["DYN651"]
     assert {graph.key.name: graph.state for graph in plan.steps[0].graphs} == {"broken": "error before", "chat": "planned"}
+    assert {graph.key.name: graph.edits is not None for graph in plan.steps[0].graphs} == {"broken": False, "chat": True}
 
 
 def test_a_graph_that_the_new_release_refuses_is_named_with_the_reason():
     """Dynamo 0.9 has no frontend sidecars."""
     graph = given.graph({"Worker": tagged("1.5.1", frontendSidecar={"image": "registry.example/dynamo:1.5.1"})})
-    plan = planned(graph, target="0.9", behaviour="v1.5")
+    plan = planned(graph, target="0.9", options=UpgradeOptions(downgrade=True), behaviour="v1.5")
     (upgrade,) = plan.steps[0].graphs
     assert (upgrade.state, upgrade.effect, upgrade.services) == ("error after", "unknown", ())
     assert "DYN411" in codes(upgrade.findings)
@@ -225,15 +237,23 @@ def test_a_graph_that_is_newer_than_the_target_stays_beside_older_ones():
     plan = planned(pair("1.4.2"), newer, target="1.5")
     assert (codes(plan.findings), [graph.key.name for graph in plan.steps[0].graphs]) == (["DYN653"], ["chat"])
     alone = planned(newer, target="1.5")
-    assert alone.steps[0].step.is_downgrade
-    assert alone.findings == ()
+    assert (codes(alone.findings), alone.steps) == (["DYN653"], ())
+
+
+def test_a_downgrade_moves_newer_graphs_back_and_leaves_older_ones():
+    newer = {**pair("1.6.1"), "metadata": {"name": "newer", "namespace": "team"}}
+    plan = planned(pair("1.4.2"), newer, target="1.5", options=UpgradeOptions(downgrade=True))
+    (step,) = plan.steps
+    assert (plan.is_downgrade, step.step.is_downgrade) == (True, True)
+    assert (codes(plan.findings), [graph.key.name for graph in step.graphs]) == (["DYN653"], ["newer"])
+    assert codes(step.all_findings) == ["DYN745"]
 
 
 def test_a_graph_that_cannot_follow_the_release_of_a_step_is_an_error():
     """A graph of v1beta1 follows v0.9 only if the configuration pins it."""
     graph = beta.graph(beta.component("Worker", main={"image": "registry.example/dynamo:1.5.1"}))
-    assert "DYN654" in codes(planned(graph, target="0.9").steps[0].all_findings)
-    converted = planned(graph, target="0.9", options=UpgradeOptions(api_version=identity.V1ALPHA1), behaviour="v1.5")
+    assert "DYN654" in codes(planned(graph, target="0.9", options=UpgradeOptions(downgrade=True)).steps[0].all_findings)
+    converted = planned(graph, target="0.9", options=UpgradeOptions(identity.V1ALPHA1, downgrade=True), behaviour="v1.5")
     assert "DYN654" not in codes(converted.steps[0].all_findings)
 
 
@@ -255,6 +275,59 @@ def test_objects_of_an_operator_are_not_planned():
     component["metadata"]["ownerReferences"] = [owner]
     (part,) = fleet_parts.parts("", [pair("1.5.1"), deployment, component], Config(), is_configured=False)
     assert [resource["kind"] for resource in part.resources] == ["DynamoGraphDeployment"]
+
+
+SIDECARS = [
+    # reason, the containers beside the main one, the init containers, the severity and the images of DYN747
+    ("an image of others", [{"name": "proxy", "image": "envoyproxy/envoy:v1.30.0"}], [], [("info", "envoyproxy/envoy:v1.30.0")]),
+    (
+        "Dynamo in an init container, in another version",
+        [],
+        [{"name": "load", "image": "mirror.example/vllm-runtime:1.5.1"}],
+        [("warning", "mirror.example/vllm-runtime:1.5.1")],
+    ),
+    ("Dynamo in the version of the step", [], [{"name": "load", "image": "mirror.example/vllm-runtime:1.6.1"}],
+        [("info", "mirror.example/vllm-runtime:1.6.1")]),
+    (
+        "both",
+        [{"name": "proxy", "image": "envoyproxy/envoy:v1.30.0"}],
+        [{"name": "load", "image": "mirror.example/vllm-runtime:1.5.1"}],
+        [("warning", "mirror.example/vllm-runtime:1.5.1"), ("info", "envoyproxy/envoy:v1.30.0")],
+    ),
+    ("none", [], [], []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("reason", "containers", "inits", "shown"), SIDECARS, ids=[row[0] for row in SIDECARS])
+def test_a_step_names_the_images_that_it_leaves(reason, containers, inits, shown):
+    component = beta.component("Worker", main={"image": "registry.example/dynamo:1.5.1"})
+    pod = component["podTemplate"]["spec"]
+    pod["containers"] += containers
+    pod["initContainers"] = inits
+    older = pair("1.5.1")
+    older["spec"]["services"]["Worker"]["extraPodSpec"] |= {"containers": containers, "initContainers": inits}
+    for resource in (beta.graph(component), older):
+        (step,) = planned(resource).steps
+        notes = [finding for finding in step.all_findings if finding.code == "DYN747"]
+        assert [(note.severity, note.message.rpartition(": ")[2].partition(";")[0]) for note in notes] == shown
+
+
+CAUSES = [
+    ("one set for all services", [[("image",)], [("image",)]], "image"),
+    ("either cause", [[("release",), ("image",)]], "release or image"),
+    ("services with other sets", [[("release", "image")], [("image",)]], "image, for others release with image"),
+    ("services that stay do not count", [[("image",)], []], "image"),
+]
+
+
+@pytest.mark.parametrize(("reason", "sets", "text"), CAUSES, ids=[row[0] for row in CAUSES])
+def test_the_causes_of_a_graph_in_words(reason, sets, text):
+    services = [
+        ServiceUpgrade(Service("team", "chat", f"{number}"), "restarts", Gpus(), restarts=True, smallest=tuple(smallest))
+        for number, smallest in enumerate(sets)
+    ]
+    key = identity.ObjectKey("nvidia.com", identity.GRAPH, "team", "chat")
+    assert upgrade_report.causes_of(GraphUpgrade("", key, "planned", "restarts", services=tuple(services))) == text
 
 
 def test_a_request_keeps_the_profiler_that_krm_fn_runs():
@@ -290,5 +363,5 @@ def test_resources_with_any_mistakes_have_a_plan(target):
     for number in range(40):
         loaded = sources.from_files([reading.parse(mutations.case(number, sound).text().encode(), "items.yaml")])
         parts = fleet_parts.parts("", loaded.values, loaded.config, is_configured=bool(loaded.configs))
-        plan = planner.plan(parts, target, UpgradeOptions(new_origin=True))
+        plan = planner.plan(parts, target, UpgradeOptions(new_origin=True, downgrade=number % 2 == 0))
         assert all(graph.services or graph.state != "planned" or not graph.rollouts for step in plan.steps for graph in step.graphs)

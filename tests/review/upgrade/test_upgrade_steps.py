@@ -62,7 +62,7 @@ def test_each_path_ends_at_the_target_and_skips_no_release(start, end):
         assert upgrade_steps.path(points[-1], end) == ()
 
 
-@pytest.mark.parametrize("text", ["", "newest", "1", "2.0", "1.7", "1.5.9", "1.5.1.2", "v", "-1.5", "1.5.1-rc1", "\uff11.5"])
+@pytest.mark.parametrize("text", ["", "newest", "1", "2.0", "1.7", "1.7.0", "1.5.1.2", "v", "-1.5", "1.5.1-rc1", "\uff11.5"])
 def test_a_target_is_a_known_version(text):
     assert upgrade_steps.target(text) is None
 
