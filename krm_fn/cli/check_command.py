@@ -13,13 +13,15 @@ from typing import NamedTuple
 import click
 
 from krm_fn import report, results
-from krm_fn.cli import budget_file, command_options, command_output, finding_formats, progress_line, repository_states
+from krm_fn.cli import budget_file, command_options, command_output, finding_formats, progress_line, repository_states, root_pairs
 from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.expand import KnownItems
 from krm_fn.files import reading, revisions, selection
 from krm_fn.files.reading import Source
 from krm_fn.files.revisions import OldState
 from krm_fn.files.sources import Sources
+from krm_fn.kube import identity
+from krm_fn.repositories import destinations
 from krm_fn.repositories.states import RootState
 from krm_fn.results import Result, Severity
 from krm_fn.review import resource_findings
@@ -145,9 +147,10 @@ def _inputs(given: Inputs, old: str | None, *, is_plain: bool) -> _CheckInputs:
         inputs.parts.append((others.load(tolerant=True), before))
     for folder in folders:
         read = repository_states.read(folder, given, old, unchanged="share")
-        old_roots = {state.path: state for state in read.old.roots} if read.old else {}
-        for state in read.new.roots:
-            before = None if read.old is None else _old_root(old_roots.get(state.path))
+        pairs = root_pairs.by_folder(read.new.roots, read.old.roots if read.old else [])
+        left = [pair.old for pair in pairs if pair.old and pair.new is None]
+        for state, old_state in ((pair.new, pair.old) for pair in pairs if pair.new):
+            before = None if read.old is None else _old_resources([old_state]) if old_state else _moved_resources(state, left)
             inputs.parts.append((state.sources, before))
             inputs.lines.append(state.line)
         inputs.results.extend(read.new.results)
@@ -158,9 +161,18 @@ def _inputs(given: Inputs, old: str | None, *, is_plain: bool) -> _CheckInputs:
     return inputs
 
 
-def _old_root(state: RootState | None) -> OldState:
-    """Returns the resources of a root in the old state. They are compared by their identity, because a build has no files."""
-    return OldState([(source, frozenset()) for source in state.sources.resources] if state else [], [])
+def _old_resources(roots: Iterable[RootState]) -> OldState:
+    """Returns the resources of roots in the old state. They are compared by their identity, because a build has no files."""
+    return OldState([(source, frozenset()) for root in roots for source in root.sources.resources], [])
+
+
+def _moved_resources(state: RootState, roots: Iterable[RootState]) -> OldState:
+    """Returns the resources of a new root that roots had which only the old state has: a folder may have another name."""
+    present = {identity.key(source.value, state.sources.default_namespace) for source in state.sources.resources}
+    old = _old_resources(root for root in roots if destinations.can_be_same(root.destination, state.destination, is_same_folder=False))
+    return old._replace(
+        resources=[entry for entry in old.resources if identity.key(entry[0].value, state.sources.default_namespace) in present]
+    )
 
 
 def _objects(part: tuple[Sources, OldState | None]) -> RootObjects:

@@ -179,7 +179,7 @@ def compare_states(pair: StatePair, cluster: ClusterCapacity, policy: Policy) ->
     forecast_findings = policy.without_ignored([*update_findings, *forecast_findings], new_state.rendered.inputs)
     shown = policy.shown([*findings, *forecast_findings])
     content = diff_report.Report(comparison_result, old_state.name, lines, shown, command_output.colours(), pair.is_unchanged)
-    return RootReport(pair.root, content, findings, forecast_findings)
+    return RootReport(pair.root, content, findings, forecast_findings, pair.old_root, pair.clusters)
 
 
 def _objects(pair: StatePair, compared: RootReport) -> RootObjects:

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from krm_fn import report
-from krm_fn.cli import repository_states
+from krm_fn.cli import repository_states, root_pairs
 from krm_fn.cli.command_options import Inputs
 from krm_fn.cli.compared_states import LoadedState
+from krm_fn.cli.root_pairs import LoadedPair, RootPair
 from krm_fn.config import Config
 from krm_fn.expand import KnownItems
 from krm_fn.files.sources import Sources
@@ -22,13 +23,16 @@ from krm_fn.review.diff.diff_report import Report
 class StatePair(NamedTuple):
     """Both states of a root. `root` is its folder; empty if a command compares paths and not roots.
 
-    `is_unchanged`: the root is not rendered, because all of its inputs are the same in both states.
+    `is_unchanged`: the root is not rendered, because all of its inputs are the same in both states. `old_root` is the folder of the root
+    that applied the objects before, if it is another one. `clusters` are the names of the clusters, if they are known.
     """
 
     root: str
     new: LoadedState
     old: LoadedState
     is_unchanged: bool = False
+    old_root: str = ""
+    clusters: tuple[str, ...] = ()
 
 
 class ComparedStates(NamedTuple):
@@ -40,12 +44,19 @@ class ComparedStates(NamedTuple):
 
 
 class RootReport(NamedTuple):
-    """The comparison of a root, with its findings before and after the forecast."""
+    """The comparison of a root, with its findings before and after the forecast. `old_root` and `clusters` are those of `StatePair`."""
 
     root: str
     content: Report
     findings: list[Result]
     forecast_findings: list[Result]
+    old_root: str = ""
+    clusters: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The folder of the root, with its folder before."""
+        return f"{self.root} ({self.old_root} in {self.content.old})" if self.old_root else self.root
 
 
 def load(given: Inputs, old: str, *, skips: bool) -> ComparedStates:
@@ -54,22 +65,12 @@ def load(given: Inputs, old: str, *, skips: bool) -> ComparedStates:
     `skips`: roots whose inputs are the same in both states are not rendered.
     """
     read = repository_states.read(given.paths[0], given, old, unchanged="skip" if skips else "build")
-    new_roots = {state.path: state for state in read.new.roots}
-    old_roots = {state.path: state for state in read.old.roots} if read.old else {}
-    pairs, lines = [], []
-    for path in dict.fromkeys((*new_roots, *old_roots)):
-        new_root, old_root = new_roots.get(path), old_roots.get(path)
-        name = new_root.name if new_root else path
-        if new_root and old_root and new_root.is_unchanged:
-            pairs.append(StatePair(name, _unchanged("the working tree", new_root), _unchanged(old, old_root), is_unchanged=True))
-            continue
-        known_items = KnownItems()
-        new_state = _rendered("the working tree", new_root, known_items)
-        old_state = _rendered(old, old_root, known_items)
-        old_state = old_state._replace(results=[*rendered_state.old_findings(old_state.results)])
-        pairs.append(StatePair(name, new_state, old_state))
-        how = new_root.how if new_root else f"only in {old}"
-        lines.append(f"{report.visible(name)}: {report.visible(how)}{'' if old_root else f'; not in {report.visible(old)}'}")
+    roots = root_pairs.by_folder(read.new.roots, read.old.roots if read.old else [])
+    loaded = root_pairs.by_objects([pair for pair in roots if not _is_unchanged(pair)], lambda pair: _rendered_pair(pair, old))
+    pairs = [
+        _state_pair(pair) for pair in _in_order(roots, [*loaded, *(_unchanged_pair(pair, old) for pair in roots if _is_unchanged(pair))])
+    ]
+    lines = [_line(pair, old) for pair in _in_order(roots, loaded) if not pair.is_part]
     lines += _skipped(pairs, old)
     known = {_identity(result) for result in (read.old.results if read.old else ())}
     findings = [result for result in read.new.results if result.severity == "error" or _identity(result) not in known]
@@ -80,16 +81,59 @@ def _identity(result: Result) -> tuple[str, str, object]:
     return result.code, result.message, result.ref
 
 
+def _is_unchanged(pair: RootPair) -> bool:
+    return bool(pair.new and pair.old and pair.new.is_unchanged)
+
+
+def _rendered_pair(pair: RootPair, old: str) -> LoadedPair:
+    """Renders both states of a root. Equal items of both states are rendered once."""
+    known_items = KnownItems()
+    new_state = _rendered("the working tree", pair.new, known_items)
+    old_state = _rendered(old, pair.old, known_items)
+    return LoadedPair(pair, new_state, old_state._replace(results=[*rendered_state.old_findings(old_state.results)]))
+
+
+def _unchanged_pair(pair: RootPair, old: str) -> LoadedPair:
+    """Returns states without objects. Of plain files, they have the findings about the files."""
+    new_state, old_state = (_unchanged(name, state) for name, state in (("the working tree", pair.new), (old, pair.old)))
+    return LoadedPair(pair, new_state, old_state)
+
+
 def _rendered(name: str, state: RootState | None, known: KnownItems) -> LoadedState:
     files = state.sources if state else Sources([], [], Config(), [])
     rendered = rendered_state.render(files.values, files.config, files.settings_value, files.results, known)
     return LoadedState(name, rendered, files, files.located(rendered.findings))
 
 
-def _unchanged(name: str, state: RootState) -> LoadedState:
-    """Returns a state without objects. Of plain files, it has the findings about the files."""
-    rendered = rendered_state.render((), state.sources.config)
-    return LoadedState(name, rendered, state.sources._replace(resources=[]), state.sources.located(()))
+def _unchanged(name: str, state: RootState | None) -> LoadedState:
+    files = state.sources._replace(resources=[]) if state else Sources([], [], Config(), [])
+    return LoadedState(name, rendered_state.render((), files.config), files, files.located(()))
+
+
+def _in_order(roots: Sequence[RootPair], pairs: Sequence[LoadedPair]) -> list[LoadedPair]:
+    """Returns pairs in the order of the roots of the new state, then of the old state. A move follows the root to which it leads."""
+    order = {id(pair.new or pair.old): number for number, pair in enumerate(roots)}
+    return sorted(pairs, key=lambda pair: order[id(pair.roots.new or pair.roots.old)])
+
+
+def _state_pair(pair: LoadedPair) -> StatePair:
+    new_root, old_root = pair.roots
+    name = new_root.name if new_root else old_root.path if old_root else ""
+    moved_from = old_root.path if new_root and old_root and old_root.path != new_root.path else ""
+    root = new_root or old_root
+    clusters = root.destination.clusters if root else ()
+    return StatePair(name, pair.new, pair.old, _is_unchanged(pair.roots), moved_from, clusters)
+
+
+def _line(pair: LoadedPair, old: str) -> str:
+    """Returns the line that says how a root was read, and which states have it."""
+    new_root, old_root = pair.roots
+    name = new_root.name if new_root else old_root.path if old_root else ""
+    how = new_root.how if new_root else f"only in {old}"
+    before = "" if old_root else f"; not in {report.visible(old)}"
+    if new_root and old_root and old_root.path != new_root.path:
+        before = f"; {report.visible(old_root.path)} in {report.visible(old)}"
+    return f"{report.visible(name)}: {report.visible(how)}{before}"
 
 
 def _skipped(pairs: Sequence[StatePair], old: str) -> list[str]:
@@ -104,9 +148,9 @@ def write(formats: Mapping[str, Callable[[Report], str]], style: str, reports: S
     if len(reports) == 1:
         (only,) = reports
         return formats[style](only.content._replace(findings=[*findings, *only.content.findings]))
-    texts = [(report.visible(entry.root), formats[style](entry.content)) for entry in reports]
     if style == "json":
-        return _json(texts, findings)
+        return _json(reports, formats[style], findings)
+    texts = [(report.visible(entry.title), formats[style](entry.content)) for entry in reports]
     if style == "markdown":
         return _markdown(texts, findings)
     parts = [f"== {name}\n{text}" for name, text in texts]
@@ -131,7 +175,13 @@ def _verdict(text: str) -> str:
     return "\n\n".join(text.split("\n\n")[:2]).rstrip() + "\n"
 
 
-def _json(texts: Sequence[tuple[str, str]], findings: list[Result]) -> str:
-    roots = [{"root": name, **json.loads(text)} for name, text in texts]
+def _json(reports: Sequence[RootReport], write_report: Callable[[Report], str], findings: list[Result]) -> str:
+    roots = [{**_root_fields(entry), **json.loads(write_report(entry.content))} for entry in reports]
     document = {"formatVersion": json_diff.FORMAT_VERSION, "roots": roots, "findings": [report.json_fields(result) for result in findings]}
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _root_fields(entry: RootReport) -> dict[str, object]:
+    """Returns the folder of a root, its folder before, and its clusters."""
+    moved = {"oldRoot": entry.old_root} if entry.old_root else {}
+    return {"root": report.visible(entry.root), **moved, **({"clusters": [*entry.clusters]} if entry.clusters else {})}

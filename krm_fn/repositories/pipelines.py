@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from krm_fn import results
 from krm_fn.files.reading import Source
+from krm_fn.repositories import destinations
 from krm_fn.repositories.tree import entries, field, text_of
 from krm_fn.results import Path, Result
 
@@ -23,13 +24,18 @@ _SETTINGS = ("namePrefix", "nameSuffix", "namespace", "patches", "components")
 """The fields with which both tools change a Kustomization, and which kustomize has under the same names."""
 _ELSEWHERE = ("commonAnnotations", "commonLabels", "commonMetadata", "images", "replicas")
 _VALUES = "postBuild"
+_OWN_SERVER, _OWN_CLUSTER = "https://kubernetes.default.svc", "in-cluster"
+"""The address of the cluster in which Argo CD runs, and the name that Argo CD gives to it."""
+_BASENAME = re.compile(r"\{\{\s*\.?path\.basename\s*\}\}")
+_SEGMENT = re.compile(r"\{\{\s*(?:index\s+\.path\.segments\s+|path\[)([0-9]{1,3})\]?\s*\}\}")
+"""The last name of a folder, and one of its names, with and without Go templates."""
 
 
 class Delivery(NamedTuple):
     """A folder that a pipeline applies. `by` names the pipeline, `source` is its resource.
 
     `namespace` is that of objects without one. `settings` are fields that the pipeline adds to the Kustomization. `unknown` are settings of
-    the pipeline that krm-fn does not apply.
+    the pipeline that krm-fn does not apply. `cluster` is the name of the cluster; empty if it is not known.
     """
 
     folder: str
@@ -38,6 +44,7 @@ class Delivery(NamedTuple):
     namespace: str = ""
     settings: dict[str, Any] = {}
     unknown: tuple[Path, ...] = ()
+    cluster: str = ""
 
 
 class Deliveries(NamedTuple):
@@ -61,7 +68,11 @@ def read(sources: Iterable[Source], folders: Iterable[str], at: str = ".") -> De
             if problem:
                 found.results.append(results.info("DYN597", problem, source.address, **source.location()))
             for folder in matching:
-                found.deliveries.append(delivery._replace(folder=folder, namespace=_filled(delivery.namespace, folder)))
+                found.deliveries.append(
+                    delivery._replace(
+                        folder=folder, namespace=_known(_filled(delivery.namespace, folder)), cluster=_filled(delivery.cluster, folder)
+                    )
+                )
     return found
 
 
@@ -77,13 +88,15 @@ def _of_source(source: Source) -> Iterator[Delivery]:
 def _argo(source: Source, base: Path) -> Iterator[Delivery]:
     spec, by = field(source.value, *map(str, base)), f"Argo CD {source.address.kind} {source.address.name}"
     namespace = text_of(spec, "destination", "namespace")
+    server = text_of(spec, "destination", "name") or text_of(spec, "destination", "server")
+    cluster = _OWN_CLUSTER if server == _OWN_SERVER else server
     single = field(spec, "source")
     for entry in entries(spec, "sources") or ([single] if single else []):
         if not text_of(entry, "path"):
             continue
         settings = _named(field(entry, "kustomize"))
         unknown = [name for name in _ELSEWHERE if field(entry, "kustomize", name)] + ["helm"] * bool(field(entry, "helm"))
-        yield Delivery(text_of(entry, "path"), by, source, namespace, settings, tuple((*base, "source", name) for name in unknown))
+        yield Delivery(text_of(entry, "path"), by, source, namespace, settings, tuple((*base, "source", name) for name in unknown), cluster)
 
 
 def _flux(source: Source) -> Delivery:
@@ -94,7 +107,8 @@ def _flux(source: Source) -> Delivery:
     folder = text_of(spec, "path") or "."
     if text_of(spec, "sourceRef", "kind") not in ("", "GitRepository"):
         folder = ""
-    return Delivery(folder, by, source, namespace, settings, unknown)
+    secret = text_of(spec, "kubeConfig", "secretRef", "name") or text_of(spec, "kubeConfig", "configMapRef", "name")
+    return Delivery(folder, by, source, namespace, settings, unknown, secret or destinations.of_path(posixpath.dirname(source.file)))
 
 
 def _named(fields: Any) -> dict[str, Any]:
@@ -143,9 +157,15 @@ def _with_parents(folder: str) -> Iterator[str]:
         folder = posixpath.dirname(folder)
 
 
-def _filled(namespace: str, folder: str) -> str:
-    """Returns a namespace with the name of the folder in it; empty if it depends on something else."""
-    text = re.sub(r"\{\{\s*\.?path\.basename\s*\}\}", posixpath.basename(folder), namespace)
+def _filled(text: str, folder: str) -> str:
+    """Returns a text of an ApplicationSet with the names of the folder in it."""
+    steps = folder.split("/")
+    text = _BASENAME.sub(posixpath.basename(folder), text)
+    return _SEGMENT.sub(lambda match: steps[int(match[1])] if int(match[1]) < len(steps) else match[0], text)
+
+
+def _known(text: str) -> str:
+    """Returns a text; empty if it depends on something else than the folder."""
     return "" if _TEMPLATE.search(text) else text
 
 

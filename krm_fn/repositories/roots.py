@@ -23,7 +23,7 @@ class Root(NamedTuple):
     """A root: its folder, how it is built, and why it is a root.
 
     `namespace` is that of objects without one. `settings` are fields that a pipeline adds to the Kustomization. `files` are those of a
-    folder of plain files.
+    folder of plain files. `clusters` are the names of the clusters to which pipelines apply it; empty if none is known.
     """
 
     folder: str
@@ -32,6 +32,7 @@ class Root(NamedTuple):
     namespace: str = ""
     settings: dict[str, Any] = {}
     files: tuple[str, ...] = ()
+    clusters: tuple[str, ...] = ()
 
 
 class Roots(NamedTuple):
@@ -108,22 +109,37 @@ def _folders(names: Iterable[str]) -> set[str]:
 def _kustomize(tree: Tree, folder: str, included: Collection[str], deliveries: Sequence[Delivery]) -> list[Root]:
     """Returns the roots in the folder of a Kustomization. `included` are the folders that another Kustomization includes."""
     if deliveries:
-        return [_root(folder, "kustomize", delivery.by, [delivery]) for delivery in _distinct(deliveries)]
+        return [_applied(folder, "kustomize", applied) for applied in _distinct(deliveries)]
     kustomization = tree.kustomization(folder)
     if folder in included or kustomization is None or kustomizations.is_component(kustomization):
         return []
     return [_root(folder, "kustomize", "no other Kustomization includes it", ())]
 
 
-def _distinct(deliveries: Sequence[Delivery]) -> list[Delivery]:
-    """Returns the deliveries of one folder, without those that build the same."""
-    return list({repr((delivery.namespace, delivery.settings)): delivery for delivery in reversed(deliveries)}.values())[::-1]
+class _Applied(NamedTuple):
+    """A delivery, and the clusters of all deliveries that build the same."""
+
+    delivery: Delivery
+    clusters: tuple[str, ...]
+
+
+def _distinct(deliveries: Sequence[Delivery]) -> list[_Applied]:
+    """Returns the deliveries of one folder that build different objects, each with its clusters."""
+    alike: dict[str, list[Delivery]] = {}
+    for delivery in deliveries:
+        alike.setdefault(repr((delivery.namespace, delivery.settings)), []).append(delivery)
+    return [_Applied(group[0], tuple(sorted({entry.cluster for entry in group if entry.cluster}))) for group in alike.values()]
 
 
 def _root(folder: str, kind: RootKind, reason: str, deliveries: Sequence[Delivery]) -> Root:
     if not deliveries:
         return Root(folder, kind, reason)
-    return Root(folder, kind, deliveries[0].by, deliveries[0].namespace, deliveries[0].settings)
+    return _applied(folder, kind, _distinct(deliveries)[0])
+
+
+def _applied(folder: str, kind: RootKind, applied: _Applied) -> Root:
+    delivery = applied.delivery
+    return Root(folder, kind, delivery.by, delivery.namespace, delivery.settings, clusters=applied.clusters)
 
 
 def _plain(
@@ -142,7 +158,7 @@ def _plain(
         remaining = [name for name in remaining if not _is_below(name, folder)]
         by = _distinct(deliveries.get(folder, []))
         if files:
-            roots += [_root(folder, "folder", "", [delivery])._replace(files=files) for delivery in by]
+            roots += [_applied(folder, "folder", applied)._replace(files=files) for applied in by]
             roots += [Root(folder, "folder", "a folder with a configuration", files=files)] * (not by)
     rest = [Root(tree.at, "folder", "plain files", files=tuple(remaining))] if remaining else []
     return [*sorted(roots, key=lambda root: root.folder), *rest]

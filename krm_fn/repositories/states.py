@@ -14,9 +14,10 @@ from krm_fn.files import reading, selection, sources
 from krm_fn.files.reading import File, Source
 from krm_fn.files.selection import FileListing, ListedFile
 from krm_fn.files.sources import Sources
-from krm_fn.repositories import builds, committed, root_inputs, roots
+from krm_fn.repositories import builds, committed, destinations, root_inputs, roots
 from krm_fn.repositories.builds import RootBuild
 from krm_fn.repositories.committed import Output, Render
+from krm_fn.repositories.destinations import Destination
 from krm_fn.repositories.private_programs import Programs
 from krm_fn.repositories.roots import Root, Roots
 from krm_fn.repositories.tree import Tree
@@ -53,6 +54,11 @@ class RootState(NamedTuple):
     sources: Sources
     is_known: bool = True
     is_unchanged: bool = False
+
+    @property
+    def destination(self) -> Destination:
+        """The clusters to which the root is applied."""
+        return destinations.of(self.root.clusters, self.root.folder)
 
     @property
     def line(self) -> str:
