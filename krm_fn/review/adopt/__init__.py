@@ -59,6 +59,7 @@ def adopt(resources: Sequence[Resource]) -> Adoption:
         *exported.results,
         *adopt_findings.foreign(rendered.resources, exported),
         *inferred.results,
+        *(finding for _, finding in steadiness.unobserved(exported.exported)),
         *steadiness.unsettled(resource for resource in exported.live if exported.runs(resource)),
         *rendered.results,
         *adopt_findings.of(verified, exported, complete=not results.failed(rendered.results)),
@@ -72,8 +73,8 @@ def adopt(resources: Sequence[Resource]) -> Adoption:
 
 
 def _is_steady(findings: Sequence[Result]) -> bool:
-    """False if two worker revisions run, a workload is missing, or an update has not ended."""
-    return not any(finding.code in ("DYN567", "DYN569", "DYN589") for finding in findings)
+    """False if two worker revisions run, a workload is missing, or an operator or a controller has not ended an update."""
+    return not any(finding.code in ("DYN567", "DYN569", "DYN589", "DYN749") for finding in findings)
 
 
 def _leaner(exported: ExportedObjects, spec: dict[str, Any]) -> ExportedObjects:

@@ -1,4 +1,4 @@
-"""Reports workloads that a controller is still rolling out: an export of that moment has pods of two states."""
+"""Reports resources that an operator or a controller has not rolled out: an export of that moment has pods of two states."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from krm_fn import results
+from krm_fn.kube import identity
 from krm_fn.kube.types import Resource
 from krm_fn.kube.values import mapping
 from krm_fn.manifests import workloads
@@ -19,6 +20,20 @@ def unsettled(live: Iterable[Resource]) -> Iterator[Result]:
     for workload in filter(workloads.is_workload, live):
         if problem := _problem(workload):
             yield results.warning("DYN589", f"{problem}; {_WAIT}", results.ref(workload))
+
+
+def unobserved(resources: Iterable[Resource]) -> Iterator[tuple[Resource, Result]]:
+    """Yields each Dynamo resource whose last change the operator has not acted on, with a warning that says so.
+
+    Sources: `metadata.generation`, which an API server raises with each change of a spec, and `status.observedGeneration`.
+    """
+    for resource in filter(identity.is_dynamo, resources):
+        generation = _number(mapping(resource.get("metadata")).get("generation"))
+        observed = _number(mapping(resource.get("status")).get("observedGeneration"))
+        if generation is not None and observed is not None and observed < generation:
+            message = f"the operator has acted on generation {observed} of this resource, and its spec is of generation {generation}"
+            fix = "wait until status.observedGeneration is that of metadata, and export again"
+            yield resource, results.warning("DYN749", f"{message}; {fix}", results.ref(resource))
 
 
 def _problem(workload: Resource) -> str:

@@ -111,13 +111,20 @@ def _replicas(rendered: Sequence[Resource], exported: ExportedObjects) -> Iterat
             yield ReplicaDifference(key, actual, desired)
 
 
-def _fields(live: Template | None, rendered: Template | None) -> tuple[ComparedField, ...]:
-    """The fields that differ in the form in which the API server stores templates of this kind; their values as they are written."""
-    form = stored_templates.form(rendered.path) if rendered else None
-    if live is None or rendered is None or form is None:
+def template_changes(live: Template, rendered: Template) -> tuple[FieldChange, ...]:
+    """Returns the fields that differ in the form in which the API server stores templates of this kind. Paths begin at the template."""
+    form = stored_templates.form(rendered.path)
+    if form is None:
         return ()
-    current, desired = _template(live), _template(rendered)
-    changes = object_changes.in_parts(*({**template, "spec": mapping(form(template)).get("spec")} for template in (current, desired)))
+    templates = (_template(live), _template(rendered))
+    return object_changes.in_parts(*({**template, "spec": mapping(form(template)).get("spec")} for template in templates))
+
+
+def _fields(live: Template | None, rendered: Template | None) -> tuple[ComparedField, ...]:
+    """The fields that differ, with their values as they are written."""
+    if live is None or rendered is None:
+        return ()
+    current, desired, changes = _template(live), _template(rendered), template_changes(live, rendered)
     return tuple(
         ComparedField(_path(change), _value(current, change.old_path, change.old), _value(desired, change.path, change.new), change.order)
         for change in changes

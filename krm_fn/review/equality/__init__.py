@@ -12,21 +12,26 @@ from krm_fn.kube import identity, labels
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.kube.values import mapping
+from krm_fn.manifests import ownership
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import release_choice
 from krm_fn.results import Result
 from krm_fn.review import adopt
-from krm_fn.review.adopt import all_namespaces, exported_objects, inferred_settings, migration_files, unfinished_updates
+from krm_fn.review.adopt import all_namespaces, exported_objects, inferred_settings, migration_files, steadiness, unfinished_updates
+from krm_fn.review.adopt import verification as adopt_verification
 from krm_fn.review.adopt.exported_objects import ExportedObjects
 from krm_fn.review.adopt.migration_files import NamespacePart
 from krm_fn.review.adopt.verification import Verification
 from krm_fn.review.diff import comparison, diff_report, live_states, rendered_state
-from krm_fn.review.equality.difference_causes import Cause, CauseFinder
+from krm_fn.review.equality.difference_causes import Cause, CauseFinder, GraphStates
+from krm_fn.review.equality.release_evidence import ReleaseEvidence
 from krm_fn.review.live import cluster_export
 from krm_fn.schema import object_changes
 from krm_fn.schema.object_changes import ObjectChange
 
 _BEHAVIOUR = "behaviour"
+_OPEN = ("unknown", "pending")
+"""The kinds of causes that do not explain a difference."""
 
 
 class Difference(NamedTuple):
@@ -42,6 +47,14 @@ class Difference(NamedTuple):
     live: str
     rendered: str
     cause: Cause
+
+
+class _Compared(NamedTuple):
+    """The changes from the live objects to the rendered ones, the live objects, and the rendered ones with their marks."""
+
+    changes: Sequence[ObjectChange]
+    live: Mapping[ObjectKey, Resource]
+    rendered: Mapping[ObjectKey, Resource]
 
 
 class Equality(NamedTuple):
@@ -60,8 +73,8 @@ class Equality(NamedTuple):
 
     @property
     def is_explained(self) -> bool:
-        """True if the namespace was compared, and each difference has a cause."""
-        return not results.failed([*self.findings]) and all(difference.cause.kind != "unknown" for difference in self.differences)
+        """True if the namespace was compared, and each difference has a cause that is known."""
+        return not results.failed([*self.findings]) and not any(difference.cause.kind in _OPEN for difference in self.differences)
 
 
 def compare(values: Sequence[Any]) -> dict[str, Equality]:
@@ -87,8 +100,10 @@ def _compare(adoption: adopt.Adoption, exported: Sequence[Resource]) -> Equality
     old, new = (_without_marks(state.objects, namespace) for state in (states.old, states.new))
     owners = dict(_owners(part.exported))
     only_live = [*dict.fromkeys((*adoption.leftovers, *(key for key, named in owners.items() if named and key not in new)))]
-    causes = _causes(adoption, part, verification, owners, {identity.key(resource, namespace): resource for resource in in_namespace})
-    differences = [difference for change in object_changes.between_states(old, new) for difference in _differences(change, causes)]
+    changes = [_with_template_fields(change, verification) for change in object_changes.between_states(old, new)]
+    live, by_render = ({identity.key(resource, namespace): resource for resource in side} for side in (in_namespace, rendered.objects))
+    causes = _causes(adoption, part, owners, _Compared(changes, live, by_render))
+    differences = [difference for change in changes for difference in _differences(change, causes)]
     differences += [Difference(key, "", (), "exists", "", causes.of_live_object(key)) for key in only_live]
     different = {difference.key for difference in differences}
     total = len({*new, *only_live})
@@ -99,14 +114,13 @@ def _compare(adoption: adopt.Adoption, exported: Sequence[Resource]) -> Equality
 def _causes(
     adoption: adopt.Adoption,
     part: NamespacePart,
-    verification: Verification,
     owners: Mapping[ObjectKey, Sequence[tuple[str, str]]],
-    live: Mapping[ObjectKey, Resource],
+    compared: _Compared,
 ) -> CauseFinder:
     """Returns the finder of causes for a namespace."""
     rolling = {
         difference.key.workload: [field.path for field in unfinished_updates.in_progress(difference, part.exported)]
-        for difference in verification.differences
+        for difference in (adoption.verification.differences if adoption.verification else ())
     }
     refused = {
         (finding.ref.kind, finding.ref.name): finding.code for finding in adoption.results if finding.ref and finding.severity == "error"
@@ -116,7 +130,35 @@ def _causes(
     def other_releases() -> Mapping[str, Mapping[ObjectKey, Resource]]:
         return {release: _rendered({**part.spec, _BEHAVIOUR: release}, part.exported) for release in _others(part.spec)}
 
-    return CauseFinder(live, rolling, owners, refused, other_releases)
+    graphs = {key: _text(owners.get(key, ())) for key in compared.live}
+    evidence = ReleaseEvidence(compared.changes, compared.rendered, graphs, other_releases)
+    of_rendered = {key: _rendered_owners(resource) for key, resource in compared.rendered.items()}
+    pending = [(resource["kind"], results.ref(resource).name) for resource, _ in steadiness.unobserved(part.exported.exported)]
+    return CauseFinder(compared.live, rolling, GraphStates({**of_rendered, **owners}, refused, pending), evidence)
+
+
+def _rendered_owners(resource: Resource) -> list[tuple[str, str]]:
+    """Returns the Dynamo resources that made a rendered object, by kind and name."""
+    return [(kind, name) for kind, _, name in (owner.partition("/") for owner in ownership.owners(resource))]
+
+
+def _text(owners: Sequence[tuple[str, str]]) -> str:
+    return "/".join(owners[0]) if owners else ""
+
+
+def _with_template_fields(change: ObjectChange, verification: Verification) -> ObjectChange:
+    """Returns a change with all fields that count as differences of its pod templates, also those that another writer owns."""
+    if change.old is None or change.new is None:
+        return change
+    fields = [*change.fields]
+    for difference in verification.differences:
+        if difference.key.workload == change.key and difference.live and difference.rendered:
+            at, old_at = difference.rendered.path[:-1], difference.live.path[:-1]
+            for field in adopt_verification.template_changes(difference.live, difference.rendered):
+                path = (*at, *field.path)
+                if not any(path[: len(other.path)] == other.path or other.path[: len(path)] == path for other in change.fields):
+                    fields.append(field._replace(path=path, old_path=(*old_at, *field.old_path), names=(*at, *field.names)))
+    return change._replace(fields=tuple(fields))
 
 
 _SHOWN_AS_DIFFERENCES = ("DYN568", "DYN569", "DYN570")

@@ -34,8 +34,9 @@ def _lines(name: str, equality: Equality) -> Iterator[str]:
         yield f"  rendered with {report.visible(settings)}"
         templates = f"{equality.same_templates} of {equality.templates} pod templates"
         yield f"  {equality.same_objects} of {equality.objects} objects the same, {templates}"
-        unknown = sum(difference.cause.kind == "unknown" for difference in equality.differences)
-        yield f"  {_count(len(equality.differences), 'difference')}, {unknown} of unknown cause"
+        unknown, pending = (sum(difference.cause.kind == kind for difference in equality.differences) for kind in ("unknown", "pending"))
+        waiting = f", {pending} before the operator has acted" if pending else ""
+        yield f"  {_count(len(equality.differences), 'difference')}, {unknown} of unknown cause{waiting}"
     by_cause: dict[Cause, list[Difference]] = {}
     for difference in equality.differences:
         by_cause.setdefault(difference.cause, []).append(difference)
@@ -53,6 +54,7 @@ def cause_text(cause: Cause) -> str:
         "controller": f"written by {cause.name}",
         "release": f"as operator release {cause.name} does it",
         "refused": f"its graph has the error {cause.name}",
+        "pending": f"the operator has not acted on the last change of {cause.name}",
         "unknown": "unknown cause",
     }
     return texts[cause.kind]

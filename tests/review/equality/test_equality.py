@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from krm_fn.kube import labels
+from krm_fn.kube import labels, paths
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.review import equality
 from krm_fn.review.equality import equality_report, known_deviations
@@ -17,7 +17,7 @@ from krm_fn.review.equality.known_deviations import DifferingField
 from krm_fn.schema.object_changes import FieldChange
 from tests.review.equality import operator_export
 from tests.review.equality.operator_export import GRAPH, find, main
-from tests.support import given
+from tests.support import beta, given
 from tests.testbed import programs
 
 SETTINGS = {"behaviour": "v0.9", "natsAddress": "nats://nats:4222", "discoveryBackend": "kubernetes"}
@@ -153,6 +153,78 @@ def test_an_object_of_another_release_names_the_release(exported):
     exported[exported.index(find(exported, "Service", "chat-worker"))] = find(newer, "Service", "chat-worker")
     cause = causes(compared(exported))["Service", "chat-worker", "metadata.labels['nvidia.com/dynamo-worker-hash']"]
     assert cause == ("release", "v1.5")
+
+
+NEWER = beta.graph(
+    beta.component("Frontend", "frontend", main={"image": "registry.example/dynamo:1.5.1"}),
+    beta.component("Worker", "worker", main={"image": "registry.example/dynamo:1.5.1"}),
+)
+RELEASES = [
+    ("v0.9", GRAPH, SETTINGS),
+    ("v1.5", NEWER, {"behaviour": "v1.5", "workerHash": "names"}),
+    ("v1.5 with plain names", NEWER, {"behaviour": "v1.5"}),
+    ("v1.6", NEWER, {"behaviour": "v1.6", "workerHash": "names"}),
+    ("v1.6 with etcd", NEWER, {"behaviour": "v1.6", "discoveryBackend": "etcd", "etcdAddress": "etcd:2379"}),
+]
+
+
+@pytest.mark.parametrize(("release", "graph", "fields"), RELEASES, ids=[row[0] for row in RELEASES])
+def test_no_release_explains_an_object_that_was_deleted(release, graph, fields):
+    """An older release makes fewer objects, so a deleted one fits some release. All other live objects fit the present one."""
+    objects = operator_export.export(graph, **fields)
+    for removed in objects[1:]:
+        namespace = compared([resource for resource in objects if resource is not removed])
+        kinds = {cause.kind for (kind, _, field), cause in causes(namespace).items() if not field and kind == removed["kind"]}
+        assert kinds == {"unknown"}, removed["metadata"]["name"]
+        assert not namespace.is_explained
+
+
+@pytest.mark.parametrize(("release", "graph", "fields"), RELEASES, ids=[row[0] for row in RELEASES])
+def test_no_release_explains_a_field_that_was_removed(release, graph, fields):
+    """A variable or a port that someone removed is missing in some older release, too."""
+    objects = operator_export.export(graph, **fields)
+    for number, resource in enumerate(objects):
+        for path in _entries(resource):
+            changed = copy.deepcopy(objects)
+            entries = paths.at(changed[number], path[:-1])
+            del entries[path[-1]]
+            assert {cause.kind for cause in causes(compared(changed)).values()} <= {"deviation", "unknown"}, path
+
+
+def _entries(resource):
+    """The paths of variables of workloads and of ports of Services: the second of each container or Service."""
+    every = paths.EVERY
+    env = ("spec", "template", "spec", "containers", every, "env", 1)
+    patterns = {"Deployment": [env], "Service": [("spec", "ports", 1), ("metadata", "labels", labels.COMPONENT)]}
+    return [path for path, _ in paths.find(resource, [*patterns.get(resource["kind"], [])])]
+
+
+def test_a_restart_by_kubectl_is_listed(exported):
+    template = find(exported, "Deployment", "chat-worker")["spec"]["template"]
+    template["metadata"].setdefault("annotations", {})["kubectl.kubernetes.io/restartedAt"] = "2026-11-01T00:00:00Z"
+    namespace = compared(exported)
+    field = "spec.template.metadata.annotations['kubectl.kubernetes.io/restartedAt']"
+    assert causes(namespace)["Deployment", "chat-worker", field] == ("edit", "kubectl rollout restart")
+    assert (namespace.same_templates, namespace.is_explained) == (1, True)
+
+
+@pytest.mark.parametrize("generation", [(4, 4), (5, 4), (5, None)])
+def test_a_graph_that_the_operator_has_not_seen_is_named(generation, exported):
+    """The operator wrote the objects of the spec before: they differ, and nobody knows whether they should."""
+    changed, observed = generation
+    graph = exported[0]
+    graph["metadata"]["generation"] = changed
+    graph["status"] = {} if observed is None else {"observedGeneration": observed}
+    graph["spec"]["services"]["Worker"]["envs"] = [{"name": "NEW", "value": "1"}]
+    graph["spec"]["services"]["Later"] = given.service("worker", main={"command": ["python3"], "args": ["-m", "dynamo.vllm"]})
+    namespace = compared(exported)
+    found = {cause for cause in causes(namespace).values() if cause.kind != "deviation"}
+    is_pending = observed is not None and observed < changed
+    assert found == {("pending", "chat") if is_pending else ("unknown", "")}
+    assert ("DYN749" in [finding.code for finding in namespace.findings]) == is_pending
+    assert not namespace.is_explained
+    if is_pending:
+        assert "the operator has not acted on the last change of chat:" in equality_report.text({"a": namespace})
 
 
 def test_an_export_without_graphs_is_not_explained():
