@@ -195,8 +195,8 @@ def _entries(resource):
     """The paths of variables of workloads and of ports of Services: the second of each container or Service."""
     every = paths.EVERY
     env = ("spec", "template", "spec", "containers", every, "env", 1)
-    patterns = {"Deployment": [env], "Service": [("spec", "ports", 1), ("metadata", "labels", labels.COMPONENT)]}
-    return [path for path, _ in paths.find(resource, [*patterns.get(resource["kind"], [])])]
+    patterns: dict[str, list[Any]] = {"Deployment": [env], "Service": [("spec", "ports", 1), ("metadata", "labels", labels.COMPONENT)]}
+    return [path for path, _ in paths.find(resource, patterns.get(resource["kind"], []))]
 
 
 def test_a_restart_by_kubectl_is_listed(exported):
