@@ -40,7 +40,8 @@ def verify(  # noqa: PLR0913 - one for each option
     and does not change the cluster.
 
     Each difference has a cause: a known deviation by its name, another release of the operator, an edit, a controller, a rollout that has
-    not ended, an error about its graph, a change of the graph on which the operator has not acted yet, or unknown. Edits and controllers are known only if the export has the field managers
+    not ended, an error about its graph, a change of the graph on which the operator has not acted yet, or unknown.
+    Edits and controllers are known only if the export has the field managers
     (`--show-managed-fields`).
 
     Exit codes: 0 each difference is explained; 1 a difference of unknown cause, a change on which the operator has not acted, or an error;
