@@ -12,8 +12,9 @@ from collections.abc import Callable
 from krm_fn.records import NamedTuple
 
 _INTEGER = re.compile(r"\s*[+-]?[0-9]+(_[0-9]+)*\s*", re.ASCII)
-_UNIT = re.compile(r"\s*([0-9]+\.?[0-9]*[kmgt]|[0-9]+[KMGT])\s*", re.ASCII)
-_DECIMAL_SIZE = re.compile(r"\s*[+-]?[0-9]+(\.[0-9]+)?\s*[A-Za-z]*\s*", re.ASCII)
+_UNIT = re.compile(r"\s*([0-9]+(\.[0-9]*)?[kmgt]|[0-9]+[KMGT])\s*", re.ASCII)
+_DECIMAL_SIZE = re.compile(r"\s*[+-]?[0-9]+(\.[0-9]+)?\s*([A-Za-z]+\s*)?", re.ASCII)
+_MOST_DIGITS = 4300
 _BOOLEANS = frozenset(("true", "t", "yes", "y", "on", "1", "false", "f", "no", "n", "off", "0"))
 
 
@@ -25,7 +26,12 @@ class ValueType(NamedTuple):
 
 
 def _is_integer(text: str) -> bool:
-    return bool(_INTEGER.fullmatch(text))
+    """True for a text that Python's `int` reads. It reads `_MOST_DIGITS` digits at most."""
+    return bool(_INTEGER.fullmatch(text)) and _has_few_digits(text)
+
+
+def _has_few_digits(text: str) -> bool:
+    return len(text) <= _MOST_DIGITS or sum(character.isdigit() for character in text) <= _MOST_DIGITS
 
 
 def _is_float(text: str) -> bool:
@@ -54,7 +60,7 @@ def _is_size(text: str) -> bool:
 
     Follows vLLM's `human_readable_int`.
     """
-    return _is_integer(text) or bool(_UNIT.fullmatch(text))
+    return _is_integer(text) or (bool(_UNIT.fullmatch(text)) and _has_few_digits(text))
 
 
 def _optional(of: ValueType) -> ValueType:

@@ -25,7 +25,7 @@ from krm_fn.sync.fleet_estimate import Fleet
 FORMAT_VERSION = 1
 _RENDERED = ("DynamoGraphDeployment", "DynamoComponentDeployment")
 _POD = "Pod"
-_PODS = re.compile(r"(\d+) pods?\b")
+_PODS = re.compile(r"(?<!\d)(\d{1,9}) pods?\b")
 
 
 class EstimateOptions(NamedTuple):

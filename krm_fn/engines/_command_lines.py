@@ -46,7 +46,6 @@ _SPECIAL = r"""[ \t\n'"\\{}\[\]$`!]"""
 _ESCAPED = r"""[\\"$`]"""
 _BACKSLASH = r"\\\g<0>"
 _FOR_KUBERNETES = r"\$[$(]"
-_UNCLOSED = r"\$\((?![^)]*\))"
 
 
 def is_python(container: Container) -> bool:
@@ -110,8 +109,8 @@ def after_framework(text: str, flags: str, framework: str) -> str:
     Follows the operator's `internal/dynamo/utils.go injectFlagsIntoPythonCommand`.
     Rule: commands.flags-place
     """
-    start = re.compile(rf"(python[0-9.]*\s+[^|&;]*{re.escape(framework)}[^|&;]*?)(\s|\Z|[|&;])", re.ASCII)
-    return start.sub(lambda match: f"{match[1]} {flags}{match[2]}", text)
+    start = re.compile(rf"(?:\A|(?<=[|&;]))(?>[^|&;]*?python[0-9.]*\s)[^|&;]*{re.escape(framework)}[^\s|&;]*", re.ASCII)
+    return start.sub(lambda match: f"{match[0]} {flags}", text)
 
 
 def shell(container: Container, line: str) -> Container:
@@ -133,11 +132,6 @@ def nested(container: Container) -> str:
 def without_probes(container: Container) -> Container:
     """Returns the container without probes, for followers, which serve no requests."""
     return merge.without(container, *merge.PROBES)
-
-
-def integer(text: str) -> int | None:
-    """Returns the whole number in a text, as Go parses it: an optional sign and ASCII digits, 64 bits. None for any other text."""
-    return int(text) if re.fullmatch(r"[+-]?[0-9]+", text) and abs(int(text)) < 2**63 else None
 
 
 def shell_line(words: Iterable[str], *, quoted: bool) -> str:
@@ -162,8 +156,8 @@ def single_quoted(word: str) -> str:
     >>> print(single_quoted("it's"), single_quoted("$(NAME)"), single_quoted("$(A"))
     'it'\''s' '$(NAME)' '$''(A'
     """
-    escaped = word.replace("'", r"'\''")
-    return re.sub(_UNCLOSED, "$''(", f"'{escaped}'")
+    closed, end, unclosed = word.replace("'", r"'\''").rpartition(")")
+    return "'" + closed + end + unclosed.replace("$(", "$''(") + "'"
 
 
 def _quoted(word: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from krm_fn.engines import _command_lines
-from krm_fn.kube import env
+from krm_fn.kube import env, values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,12 +59,12 @@ def _with_port(container: Container, index: int, plan: ComponentPlan) -> Contain
     args, command = list(container.get("args") or ()), list(container.get("command") or ())
     for words in (args, command):
         position = next((at for at, word in enumerate(words) if word == _MASTER and at + 1 < len(words)), None)
-        if position is not None and (port := _command_lines.integer(words[position + 1])) is not None:
+        if position is not None and (port := values.int64(words[position + 1])) is not None:
             words[position + 1] = f"{port + index * _STRIDE}"
             return {**container, "args": args, "command": command}
         for at, word in enumerate(words):
             if _WRITTEN.search(word):
-                words[at] = _WRITTEN.sub(lambda match: f"{match[1]}{int(match[2]) + index * _STRIDE}", word, count=1)
+                words[at] = _WRITTEN.sub(lambda match: f"{match[1]}{(values.int64(match[2]) or 0) + index * _STRIDE}", word, count=1)
                 return {**container, "args": args, "command": command}
     flag = f"{_MASTER} {_MASTER_PORT + index * _STRIDE}"
     if _command_lines.is_shell(container):

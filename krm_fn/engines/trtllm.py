@@ -6,7 +6,7 @@ from shlex import quote
 
 from krm_fn import results
 from krm_fn.engines import Engine, ParallelFlags, _command_lines
-from krm_fn.kube import env
+from krm_fn.kube import env, values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -245,7 +245,7 @@ def _gpus(plan: ComponentPlan) -> int:
     Follows the operator's `internal/dynamo/backend_trtllm.go getGPUsPerNode`.
     Rule: trtllm.gpus
     """
-    numbers = (_command_lines.integer(text) for text in (plan.pod.gpus.request, plan.pod.gpus.limit))
+    numbers = (values.int64(text) for text in (plan.pod.gpus.request, plan.pod.gpus.limit))
     return next((number for number in numbers if number is not None), 0)
 
 

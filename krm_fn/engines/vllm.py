@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from krm_fn.engines import Engine, ParallelFlags, _command_lines
-from krm_fn.kube import env
+from krm_fn.kube import env, values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def _spread(container: Container, plan: ComponentPlan) -> Literal["ray", "mp", "
 
 
 def _gpus(plan: ComponentPlan) -> int:
-    return _command_lines.integer(plan.pod.gpus.limit) or 0
+    return values.int64(plan.pod.gpus.limit) or 0
 
 
 def _world(container: Container) -> int:
@@ -202,7 +202,7 @@ def _flag(container: Container, name: str) -> int:
     Rule: vllm.parallel-sizes
     """
     words = _command_lines.flat(container.get("args") or ())
-    numbers = (_command_lines.integer(after) for word, after in pairwise(words) if word == name)
+    numbers = (values.int64(after) for word, after in pairwise(words) if word == name)
     return next((number for number in numbers if number is not None), 1)
 
 

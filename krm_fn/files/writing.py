@@ -25,7 +25,6 @@ from krm_fn.yamlio import emitter, reader
 
 HEADER = "# Rendered by krm-fn; rendering again overwrites this file.\n"
 _LIMIT = 240  # bytes: file systems allow 255, and a number and `.yaml` are added
-_TAIL = re.compile(r"(?:^(?:#.*)?(?:\n|\Z))+\Z", re.MULTILINE)  # an indented line can be the end of a text
 _SEPARATOR = "---\n"
 _UNSAFE = re.compile(r"^\.|[^a-z0-9._-]")
 
@@ -152,9 +151,19 @@ def _document(text: str, changes: list[DocumentChange]) -> str:
     if reader.json_value(text) is not None:
         return _json(text, resources)
     head = _SEPARATOR if text.startswith("---") else ""
-    tail = _TAIL.search(text)
     new = head + _SEPARATOR.join(map(emitter.Writer().text, resources))
-    return (new.replace("\n", "\r\n") if "\r\n" in text else new) + (tail[0] if tail else "")
+    return (new.replace("\n", "\r\n") if "\r\n" in text else new) + _tail(text)
+
+
+def _tail(text: str) -> str:
+    """Returns the empty lines and comments at the end of a document. An indented line can be the end of a text."""
+    start = len(text)
+    while start:
+        above = text.rfind("\n", 0, start - 1) + 1
+        if text[above] not in "#\n":
+            break
+        start = above
+    return text[start:]
 
 
 def _with_items(text: str, changes: list[DocumentChange]) -> Resource:

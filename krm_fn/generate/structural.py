@@ -54,7 +54,7 @@ _CHECKED = (
 )
 _TOLD = ("description", "x-kubernetes-validations", "x-rules-of-entries", "x-editor", "x-kubernetes-embedded-resource")
 _TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$"
-_NUMBER = r"([0-9]+\.?[0-9]*|\.[0-9]+)"
+_NUMBER = r"([0-9]+(\.[0-9]*)?|\.[0-9]+)"
 _QUANTITY = rf"^[+-]?{_NUMBER}([KMGTPE]i|[numkMGTPE]|[eE][+-]?{_NUMBER})?$"
 _QUANTITIES = "io.k8s.apimachinery.pkg.api.resource.Quantity"
 _ATOMS: dict[str, Schema] = {

@@ -19,7 +19,7 @@ PUBLISHED = frozenset(("vllm-runtime", "sglang-runtime", "tensorrtllm-runtime", 
 """The names of the images with Dynamo that NVIDIA publishes for graphs. A mirror keeps these names."""
 _NEWEST = (2**31, 0)
 _WORDS = re.compile(r"cuda[0-9.]+|efa|amd64|arm64")
-_CORE = re.compile(r"(?P<prefix>v?)(?P<minor>[0-9]+\.[0-9]+)\.[0-9]+(?:-(?P<suffix>.*))?")
+_CORE = re.compile(r"(?P<prefix>v?)(?P<minor>[0-9]{1,9}\.[0-9]{1,9})\.[0-9]+(?:-(?P<suffix>.*))?")
 _PRE_RELEASE = re.compile(r"(?:alpha|beta|rc|dev|pre)[-.]?[0-9]*(?:\.[0-9]+)*(?:-|$)")
 _EARLY_ACCESS = re.compile(r".*-dev(?:\.[0-9]+)?")
 

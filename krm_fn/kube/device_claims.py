@@ -24,7 +24,7 @@ GROUP = "resource.k8s.io"
 TEMPLATE, CLAIM, CLASS = "ResourceClaimTemplate", "ResourceClaim", "DeviceClass"
 REFERENCES = {"resourceClaimTemplateName": TEMPLATE, "resourceClaimName": CLAIM}
 """The fields of an entry in `spec.resourceClaims` of a pod, and the kinds of the objects that they name."""
-_DRIVER = re.compile(r"(?:^|&&)\s*\(*\s*device\.driver\s*==\s*[\"']([^\"']+)[\"']")
+_DRIVER = re.compile(r"(?:^|&&)\s*(?:\(+\s*)?device\.driver\s*==\s*[\"']([^\"']+)[\"']")
 """A condition that all devices of a selector meet. One of several alternatives does not count."""
 
 

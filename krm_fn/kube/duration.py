@@ -14,7 +14,7 @@ _UNITS = {
     "µs": Decimal("1e-6"),
     "ns": Decimal("1e-9"),
 }
-_PART = re.compile(r"([0-9]*\.?[0-9]+|[0-9]+\.)(ns|us|µs|ms|s|m|h)")
+_PART = re.compile(r"(?<![0-9.])([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h)")
 _WHOLE = re.compile(rf"[+-]?(?:0|(?:{_PART.pattern})+)")
 
 

@@ -6,6 +6,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+_INT64_DIGITS = 19
+
 
 def mapping(value: Any, *path: str) -> dict[str, Any]:
     """Returns the object at a path below the value, else an empty one."""
@@ -27,6 +29,21 @@ def texts(value: Any) -> list[str]:
 def text(value: Any) -> str:
     """Returns the value if it is a string, else an empty string."""
     return value if isinstance(value, str) else ""
+
+
+def int64(written: str) -> int | None:
+    """Returns the whole number in a text, as Go parses it: an optional sign and ASCII digits, 64 bits; None for any other text.
+
+    >>> int64("+08"), int64("1.5"), int64("9" * 5000)
+    (8, None, None)
+    """
+    sign = written[:1] if written[:1] in ("+", "-") else ""
+    digits = written[len(sign) :]
+    if not (digits.isascii() and digits.isdigit()) or len(digits := digits.lstrip("0")) > _INT64_DIGITS:
+        return None
+    number = int(digits or "0")
+    number = -number if sign == "-" else number
+    return number if -(2**63) <= number < 2**63 else None
 
 
 def name_of(entry: dict[str, Any]) -> str:

@@ -69,7 +69,8 @@ def _output(tree: Tree, root: Root, closure: Closure, process: CommandResult) ->
 
 def _message(tree: Tree, messages: str) -> str:
     """Returns the last lines of the messages of a program, with paths relative to the top of the tree."""
-    text = re.sub(r"/\S*/kust-plugin-config-\d+", "krm-fn", messages.replace(f"{tree.top}/", "").replace(str(tree.top), ".")).strip()
+    relative = messages.replace(f"{tree.top}/", "").replace(str(tree.top), ".")
+    text = re.sub(r"(?<!\S)([^\s/]*+)/\S*/kust-plugin-config-\d+", r"\1krm-fn", relative).strip()
     return report.visible(" ".join(text.split())[-_LONGEST:]) or "no message"
 
 

@@ -19,7 +19,7 @@ from krm_fn.repositories.tree import entries, field, text_of
 from krm_fn.results import Path, Result
 
 _ARGO, _FLUX = "argoproj.io/", "kustomize.toolkit.fluxcd.io/"
-_TEMPLATE = re.compile(r"\{\{.*?\}\}")
+_TEMPLATE = re.compile(r"\{\{(?:[^{}\n]|[{}](?![{}]))*\}\}")
 _SETTINGS = ("namePrefix", "nameSuffix", "namespace", "patches", "components")
 """The fields with which both tools change a Kustomization, and which kustomize has under the same names."""
 _ELSEWHERE = ("commonAnnotations", "commonLabels", "commonMetadata", "images", "replicas")

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_fn.engines import _command_lines
+from krm_fn.kube import values
 
 PYTHON = [
     *("python", "python2", "python3", "python3.11", "python3.12.1", "/usr/bin/python3.8", "./python3", "../bin/python", "venv/bin/python3"),
@@ -152,7 +153,7 @@ NUMBERS = [
 
 @pytest.mark.parametrize(("text", "number"), [row[1:] for row in NUMBERS], ids=[row[0] for row in NUMBERS])
 def test_whole_numbers_are_read_as_go_reads_them(text, number):
-    assert _command_lines.integer(text) == number
+    assert values.int64(text) == number
 
 
 @given(st.text(max_size=30), st.sampled_from(["vllm", "sglang"]))

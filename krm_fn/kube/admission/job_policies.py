@@ -5,8 +5,7 @@ Follows `pkg/apis/batch/validation/validation.go`.
 
 from __future__ import annotations
 
-import re
-
+from krm_fn.kube import values
 from krm_fn.kube.admission import name_formats, rejections
 
 TYPE_CHECKING = False
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     Fields = Mapping[str, Any]
 
 _MOST_RULES, _MOST_CODES, _LONGEST_INDEXES = 20, 255, 64 * 1024
-_NUMBER = re.compile(r"[+-]?[0-9]+")
 _STATUSES = ("True", "False", "Unknown")
 _REPLACEMENTS = ("TerminatingOrFailed", "Failed")
 
@@ -127,9 +125,9 @@ def _total(text: str, completions: int) -> int | None:
     total, last = 0, None
     for interval in text.split(",") if text else ():
         limits = interval.split("-")
-        if len(limits) > 2 or not all(_NUMBER.fullmatch(limit) for limit in limits):
+        low, high = values.int64(limits[0]), values.int64(limits[-1])
+        if len(limits) > 2 or low is None or high is None:
             return None
-        low, high = int(limits[0]), int(limits[-1])
         if high >= completions or low >= completions or (len(limits) > 1 and low >= high) or (last is not None and last >= low):
             return None
         total, last = total + high - low + 1, high

@@ -8,6 +8,8 @@ from __future__ import annotations
 import ipaddress
 import re
 
+from krm_fn.kube import values
+
 _OCTETS = re.compile(r"[0-9]+(\.[0-9]+){3}")
 _LARGEST_OCTET = 255
 
@@ -37,4 +39,9 @@ def is_special(address: str) -> bool:
 
 def is_sloppy(text: str) -> bool:
     """Returns true for a text that could be read as an address of IPv4, also with leading zeros (ParseIPSloppy)."""
-    return _OCTETS.fullmatch(text) is not None and all(int(octet) <= _LARGEST_OCTET for octet in text.split("."))
+    return _OCTETS.fullmatch(text) is not None and all(_is_octet(octet) for octet in text.split("."))
+
+
+def _is_octet(digits: str) -> bool:
+    number = values.int64(digits)
+    return number is not None and number <= _LARGEST_OCTET

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from krm_fn.kube import values
 from krm_fn.kube.admission import Rejection, label_selectors, rejections, selected_labels, template_rules
 
 TYPE_CHECKING = False
@@ -55,7 +56,7 @@ def number(amount: IntOrString) -> int:
     """Returns the number, or the number before the percent sign (getIntOrPercentValue). Another text counts as 0."""
     if isinstance(amount, int):
         return amount
-    return int(amount[:-1]) if _PERCENT.fullmatch(amount) else 0
+    return values.int64(amount[:-1]) or 0 if _PERCENT.fullmatch(amount) else 0
 
 
 def amounts(rolling: Fields, *fields: str, limited: tuple[str, ...]) -> Iterator[Rejection]:

@@ -79,7 +79,7 @@ def _of_component(plan: ComponentPlan) -> Iterator[Result]:
     if limit is None:
         return
     at = plan.at("podTemplate", "metadata", "annotations", labels.POWER_LIMIT)
-    if not (limit.isascii() and limit.isdigit() and int(limit) > 0):
+    if not (limit.isascii() and limit.isdigit() and limit.strip("0")):
         yield results.error("DYN458", f"{limit!r} is not a whole number of watts above 0; write for example 500", plan.ref, at)
     elif plan.features.gpu_memory or plan.pod.container.get("resources", {}).get("claims"):
         message = "the limit applies to GPUs that the container requests, and this component claims its GPUs; remove the annotation"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+from krm_fn.kube import values
 from krm_fn.kube.admission import Rejection
 from krm_fn.kube.admission.by_field import toleration_rules
 
@@ -39,7 +40,7 @@ def _problems(key: str, value: str, spec: Fields) -> Iterator[str]:
         yield "only a pod of a kubelet has this annotation; remove it"
     elif key == _TOLERATIONS and value:
         yield from _tolerations(value)
-    elif key == _DELETION_COST and not (_COST.fullmatch(value) and -(2**31) <= int(value) < 2**31):
+    elif key == _DELETION_COST and not (_COST.fullmatch(value) and _is_int32(value)):
         yield f"{value!r} is not a whole number of 32 bits; write one, for example 100"
     elif key == _SECCOMP_POD:
         yield from _seccomp(value, (spec.get("securityContext") or {}).get("seccompProfile"))
@@ -50,11 +51,16 @@ def _problems(key: str, value: str, spec: Fields) -> Iterator[str]:
         yield from _app_armor(key.removeprefix(_APP_ARMOR), value, spec)
 
 
+def _is_int32(text: str) -> bool:
+    number = values.int64(text)
+    return number is not None and -(2**31) <= number < 2**31
+
+
 def _tolerations(text: str) -> Iterator[str]:
     """Checks tolerations as JSON (ValidateTolerationsInPodAnnotations)."""
     try:
         tolerations = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         yield "the value is not JSON; write the tolerations under tolerations of the pod"
         return
     if not isinstance(tolerations, list) or not all(isinstance(toleration, dict) for toleration in tolerations):

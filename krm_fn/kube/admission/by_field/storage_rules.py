@@ -42,7 +42,7 @@ _SECRET_NAME = {"cinder": "secretRef", "csi": "nodePublishSecretRef", "storageos
 """References whose name must not be empty."""
 
 _INITIATORS = {
-    "iqn": re.compile(r".*iqn\.[0-9]{4}-[0-9]{2}\.[A-Za-z0-9.-]+:[^,;*&$|\t\n\f\r ]+", re.DOTALL),
+    "iqn": re.compile(r".*iqn\.[0-9]{4}-[0-9]{2}\.[A-Za-z0-9.-]{1,223}:[^,;*&$|\t\n\f\r ]{1,223}", re.DOTALL),  # RFC 3720: 223 bytes
     "eui": re.compile(r"eui.[A-Za-z0-9]{16}"),
     "naa": re.compile(r"naa.[A-Za-z0-9]{32}"),
 }

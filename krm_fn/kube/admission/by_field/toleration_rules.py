@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from krm_fn.kube import values
 from krm_fn.kube.admission import Rejection, name_formats
 
 TYPE_CHECKING = False
@@ -40,7 +41,7 @@ def _toleration(toleration: Fields) -> Iterator[Rejection]:
         yield Rejection("DYN227", ("operator",), "the operator of a toleration without a key must be Exists; write Exists, or add a key")
     if operator == "Exists" and value:
         yield Rejection("DYN227", ("value",), "the operator Exists cannot have a value; remove the value, or write the operator Equal")
-    if operator in ("Gt", "Lt") and not (_INTEGER.fullmatch(value) and -(2**63) <= int(value) < 2**63):
+    if operator in ("Gt", "Lt") and not (_INTEGER.fullmatch(value) and values.int64(value) is not None):
         yield Rejection("DYN227", ("value",), f"the operator {operator} needs a whole number, not {value!r}; write one, for example 100")
     if operator in ("Equal", "", None) and not name_formats.is_label_value(value):
         yield Rejection("DYN227", ("value",), f"the value {value!r} is not the value of a taint; use at most 63 letters, digits, - _ and .")

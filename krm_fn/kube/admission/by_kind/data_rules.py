@@ -81,6 +81,6 @@ def _is_object(value: bytes) -> bool:
     """True for JSON that Go reads into a map: an object, or null."""
     try:
         content = json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return content is None or isinstance(content, dict)
