@@ -51,11 +51,18 @@ class WorkloadEntry(NamedTuple):
     facts: StatusFacts | None = None
 
 
+MOST = 1000
+"""The most entries that are read. A tenant writes the annotation, and each status of the graph reads all of them."""
+_INT64 = 2**63
 _KEYS = {"service": "service", "apiVersion": "api_version", "kind": "kind", "name": "name"}
 _DEMANDS = {"engine": ("gpusPerEngine", "claimsPerEngine"), "replica": ("gpusPerReplica", "claimsPerReplica")}
 _NAMES = {"gpuProblem": "gpu_problem", "servedModelName": "served_model", "runtimeComponentName": "runtime_component"}
 _POWER_LIMIT = "gpuPowerLimitWatts"
 _REFERENCES = {"claim": "ResourceClaim", "template": "ResourceClaimTemplate"}
+
+
+class TooManyWorkloadsError(ValueError):
+    """The annotation has more than `MOST` entries."""
 
 
 def write(entries: Iterable[WorkloadEntry]) -> str:
@@ -70,7 +77,8 @@ def write(entries: Iterable[WorkloadEntry]) -> str:
 def read(text: str) -> list[WorkloadEntry]:
     """Reads the entries of the annotation. Ignores unknown keys, because a newer render may add keys.
 
-    Raises ValueError if the text does not have the format of `write`. The error message names the entry and the key.
+    Raises ValueError if the text does not have the format of `write`. The error message names the entry and the key. Raises
+    TooManyWorkloadsError for more than `MOST` entries.
     """
     try:
         listed = json.loads(text)
@@ -79,6 +87,8 @@ def read(text: str) -> list[WorkloadEntry]:
     except ValueError as problem:
         raise ValueError(f"the annotation is not JSON: {problem}") from problem
     _require(isinstance(listed, list), "the annotation is not a JSON list")
+    if len(listed) > MOST:
+        raise TooManyWorkloadsError(f"the annotation has {len(listed)} entries, and at most {MOST} are read; divide the graph")
     return [_entry(index, value) for index, value in enumerate(listed)]
 
 
@@ -112,7 +122,7 @@ def _entry(index: int, value: Any) -> WorkloadEntry:
     for key in _KEYS:
         _require(isinstance(value.get(key), str), f"entry {index} has no text under {key}")
     replicas = value.get("replicas")
-    _require(replicas is None or type(replicas) is int, f"entry {index} has no whole number under replicas")
+    _require(replicas is None or _is_int64(replicas), f"entry {index} has no whole number under replicas")
     graph = value.get("graph", "")
     _require(isinstance(graph, str), f"entry {index} has no text under graph")
     texts = {attribute: value[key] for key, attribute in _KEYS.items()}
@@ -154,7 +164,11 @@ def _claim(otherwise: str, value: Any) -> ClaimUse:
 
 
 def _is_count(value: Any) -> bool:
-    return type(value) is int and value >= 0
+    return _is_int64(value) and value >= 0
+
+
+def _is_int64(value: Any) -> bool:
+    return type(value) is int and -_INT64 <= value < _INT64
 
 
 def _require(condition: bool, otherwise: str) -> None:

@@ -19,7 +19,7 @@ CLAIMS = st.builds(ClaimUse, st.sampled_from(["ResourceClaim", "ResourceClaimTem
 DEMANDS = st.builds(GPUDemand, COUNTS, st.lists(CLAIMS).map(tuple))
 FACTS = st.builds(StatusFacts, DEMANDS, DEMANDS, st.text(), st.text(), st.text(), st.none() | COUNTS)
 ENTRIES = st.builds(
-    WorkloadEntry, st.text(), st.text(), st.text(), st.text(), st.none() | st.integers(), st.text(), facts=st.none() | FACTS
+    WorkloadEntry, st.text(), st.text(), st.text(), st.text(), st.none() | st.integers(-(2**63), 2**63 - 1), st.text(), facts=st.none() | FACTS
 )
 
 
@@ -101,6 +101,9 @@ UNREADABLE = [
     ("an entry without a kind", json.dumps([{**WORKER, "kind": None}]), "entry 0 has no text under kind"),
     ("an entry with a number as name", json.dumps([{**WORKER, "name": 3}]), "entry 0 has no text under name"),
     ("a graph that is a number", json.dumps([{**WORKER, "graph": 3}]), "entry 0 has no text under graph"),
+    ("replicas of 64 digits", json.dumps([{**WORKER, "replicas": 10**64}]), "entry 0 has no whole number under replicas"),
+    ("replicas of 5,000 digits", f'[{{"replicas": {"9" * 5000}}}]', "the annotation is not JSON"),
+    ("1,001 entries", json.dumps([WORKER] * 1001), "the annotation has 1001 entries, and at most 1000 are read"),
     ("replicas that are text", json.dumps([{**WORKER, "replicas": "2"}]), "entry 0 has no whole number under replicas"),
     ("a model that is a number", json.dumps([{**WORKER, "servedModelName": 3}]), "entry 0 has no text under servedModelName"),
     ("half a GPU", json.dumps([{**WORKER, "gpusPerEngine": 0.5}]), "entry 0 has no whole number under gpusPerEngine"),

@@ -15,8 +15,8 @@ from krm_fn.status.version_adapter import PlannedComponent
 from krm_fn.workload_list import WorkloadEntry
 
 GRAPH, COMPONENT, ADAPTER = identity.GRAPH, identity.COMPONENT, identity.ADAPTER
-UNREADABLE, REJECTED = "InvalidWorkloads", "ValidationFailed"
-"""Reasons of a resource without a computed status: its annotation cannot be read, or its spec breaks a rule."""
+UNREADABLE, TOO_MANY, REJECTED = "InvalidWorkloads", "TooManyWorkloads", "ValidationFailed"
+"""Reasons of a resource without a computed status: its annotation cannot be read or is too long, or its spec breaks a rule."""
 _BY_SYNCER = "sync"
 _PLANNER = "planner"
 
@@ -61,13 +61,20 @@ class CachedObject(NamedTuple):
         """The keys of the workloads in the annotation."""
         return tuple(workload_key(entry, self.key.namespace) for entry in self.entries or ())
 
+    def entries_by_service(self) -> dict[str, list[WorkloadEntry]]:
+        """Groups the entries of the annotation by their component."""
+        grouped: dict[str, list[WorkloadEntry]] = {}
+        for entry in self.entries or ():
+            grouped.setdefault(entry.service, []).append(entry)
+        return grouped
+
 
 def read(resource: Resource, default_namespace: str = "") -> CachedObject:
     """Reads a Dynamo resource. `default_namespace` is that of a resource without one. Never raises for what a user wrote."""
     spec, metadata = version_adapter.hub_spec(resource), values.mapping(resource, "metadata")
     components = _components(spec)
     annotations = labels.annotations(resource)
-    entries, problem = _entries(annotations.get(labels.WORKLOADS))
+    entries, problem, reason = _entries(annotations.get(labels.WORKLOADS))
     graph, component = _membership(resource, spec)
     restart = spec.get("restart")
     desired = live_fields.whole_number(spec.get("desiredReplicas"))
@@ -78,6 +85,7 @@ def read(resource: Resource, default_namespace: str = "") -> CachedObject:
         tuple(name for name, fields in components.items() if fields.get("replicas") == 0),
         entries,
         problem,
+        reason,
         restart=restart if isinstance(restart, dict) else None,
         restart_by_syncer=annotations.get(labels.RESTART) == _BY_SYNCER,
         graph=graph,
@@ -135,16 +143,18 @@ def _models(specs: Iterable[dict[str, Any]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name))
 
 
-def _entries(annotation: Any) -> tuple[tuple[WorkloadEntry, ...] | None, str]:
-    """Reads the entries of the annotation `workloads`, each once, or why they cannot be read."""
+def _entries(annotation: Any) -> tuple[tuple[WorkloadEntry, ...] | None, str, str]:
+    """Reads the entries of the annotation `workloads`, each once, or why they cannot be read, with the reason of the conditions."""
     if annotation is None:
-        return None, ""
+        return None, "", UNREADABLE
     try:
         entries = workload_list.read(values.text(annotation))
+    except workload_list.TooManyWorkloadsError as error:
+        return None, f"the annotation {labels.WORKLOADS} cannot be read: {error}", TOO_MANY
     except ValueError as error:
         problem = f"the annotation {labels.WORKLOADS} cannot be read: {error}"
-        return None, f"{problem}; render the graph again and apply the result as it is"
-    return tuple(dict.fromkeys(_interned(entry) for entry in entries)), ""
+        return None, f"{problem}; render the graph again and apply the result as it is", UNREADABLE
+    return tuple(dict.fromkeys(_interned(entry) for entry in entries)), "", UNREADABLE
 
 
 def _interned(entry: WorkloadEntry) -> WorkloadEntry:

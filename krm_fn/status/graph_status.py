@@ -81,7 +81,7 @@ def of_graph(graph: CachedObject, index: WorkloadIndex, now: str, features: Sync
     workloads = graph_readiness(graph, index, now, features)
     restart = rolling_restart.progress(graph, index)
     unknown = _unknown_gpus(graph.entries, graph.key.namespace, index, features)
-    warnings = [*_listed_twice(graph, index), *_waiting_restart(restart, graph, index, features), *unknown]
+    warnings = [*_waiting_restart(restart, graph, index, features), *unknown]
     fields = {"components": _components(graph, workloads, index, features), "restart": restart}
     ready, first = _graph_conditions(workloads, warnings), {"state": _state(workloads)}
     return _written(graph, ready, GRAPH_CONDITIONS, now, first, fields, first_release=_follows_first_release(graph))
@@ -125,7 +125,7 @@ def component_readiness(
     component: CachedObject, index: WorkloadIndex, now: str, graph: CachedObject | None, features: SyncFeatures
 ) -> list[WorkloadReadiness]:
     """Assesses the workloads of a component."""
-    context = ReadinessContext(component.key.namespace, graph.key.name if graph else "", index, features, now)
+    context = _context(graph or component, index, now, features)
     entries = (graph or component).entries or ()
     return readiness.assess([entry for entry in entries if graph is None or entry.service == component.component], context)
 
@@ -184,8 +184,8 @@ def _not_rendered(  # noqa: PLR0913, PLR0917 - those of `_written`
     return _written(resource._replace(status=pod_facts.without(resource.status)), [unknown], owned, now, first)
 
 
-def _context(graph: CachedObject, index: WorkloadIndex, now: str, features: SyncFeatures) -> ReadinessContext:
-    return ReadinessContext(graph.key.namespace, graph.key.name, index, features, now)
+def _context(owner: CachedObject, index: WorkloadIndex, now: str, features: SyncFeatures) -> ReadinessContext:
+    return ReadinessContext(owner.key, index, features, now, {})
 
 
 def _written(  # noqa: PLR0913, PLR0917 - the parts of a status
@@ -271,23 +271,18 @@ def _components(
     return {name: fields for name, fields in counts.items() if fields is not None} or None
 
 
-def _listed_twice(graph: CachedObject, index: WorkloadIndex) -> list[str]:
-    """Reports the workloads that another graph lists, too. The cluster does not show which of the two graphs owns them."""
-    warnings = []
-    for key in graph.workloads:
-        others = sorted(f"{other.kind} {other.name}" for other in index.listed_by(key) if other != graph.key)
-        if others:
-            warnings.append(f"{key.kind} {key.name} is also a workload of {', '.join(others)}; remove or rename one of them")
-    return warnings
-
-
 def _waiting_restart(restart: dict[str, Any] | None, graph: CachedObject, index: WorkloadIndex, features: SyncFeatures) -> list[str]:
     """Reports a restart that waits for a feature that is off, or for a render."""
     if not restart or restart.get("phase") != rolling_restart.RESTARTING:
         return []
     id_, in_progress = restart.get("observedID"), restart.get("inProgress") or ()
     if graph.restart_by_syncer:
-        return [] if features.restarts else [f"restart {id_} waits, because krm-fn sync runs without --restarts"]
+        if features.restarts:
+            chosen = set(in_progress)
+            entries = (entry for entry in graph.entries or () if entry.service in chosen)
+            foreign = index.foreign((cached_object.workload_key(entry, graph.key.namespace) for entry in entries), graph.key)
+            return [foreign] if foreign else []
+        return [f"restart {id_} waits, because krm-fn sync runs without --restarts"]
     components = ", ".join(rolling_restart.without_restart(graph, index, in_progress))
     return [f"restart {id_} waits, because the pods of {components} are not rendered with it; render the graph again"] if components else []
 
@@ -314,8 +309,8 @@ def _grove_reason(workload: WorkloadReadiness) -> str:
 
 def _runtime_namespace(statuses: Sequence[ReplicaStatus], service: str, index: WorkloadIndex, stored: str) -> _RuntimeNamespace:
     """Returns the Dynamo namespace of the pods that run: that of their template, and while the template is new, the stored one."""
-    owners = (index.template_owner(status) for status in statuses)
-    namespaces = {template.runtime for owner in owners if owner for template in owner.templates if template.serves(service)}
+    holders = {owner.key: templates for owner, templates in (index.templates(status, service) for status in statuses) if owner}
+    namespaces = {template.runtime for templates in holders.values() for template in templates}
     newest = namespaces.pop() if len(namespaces) == 1 else ""
     if any(status.updating for status in statuses):
         return _RuntimeNamespace(stored, bool(stored) and stored != newest)

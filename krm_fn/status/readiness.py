@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from math import inf
 
 from krm_fn.kube import labels, names
+from krm_fn.kube.identity import ObjectKey
 from krm_fn.records import NamedTuple
 from krm_fn.status import SyncFeatures, cached_object, live_fields, replica_scaling, replica_status
 from krm_fn.status.replica_status import ReplicaStatus, StatusReader, WorkloadFailure
@@ -16,14 +17,30 @@ PATIENCE = 600
 """Seconds until a pod that cannot start counts as failed. It is Kubernetes' default of `progressDeadlineSeconds`."""
 
 
-class ReadinessContext(NamedTuple):
-    """The inputs of readiness. `graph` is the name of the graph, or empty for a standalone component. `now` is an RFC 3339 time."""
+class _ServicePods(NamedTuple):
+    """The newest pod of a service that shows why it is not ready, the newest that failed, and the seconds until another one does."""
 
-    namespace: str
-    graph: str
+    newest: ReplicaStatus | None = None
+    failed: ReplicaStatus | None = None
+    remaining: float = inf
+
+
+class ReadinessContext(NamedTuple):
+    """The inputs of readiness. `owner` is the graph or the standalone component that the workloads belong to. `now` is an RFC 3339 time.
+
+    `pods` holds the pods of each service that were found.
+    """
+
+    owner: ObjectKey
     workloads: WorkloadIndex
     features: SyncFeatures
     now: str
+    pods: dict[str, _ServicePods]
+
+    @property
+    def graph(self) -> str:
+        """The name of the graph; empty for a standalone component."""
+        return self.owner.name if self.owner.kind == cached_object.GRAPH else ""
 
 
 class WorkloadReadiness(NamedTuple):
@@ -65,20 +82,21 @@ def first_failed(workloads: Iterable[WorkloadReadiness]) -> WorkloadReadiness | 
 def recheck(workloads: Iterable[WorkloadReadiness], context: ReadinessContext) -> float | None:
     """Returns the seconds until readiness changes although no object changes; None if it does not."""
     waiting = (workload for workload in workloads if workload.problem and not workload.failure)
-    times = (_remaining(pod, context.now) for workload in waiting for pod in _failing_pods(workload, context))
+    times = (_failing_pods(workload, context).remaining for workload in waiting)
     return min((time for time in times if time < inf), default=None)
 
 
 def _assess(entry: WorkloadEntry, context: ReadinessContext) -> WorkloadReadiness:
-    key = cached_object.workload_key(entry, context.namespace)
+    key = cached_object.workload_key(entry, context.owner.namespace)
     reader = replica_status.find(key.group, key.kind)
     if reader is None:
         problem = f"this version does not know the kind {entry.kind} of {entry.api_version}, update krm-fn"
         return WorkloadReadiness(entry, entry.name, "", None, problem)
     resource, part = reader.reported_as(names.graph_of(entry.kind, entry.name, entry.service) or context.graph, entry.name)
-    status = context.workloads.get(key)
+    status = context.workloads.of_owner(key, context.owner)
     if status is None:
-        return WorkloadReadiness(entry, resource, part, None, "resource not found")
+        problem = context.workloads.foreign([key], context.owner) or "resource not found"
+        return WorkloadReadiness(entry, resource, part, None, problem)
     wrong_count = _wrong_count(entry, status, reader, context.features)
     if wrong_count or not status.problem or replica_status.unprocessed(status):
         return WorkloadReadiness(entry, resource, part, status, wrong_count or status.problem)
@@ -103,32 +121,38 @@ def _wrong_count(entry: WorkloadEntry, status: ReplicaStatus, reader: StatusRead
 
 def _hint(entry: WorkloadEntry, status: ReplicaStatus, context: ReadinessContext) -> str:
     """Names the problem of a pod, or the command that shows it."""
-    if pod := _newest(_pods_with_problem(entry.service, context)):
+    if pod := _pods(entry.service, context).newest:
         message = f', last message "{pod.last_message}"' if pod.last_message and context.features.pod_messages else ""
         return f"pod {pod.key.name}: {pod.problem}{message}"
     selector = f"{labels.GRAPH}={context.graph},{labels.COMPONENT}={entry.service}" if context.graph else status.selector
-    return f"see kubectl describe pods -n {context.namespace} -l {selector}"
+    return f"see kubectl describe pods -n {context.owner.namespace} -l {selector}"
 
 
 def _failure(workload: WorkloadReadiness, context: ReadinessContext) -> WorkloadFailure | None:
     """Returns the failure of the workload, or of a pod for too long if the controller of the workload has no deadline."""
     if workload.status and workload.status.failure:
         return WorkloadFailure(workload.status.failure.reason, workload.problem)
-    pod = _newest(pod for pod in _failing_pods(workload, context) if _remaining(pod, context.now) <= 0)
+    pod = _failing_pods(workload, context).failed
     return WorkloadFailure(pod.failure.reason, workload.problem) if pod and pod.failure else None
 
 
-def _failing_pods(workload: WorkloadReadiness, context: ReadinessContext) -> Iterator[ReplicaStatus]:
-    """Yields the pods that cannot start, if their time is limited here."""
+def _failing_pods(workload: WorkloadReadiness, context: ReadinessContext) -> _ServicePods:
+    """Returns the pods that cannot start, if their time is limited here."""
     if workload.status and not replica_status.get(workload.entry.kind).has_deadline:
-        yield from (pod for pod in _pods_with_problem(workload.entry.service, context) if pod.failure)
+        return _pods(workload.entry.service, context)
+    return _ServicePods()
 
 
-def _pods_with_problem(service: str, context: ReadinessContext) -> Iterator[ReplicaStatus]:
-    """Yields the pods of a service that show why they are not ready."""
-    if context.features.pods:
-        family = context.workloads.family(context.namespace, context.graph)
-        yield from (pod for pod in family if pod.key.kind == "Pod" and pod.member == service and pod.problem)
+def _pods(service: str, context: ReadinessContext) -> _ServicePods:
+    """Finds the pods of a service that show why they are not ready, once for all its workloads."""
+    if not context.features.pods:
+        return _ServicePods()
+    if service not in context.pods:
+        pods = context.workloads.family(context.owner.namespace, context.graph).pods_with_problem(service)
+        times = [(_remaining(pod, context.now), pod) for pod in pods if pod.failure]
+        failed = _newest(pod for remaining, pod in times if remaining <= 0)
+        context.pods[service] = _ServicePods(_newest(pods), failed, min((remaining for remaining, _ in times), default=inf))
+    return context.pods[service]
 
 
 def _newest(pods: Iterable[ReplicaStatus]) -> ReplicaStatus | None:

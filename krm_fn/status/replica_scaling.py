@@ -23,6 +23,7 @@ from krm_fn.workload_list import WorkloadEntry
 
 ADAPTER_CONDITIONS = (READY, RECONCILING, STALLED)
 REJECTED = "UpdateFailed"
+_NOT_FOUND, _SCALING = "WorkloadNotFound", "Scaling"
 NOT_IN_OPERATOR_CRD = {"conditions", "observedGeneration"}
 """Fields of the status that the operator's CRD does not have."""
 
@@ -54,9 +55,9 @@ def scale_requests(
 ) -> list[ScaleRequest]:
     """Returns the replica counts to write now for a graph. `adapters` has the scaling adapter of each component that has one.
 
-    A graph gets none if another graph lists one of its workloads, because the two would scale it in turn.
+    An object that belongs to another graph gets none.
     """
-    if graph.deleted or is_contested(graph, index):
+    if graph.deleted:
         return []
     requests = (_scale_request(graph, entry, adapters.get(entry.service), index, features) for entry in graph.entries or ())
     return [request for request in requests if request]
@@ -70,11 +71,6 @@ def first_replicas(adapter: CachedObject, graph: CachedObject, features: SyncFea
     if adapter.is_initialized or not features.scaling or graph.entries is None:
         return None
     return adapter.replicas
-
-
-def is_contested(graph: CachedObject, index: WorkloadIndex) -> bool:
-    """Returns True if another graph lists one of the workloads, too."""
-    return any(other != graph.key for key in graph.workloads for other in index.listed_by(key))
 
 
 def min_replicas(entry: WorkloadEntry, status: ReplicaStatus | None = None) -> int | None:
@@ -92,10 +88,15 @@ def min_replicas(entry: WorkloadEntry, status: ReplicaStatus | None = None) -> i
 def adapters_by_component(adapters: Iterable[CachedObject]) -> dict[str, CachedObject]:
     """Chooses the adapter of each component of a graph: of several, the one with the name that a render gives, or the first by name."""
     chosen: dict[str, CachedObject] = {}
-    for adapter in sorted(adapters, key=lambda adapter: (adapter.key.name != _rendered_name(adapter), adapter.key.name)):
+    for adapter in sorted(adapters, key=lambda adapter: _rank(adapter.key.name, adapter.graph, adapter.component)):
         if not adapter.deleted:
             chosen.setdefault(adapter.component, adapter)
     return chosen
+
+
+def adapter_rank(name: str, graph: ObjectKey, component: str) -> tuple[bool, str]:
+    """Returns the rank of the name of an adapter among those of its component; see `adapters_by_component`."""
+    return _rank(name, graph.name, component)
 
 
 def replicas_for_planner(graph: CachedObject, adapters: Mapping[str, CachedObject]) -> dict[str, int]:
@@ -125,7 +126,8 @@ def adapter_status(
     if graph is not None and graph.entries is None and not graph.problem:
         return adapter.status
     entries = [entry for entry in (graph.entries or () if graph else ()) if entry.service == adapter.component]
-    statuses = [index.get(workload_key(entry, adapter.key.namespace)) for entry in entries]
+    keys = [workload_key(entry, adapter.key.namespace) for entry in entries]
+    statuses = [index.of_owner(key, graph.key) if graph else None for key in keys]
     counts = [status.counts for status in statuses if status and status.counts]
     fields = {
         **adapter.status,
@@ -134,6 +136,8 @@ def adapter_status(
         "selector": f"{labels.GRAPH}={adapter.graph},{labels.COMPONENT}={adapter.component}",
     }
     readiness = _readiness(adapter, graph, entries, statuses, features)
+    if graph is not None and readiness.reason in (_NOT_FOUND, _SCALING) and (foreign := index.foreign(keys, graph.key)):
+        readiness = AdapterReadiness(False, "WorkloadOfAnotherOwner", foreign, True)
     return with_readiness({field: value for field, value in fields.items() if value is not None}, adapter, readiness, now)
 
 
@@ -171,21 +175,23 @@ def rejected(request: ScaleRequest, message: str) -> AdapterReadiness:
     return AdapterReadiness(False, REJECTED, f"{workload} cannot be scaled {counts}: {message}", True)
 
 
-def _rendered_name(adapter: CachedObject) -> str:
-    return names.component(adapter.graph, adapter.component)
+def _rank(name: str, graph: str, component: str) -> tuple[bool, str]:
+    return name != names.component(graph, component), name
 
 
 def _scale_request(
     graph: CachedObject, entry: WorkloadEntry, adapter: CachedObject | None, index: WorkloadIndex, features: SyncFeatures
 ) -> ScaleRequest | None:
     """Returns the request for one workload. None if its count is right, or if the syncer must not change it."""
-    status = index.get(workload_key(entry, graph.key.namespace))
+    if adapter is None if entry.replicas is None else not features.grove_counts:
+        return None
+    status = index.owned(workload_key(entry, graph.key.namespace), graph.key)
     minimum = min_replicas(entry, status)
     if status is None or minimum is None or status.defers_scaling:
         return None
     requester, replicas = None, None
     if entry.replicas is not None:
-        if features.grove_counts and replica_status.get(status.key.kind).scaled_by_syncer:
+        if replica_status.get(status.key.kind).scaled_by_syncer:
             replicas = entry.replicas
     elif features.scaling and adapter and not adapter.deleted:
         requester, replicas = adapter.key, adapter.replicas
@@ -227,7 +233,7 @@ def _scaling_progress(adapter: CachedObject, statuses: Sequence[ReplicaStatus | 
     """Compares the replicas of the workloads with those of the adapter."""
     others = [status for status in statuses if status and status.desired != adapter.replicas]
     if not all(statuses):
-        return AdapterReadiness(False, "WorkloadNotFound", f"service {adapter.component} has no workload yet")
+        return AdapterReadiness(False, _NOT_FOUND, f"service {adapter.component} has no workload yet")
     if not others:
         message = f"service {adapter.component} has the number of replicas that the adapter asks for"
         return AdapterReadiness(True, "Scaled", message)
@@ -236,7 +242,7 @@ def _scaling_progress(adapter: CachedObject, statuses: Sequence[ReplicaStatus | 
         message = f"{workload} keeps {others[0].desired} replicas until Grove has updated all pods of the graph"
         return AdapterReadiness(False, version_adapter.SCALING_DEFERRED, message)
     if features.scaling:
-        return AdapterReadiness(False, "Scaling", f"{workload} goes from {others[0].desired} to {adapter.replicas} replicas")
+        return AdapterReadiness(False, _SCALING, f"{workload} goes from {others[0].desired} to {adapter.replicas} replicas")
     message = f"krm-fn sync runs without --scaling, so {workload} stays at replicas: {others[0].desired}"
     return AdapterReadiness(False, "ScalingDisabled", message, True)
 

@@ -6,16 +6,16 @@ DetermineRestartState. One difference: a component counts as restarted only if i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from krm_fn.kube import values
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.records import NamedTuple
-from krm_fn.status import replica_scaling
 from krm_fn.status.cached_object import CachedObject, workload_key
 from krm_fn.status.replica_status import ReplicaStatus, TemplateStatus
 from krm_fn.status.workload_index import WorkloadIndex
+from krm_fn.workload_list import WorkloadEntry
 
 RESTARTING, COMPLETED, FAILED = "Restarting", "Completed", "Failed"
 _ENDED = (COMPLETED, FAILED, "Superseded")
@@ -46,7 +46,8 @@ def progress(graph: CachedObject, index: WorkloadIndex) -> dict[str, Any] | None
     in_progress = _texts(stored.get("inProgress")) if stored.get("observedID") == id_ else []
     if is_parallel(graph) or not graph.restart_by_syncer:
         components = in_progress or sorted(graph.components)
-        return _state(id_, [component for component in components if not _restarted(graph, component, id_, index)])
+        entries = graph.entries_by_service()
+        return _state(id_, [component for component in components if not _restarted(graph, entries.get(component, ()), id_, index)])
     return _state(id_, _next(graph, in_progress, id_, index))
 
 
@@ -79,26 +80,21 @@ def due_annotations(graph: CachedObject, index: WorkloadIndex, status: dict[str,
 
     Only components in progress need one. The templates of earlier components had the id when they were restarted. If they lose it later,
     their pods are replaced by that, and another annotation would replace them again. For the same reason, a restart that is complete
-    annotates nothing. A graph that shares a workload with another graph annotates nothing, because the two would annotate it in turn.
+    annotates nothing. Neither does an object that belongs to another graph.
     """
     id_ = restart_id(graph)
-    if graph.deleted or not graph.restart_by_syncer or not id_ or not status or replica_scaling.is_contested(graph, index):
+    if graph.deleted or not graph.restart_by_syncer or not id_ or not status:
         return []
     if status.get("observedID") != id_ or status.get("phase") != RESTARTING:
         return []
-    templates = _templates(graph, index, status.get("inProgress") or ())
-    return [RestartAnnotation(owner.key, template, id_) for owner, template in templates if template.restart != id_]
+    templates = _templates(graph, index.owned, index, _texts(status.get("inProgress")))
+    return [RestartAnnotation(owner.key, template, id_) for _, owner, template in templates if template.restart != id_]
 
 
 def without_restart(graph: CachedObject, index: WorkloadIndex, components: Collection[str]) -> list[str]:
     """Returns those of some components that have a pod template without the restart of the graph, sorted."""
-    without = {
-        entry.service
-        for entry in graph.entries or ()
-        for _, template in _templates(graph, index, (entry.service,))
-        if entry.service in components and template.restart != restart_id(graph)
-    }
-    return sorted(without)
+    id_ = restart_id(graph)
+    return sorted({component for component, _, template in _templates(graph, index.of_owner, index, components) if template.restart != id_})
 
 
 def _next(graph: CachedObject, in_progress: list[str], id_: str, index: WorkloadIndex) -> list[str]:
@@ -107,7 +103,7 @@ def _next(graph: CachedObject, in_progress: list[str], id_: str, index: Workload
     if not in_progress:
         return components[:1]
     current = in_progress[0]
-    if not _restarted(graph, current, id_, index):
+    if not _restarted(graph, graph.entries_by_service().get(current, ()), id_, index):
         return [current]
     done = components.index(current) + 1 if current in components else len(components)
     return components[done : done + 1]
@@ -119,31 +115,37 @@ def _state(id_: str, in_progress: list[str]) -> dict[str, Any]:
     return {"observedID": id_, "phase": RESTARTING, "inProgress": in_progress}
 
 
-def _restarted(graph: CachedObject, component: str, id_: str, index: WorkloadIndex) -> bool:
+def _restarted(graph: CachedObject, entries: Iterable[WorkloadEntry], id_: str, index: WorkloadIndex) -> bool:
     """Returns True if all workloads of a component are ready, and all their pod templates carry the restart."""
-    keys = [workload_key(entry, graph.key.namespace) for entry in graph.entries or () if entry.service == component]
-    return all(_is_restarted(index.get(key), component, id_, index) for key in keys)
+    by_owner: dict[ObjectKey, list[TemplateStatus]] = {}
+    for entry in entries:
+        workload = index.of_owner(workload_key(entry, graph.key.namespace), graph.key)
+        owner, templates = index.templates(workload, entry.service) if workload is not None and workload.ready else (None, [])
+        if owner is None or not owner.ready:  # its controller has not processed the newest templates
+            return False
+        by_owner[owner.key] = templates
+    return all(templates and all(template.restart == id_ for template in templates) for templates in by_owner.values())
 
 
-def _is_restarted(workload: ReplicaStatus | None, component: str, id_: str, index: WorkloadIndex) -> bool:
-    if workload is None or not workload.ready:
-        return False
-    owner = index.template_owner(workload)
-    if owner is None or not owner.ready:  # its controller has not processed the newest templates
-        return False
-    templates = [template for template in owner.templates if template.serves(component)]
-    return bool(templates) and all(template.restart == id_ for template in templates)
+def _templates(
+    graph: CachedObject,
+    find: Callable[[ObjectKey, ObjectKey], ReplicaStatus | None],
+    index: WorkloadIndex,
+    components: Iterable[str],
+) -> Iterator[tuple[str, ReplicaStatus, TemplateStatus]]:
+    """Yields each pod template of some components with its component and the object that holds it.
 
-
-def _templates(graph: CachedObject, index: WorkloadIndex, components: Collection[str]) -> Iterator[tuple[ReplicaStatus, TemplateStatus]]:
-    """Yields the pod templates of components, with the object that holds them."""
+    `find` finds a workload by its key and that of the graph; None for an object of another owner.
+    """
+    chosen, done = set(components), set()
     for entry in graph.entries or ():
-        workload = index.get(workload_key(entry, graph.key.namespace))
-        if entry.service not in components or workload is None:
+        workload = find(workload_key(entry, graph.key.namespace), graph.key) if entry.service in chosen else None
+        if workload is None:
             continue
-        owner = index.template_owner(workload)
-        if owner is not None:
-            yield from ((owner, template) for template in owner.templates if template.serves(entry.service))
+        owner, templates = index.templates(workload, entry.service)
+        if owner is not None and (owner.key, entry.service) not in done:
+            done.add((owner.key, entry.service))
+            yield from ((entry.service, owner, template) for template in templates)
 
 
 def _texts(value: Any) -> list[str]:

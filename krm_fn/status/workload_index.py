@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable
 
 from krm_fn import results
+from krm_fn.kube import labels
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.key_map import KeyMap
 from krm_fn.kube.types import Resource
 from krm_fn.status import device_index, replica_status
 from krm_fn.status.cached_object import CachedObject
 from krm_fn.status.device_index import DeviceIndex
-from krm_fn.status.replica_status import ReplicaStatus
+from krm_fn.status.replica_status import ReplicaStatus, TemplateStatus
+from krm_fn.status.workload_family import WorkloadFamily
+
+_CLIQUE_SET = ("grove.io", "PodCliqueSet")
+_READ = 10_000
+"""The most objects of families that are grouped at a time."""
 
 
 class WorkloadIndex:
@@ -25,8 +32,9 @@ class WorkloadIndex:
         self.claims = DeviceIndex()
         self._all: dict[ObjectKey, ReplicaStatus] = {}
         self._find = find or self._all.get
-        self._families: dict[tuple[str, str], dict[tuple[str, str, str], tuple[str, ...]]] = {}  # only names: pods are many
-        self._listing: KeyMap[tuple[ObjectKey, ...]] = KeyMap()  # hardly ever more than one graph
+        self._families: dict[tuple[str, str], dict[tuple[str, str, str], list[str]]] = {}  # only names, sorted: pods are many
+        self._read: dict[tuple[str, str], WorkloadFamily] = {}  # families that were read since their last change
+        self._listing: KeyMap[tuple[ObjectKey, ...] | dict[ObjectKey, None]] = KeyMap()  # hardly ever more than one graph
         for status in statuses:
             self.put(status)
 
@@ -56,23 +64,30 @@ class WorkloadIndex:
     def update(self, before: ReplicaStatus | None, after: ReplicaStatus | None) -> None:
         """Updates the families after a change of one object; None means that it does not exist."""
         old, new = _family(before), _family(after)
+        self._read.pop(old, None)
+        self._read.pop(new, None)
         if old == new:
             return
         if before is not None and old in self._families:
             self._leave(old, before.key)
         if after is not None and after.family:
             kinds = self._families.setdefault(new, {})
-            names = kinds.get(after.key[:3], ())
-            kinds[after.key[:3]] = (*names, after.key.name)
+            insort(kinds.setdefault(after.key[:3], []), after.key.name)
 
     def family_keys(self, namespace: str, name: str) -> list[ObjectKey]:
         """Returns the keys of Grove's objects of one PodCliqueSet, and of the pods of the graph of that name."""
         kinds = self._families.get((namespace, name), {})
         return [ObjectKey(*kind, member) for kind, members in kinds.items() for member in members]
 
-    def family(self, namespace: str, name: str) -> list[ReplicaStatus]:
+    def family(self, namespace: str, name: str) -> WorkloadFamily:
         """Returns Grove's objects of one PodCliqueSet, and the pods of the graph of that name."""
-        return [status for key in self.family_keys(namespace, name) if (status := self._find(key))]
+        family = self._read.get((namespace, name))
+        if family is None:
+            family = WorkloadFamily(status for key in self.family_keys(namespace, name) if (status := self._find(key)))
+            if sum(len(other.statuses) for other in self._read.values()) + len(family.statuses) > _READ:
+                self._read.clear()
+            self._read[namespace, name] = family
+        return family
 
     def get(self, key: ObjectKey) -> ReplicaStatus | None:
         """Returns the status of one object, computed together with its family. None if the object does not exist."""
@@ -85,11 +100,40 @@ class WorkloadIndex:
         """Returns the status of one object as it is, without its family. None if the object does not exist."""
         return self._find(key)
 
-    def template_owner(self, workload: ReplicaStatus) -> ReplicaStatus | None:
-        """Finds the object with the pod templates of a workload: the workload, or another one of its family. None if it does not exist."""
+    def owned(self, key: ObjectKey, owner: ObjectKey) -> ReplicaStatus | None:
+        """Returns the status of one object, if its annotation or its label names `owner`: only then may the syncer change it."""
+        return self.get(key) if replica_status.names_owner(self.owner(key), owner) else None
+
+    def of_owner(self, key: ObjectKey, owner: ObjectKey) -> ReplicaStatus | None:
+        """Returns the status of one object that does not name another owner. It may name none."""
+        written = self.owner(key)
+        return self.get(key) if not written or replica_status.names_owner(written, owner) else None
+
+    def foreign(self, keys: Iterable[ObjectKey], owner: ObjectKey) -> str:
+        """Explains that one of some objects exists and does not belong to `owner`; empty if none does."""
+        for key in keys:
+            if self._find(key) is not None and not replica_status.names_owner(written := self.owner(key), owner):
+                other = " ".join(written.split("/", 1)) or f"no graph, by its annotation {labels.OWNER} and its label {labels.GRAPH}"
+                rule = "so krm-fn sync does not change it"
+                return f"{key.kind} {key.name} belongs to {other}, {rule}; render {owner.kind} {owner.name} again"
+        return ""
+
+    def owner(self, key: ObjectKey) -> str:
+        """Returns the owner of one object; empty if it names none. For an object that Grove made, it is that of its PodCliqueSet."""
+        status = self._find(key)
+        if status is not None and status.family and not status.owner:
+            status = self._find(ObjectKey(*_CLIQUE_SET, key.namespace, status.family))
+        return status.owner if status is not None else ""
+
+    def templates(self, workload: ReplicaStatus, service: str) -> tuple[ReplicaStatus | None, list[TemplateStatus]]:
+        """Finds the pod templates of a service in a workload, or in another object of its family. Returns this object and the templates.
+
+        The object is None if it does not exist.
+        """
         if workload.templates or not workload.family:
-            return workload
-        return next((status for status in self.family(workload.key.namespace, workload.family) if status.templates), None)
+            return workload, [template for template in workload.templates if template.serves(service)]
+        family = self.family(workload.key.namespace, workload.family)
+        return family.holder, family.templates(service)
 
     def put_graph(self, graph: CachedObject, before: CachedObject | None = None) -> None:
         """Records which workloads a graph lists, in place of those that it listed before."""
@@ -99,27 +143,30 @@ class WorkloadIndex:
         alone = (graph.key,)  # in memory once
         for key in graph.workloads:
             others = self._listing.get(key, ())
-            if graph.key not in others:
-                self._listing[key] = (*others, graph.key) if others else alone
+            if isinstance(others, dict):
+                others[graph.key] = None
+            elif graph.key not in others:
+                self._listing[key] = dict.fromkeys((*others, graph.key)) if others else alone
 
     def drop_graph(self, graph: CachedObject) -> None:
         """Forgets the workloads and the claims of a graph."""
         self.claims.drop_graph(graph.key)
         for key in graph.workloads:
-            others = tuple(other for other in self._listing.get(key, ()) if other != graph.key)
-            if others:
-                self._listing[key] = others
-            else:
-                self._listing.pop(key, None)
+            others = self._listing.get(key, ())
+            if isinstance(others, dict) and len(others) > 1:
+                others.pop(graph.key, None)
+            elif graph.key in others:
+                del self._listing[key]
 
     def listed_by(self, workload: ObjectKey) -> tuple[ObjectKey, ...]:
-        """Returns the graphs whose annotation lists a workload. Two of them would be a mistake."""
-        return self._listing.get(workload, ())
+        """Returns the graphs whose annotation lists a workload. It belongs to one of them at most."""
+        return tuple(self._listing.get(workload, ()))
 
     def _leave(self, family: tuple[str, str], key: ObjectKey) -> None:
         kinds = self._families[family]
-        kinds[key[:3]] = tuple(name for name in kinds[key[:3]] if name != key.name)
-        if not kinds[key[:3]]:
+        names = kinds[key[:3]]
+        del names[bisect_left(names, key.name)]
+        if not names:
             del kinds[key[:3]]
         if not kinds:
             del self._families[family]

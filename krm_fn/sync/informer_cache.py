@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from krm_fn.kube.identity import DYNAMO_GROUP, ObjectKey
+from krm_fn.status import replica_status
 from krm_fn.status.base_model_index import BaseModelIndex
 from krm_fn.status.cached_object import GRAPH, CachedObject
 from krm_fn.status.device_index import CachedClaim
+from krm_fn.status.member_index import MemberIndex
 from krm_fn.status.replica_status import ReplicaStatus
 from krm_fn.status.workload_index import WorkloadIndex
 from krm_fn.sync.api_resources import ApiResource
@@ -25,7 +27,7 @@ class InformerCache:
         self.stores: dict[tuple[str, str], Store[Any]] = {}
         self.workloads = WorkloadIndex(find=self._replica_status)
         self.base_models = BaseModelIndex()
-        self._members: dict[ObjectKey, dict[ObjectKey, None]] = {}
+        self._members = MemberIndex()
 
     def store(self, kind: ApiResource) -> Store[Any]:
         """Returns the store of a kind."""
@@ -51,32 +53,37 @@ class InformerCache:
 
     def members(self, graph: ObjectKey) -> list[CachedObject]:
         """Returns the components and scaling adapters of a graph."""
-        return [member for key in self._members.get(graph, ()) if (member := self.cached_object(key))]
+        return [member for key in self._members.keys(graph) if (member := self.cached_object(key))]
+
+    def adapter(self, graph: ObjectKey, component: str) -> CachedObject | None:
+        """Returns the scaling adapter of a component; None if it has none. Of several adapters, one is chosen by its name."""
+        first = self._members.adapter(graph, component)
+        return self.cached_object(first) if first else None
 
     def update_indexes(self, key: ObjectKey, before: Any, after: Any) -> set[ObjectKey]:
         """Updates the indexes after a change of an object. Returns the Dynamo resources whose status may change with it."""
-        keys = self._affected(key, before) | self.base_models.update(key, before, after)
-        self._index(key, before, after)
-        return keys | self._affected(key, after)
+        owner = _lasting_owner(before, after)
+        keys = self._affected(key, before, owner) | self.base_models.update(key, before, after)
+        keys |= self._index(key, before, after)
+        return keys | self._affected(key, after, owner)
 
-    def _affected(self, key: ObjectKey, value: Any) -> set[ObjectKey]:
-        if isinstance(value, ReplicaStatus):
-            listing = {*self.workloads.listed_by(key), *self._family(value)}
-            return {*listing, *(member for graph in listing for member in self._members.get(graph, ()))}
+    def _affected(self, key: ObjectKey, value: Any, owner: str) -> set[ObjectKey]:
+        """Returns the resources whose status may change with an object. With `owner`, only those of this owner."""
+        users: Iterable[ObjectKey] = ()
         if isinstance(value, CachedObject):
             return {key, *self._related(value)}
-        if isinstance(value, CachedClaim):
+        if isinstance(value, ReplicaStatus):
+            users = {*self.workloads.listed_by(key), *self._family(value)}
+            users = [user for user in users if not owner or replica_status.names_owner(owner, user)]
+        elif isinstance(value, CachedClaim):
             users = self.workloads.claims.users(key)
-            return {*users, *(member for graph in users for member in self._members.get(graph, ()))}
-        return set()
+        return {*users, *(member for user in users for member in self._members.keys(user))}
 
     def _related(self, cached: CachedObject) -> Iterator[ObjectKey]:
-        """Yields the members of a graph and the graphs that list the same workloads, or the graph of a member."""
+        """Yields the members of a graph, or the graph of a member."""
         if cached.graph:
             yield graph_key(cached.key.namespace, cached.graph)
-        for workload in cached.workloads:
-            yield from self.workloads.listed_by(workload)
-        yield from self._members.get(cached.key, ())
+        yield from self._members.keys(cached.key)
 
     def _family(self, status: ReplicaStatus) -> Iterator[ObjectKey]:
         """Yields the graph of a pod, or the graphs of a PodCliqueSet.
@@ -92,33 +99,27 @@ class InformerCache:
             for other in self.workloads.family_keys(status.key.namespace, status.family):
                 yield from self.workloads.listed_by(other)
 
-    def _index(self, key: ObjectKey, before: Any, after: Any) -> None:
-        if isinstance(before, CachedObject):
-            self._remove(before)
-        if isinstance(after, CachedObject):
-            self._add(after)
-        elif isinstance(after, ReplicaStatus) or isinstance(before, ReplicaStatus):
+    def _index(self, key: ObjectKey, before: Any, after: Any) -> set[ObjectKey]:
+        """Updates the indexes. Returns the adapters of a component that has another adapter now."""
+        if isinstance(before, CachedObject) or isinstance(after, CachedObject):
+            if before is not None and not before.graph:
+                self.workloads.drop_graph(before)
+            if after is not None and not after.graph:
+                self.workloads.put_graph(after)
+            return self._members.update(key, before, after)
+        if isinstance(after, ReplicaStatus) or isinstance(before, ReplicaStatus):
             self.workloads.update(before, after)
         elif isinstance(after, CachedClaim):
             self.workloads.claims.put(after)
         elif isinstance(before, CachedClaim):
             self.workloads.claims.drop(key)
+        return set()
 
-    def _add(self, cached: CachedObject) -> None:
-        if cached.graph:
-            self._members.setdefault(graph_key(cached.key.namespace, cached.graph), {})[cached.key] = None
-        else:
-            self.workloads.put_graph(cached)
 
-    def _remove(self, cached: CachedObject) -> None:
-        graph = graph_key(cached.key.namespace, cached.graph)
-        if cached.graph:
-            members = self._members.get(graph, {})
-            members.pop(cached.key, None)
-            if not members:
-                self._members.pop(graph, None)
-        else:
-            self.workloads.drop_graph(cached)
+def _lasting_owner(before: Any, after: Any) -> str:
+    """Returns the owner of an object that it had before and has after a change. Whether it has an owner concerns all that list it."""
+    both = isinstance(before, ReplicaStatus) and isinstance(after, ReplicaStatus)
+    return str(before.owner) if both and before.owner == after.owner else ""
 
 
 def graph_key(namespace: str, name: str) -> ObjectKey:

@@ -58,17 +58,18 @@ def _pack_status(status: ReplicaStatus) -> tuple[Any, ...]:
     """Splits a replica status into a part that most objects share, and the texts in which they differ."""
     runtime = status.templates[0].runtime if len(status.templates) == 1 else ""
     templates = (status.templates[0]._replace(runtime=""),) if runtime else status.templates
-    shared = status._replace(key=_NO_KEY, family="", member="", since="", selector="", templates=templates)
-    texts = [status.family, status.member, status.since, runtime, *(status.selector.split(",") if status.selector else ())]
+    shared = status._replace(key=_NO_KEY, family="", member="", owner="", since="", selector="", templates=templates)
+    texts = [status.family, status.member, status.owner, status.since, runtime, *(status.selector.split(",") if status.selector else ())]
     while texts and not (texts[-1] or status.selector):
         texts.pop()
-    return (_once(shared), *map(intern, texts[:2]), *texts[2:])
+    return (_once(shared), *map(intern, texts[:3]), *texts[3:])
 
 
 def _unpack_status(key: ObjectKey, shared: ReplicaStatus, texts: tuple[str, ...]) -> ReplicaStatus:
-    family, member, since, runtime = (*texts[:4], "", "", "", "")[:4]
+    family, member, owner, since, runtime = (*texts[:5], "", "", "", "", "")[:5]
     templates = (shared.templates[0]._replace(runtime=runtime),) if runtime else shared.templates
-    return shared._replace(key=key, family=family, member=member, since=since, selector=",".join(texts[4:]), templates=templates)
+    selector = ",".join(texts[5:])
+    return shared._replace(key=key, family=family, member=member, owner=owner, since=since, selector=selector, templates=templates)
 
 
 @lru_cache(maxsize=_SHARED)

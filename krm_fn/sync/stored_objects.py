@@ -40,10 +40,14 @@ class StoredObjects(MutableMapping[ObjectKey, StoredObject[V]]):
     def __init__(self) -> None:
         self._packer = Packer()
         self._packed: KeyMap[tuple[Any, ...]] = KeyMap()  # uid, resourceVersion, source, delivered, and the packed value
+        self._last: tuple[tuple[Any, ...], StoredObject[V]] | None = None  # all members of a graph read the graph, one after the other
 
     def __getitem__(self, key: ObjectKey) -> StoredObject[V]:
-        uid, version, source, delivered, *value = self._packed[key]
-        return StoredObject(_uid(uid), str(version), self._packer.unpack(key, tuple(value)), source, str(delivered))
+        packed = self._packed[key]
+        if self._last is None or self._last[0] is not packed:
+            uid, version, source, delivered, *value = packed
+            self._last = packed, StoredObject(_uid(uid), str(version), self._packer.unpack(key, tuple(value)), source, str(delivered))
+        return self._last[1]
 
     def __setitem__(self, key: ObjectKey, entry: StoredObject[V]) -> None:
         version = _compact_version(entry.resource_version)

@@ -18,6 +18,7 @@ NAMESPACE = "team"
 NOW = "2026-02-03T10:00:00Z"
 APIS = {"Deployment": "apps/v1", "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1"}
 GROVE = "grove.io/v1alpha1"
+OF_DEMO = {labels.GRAPH: "demo"}
 
 
 def entry(service: str, kind: str = "Deployment", replicas: int | None = None, name: str = "") -> WorkloadEntry:
@@ -63,7 +64,7 @@ def deployment(service: str, replicas: int = 1, restarted: str = "", running: in
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
-        "metadata": {"name": f"demo-{service.lower()}", "namespace": NAMESPACE, "generation": 1},
+        "metadata": {"name": f"demo-{service.lower()}", "namespace": NAMESPACE, "generation": 1, "labels": OF_DEMO},
         "spec": {"replicas": replicas, "template": {"metadata": _restarted(restarted)}},
         "status": {"observedGeneration": 1, "conditions": [{"type": "Available", "status": "True"}], **counts},
     }
@@ -74,7 +75,7 @@ def leader_worker_set(service: str, index: int = 0, restarted: str = "") -> Reso
     return {
         "apiVersion": APIS["LeaderWorkerSet"],
         "kind": "LeaderWorkerSet",
-        "metadata": {"name": f"demo-{service.lower()}-{index}", "namespace": NAMESPACE, "generation": 1},
+        "metadata": {"name": f"demo-{service.lower()}-{index}", "namespace": NAMESPACE, "generation": 1, "labels": OF_DEMO},
         "spec": {
             "replicas": 1,
             "leaderWorkerTemplate": {
@@ -89,7 +90,7 @@ def leader_worker_set(service: str, index: int = 0, restarted: str = "") -> Reso
 def grove(kind: str, service: str, replicas: int = 1, **spec: Any) -> Resource:
     """A PodClique or a PodCliqueScalingGroup that Grove made for the PodCliqueSet `demo`, ready."""
     ready = "readyReplicas" if kind == "PodClique" else "availableReplicas"
-    marks = {labels.MANAGED_BY: labels.GROVE_MANAGER, labels.PART_OF: "demo"}
+    marks = {labels.MANAGED_BY: labels.GROVE_MANAGER, labels.PART_OF: "demo", **OF_DEMO}
     return {
         "apiVersion": GROVE,
         "kind": kind,
@@ -108,7 +109,7 @@ def pod_clique_set(**cliques: tuple[str, str]) -> Resource:
     return {
         "apiVersion": GROVE,
         "kind": "PodCliqueSet",
-        "metadata": {"name": "demo", "namespace": NAMESPACE, "generation": 1},
+        "metadata": {"name": "demo", "namespace": NAMESPACE, "generation": 1, "labels": OF_DEMO},
         "spec": {"replicas": 1, "template": {"cliques": listed}},
         "status": {"observedGeneration": 1, "replicas": 1, "availableReplicas": 1, "updatedReplicas": 1},
     }

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from krm_fn.kube import labels
 from krm_fn.status import SyncFeatures, cached_object, conditions, graph_status, replica_status
+from krm_fn.status.workload_family import WorkloadFamily
 from krm_fn.status.workload_index import WorkloadIndex
 from tests.status import given
 from tests.support.strategies import JSON
@@ -198,4 +199,4 @@ def test_any_json_is_observed(resource, kind):
     """The syncer gets objects from the API server; the offline command gets files."""
     observer = kind
     found = observer.read(resource if isinstance(resource, dict) else {"spec": resource})
-    assert observer.with_family(found, [found]).key.kind == kind.kind
+    assert observer.with_family(found, WorkloadFamily([found])).key.kind == kind.kind

@@ -170,7 +170,9 @@ def test_a_graph_that_lost_the_annotation_is_unknown_if_the_syncer_wrote_its_sta
 
 def test_a_restart_that_waits_for_a_feature_says_so():
     asked = given.read(DECODE, annotations={labels.RESTART: "sync"}, restart={"id": "r1"})
-    children = given.children(given.deployment())
+    live = given.deployment()
+    live["metadata"]["labels"] = {labels.GRAPH: "demo"}
+    children = given.children(live)
     said = [
         given.ready(graph_status.of_graph(asked, children, given.NOW, DEFAULT_FEATURES._replace(restarts=on)))["message"]
         for on in (False, True)

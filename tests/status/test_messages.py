@@ -216,17 +216,27 @@ def test_a_number_that_grove_does_not_follow(kind, command):
     assert status(own, **{**asked, "replicas": None})["state"] == "successful"
 
 
-def test_a_workload_that_another_graph_lists_too():
-    """Nobody can know which of the two is right, so both say it, and the counts stay true."""
-    one = given.read(given.entry("Decode"))
-    two = one._replace(key=one.key._replace(name="other"))
-    children = given.children(given.deployment())
-    for each in (one, two):
-        children.put_graph(each)
-    told = [given.ready(graph_status.of_graph(each, children, given.NOW, given.PODS))["message"] for each in (one, two)]
-    assert told == [
-        f"All resources are ready; Deployment demo-decode is also a workload of DynamoGraphDeployment {name}; remove or rename one of them"
-        for name in ("other", "demo")
-    ]
-    children.drop_graph(two)
-    assert given.ready(graph_status.of_graph(one, children, given.NOW, given.PODS))["message"] == "All resources are ready"
+def test_a_workload_of_another_graph_is_named_and_the_list_of_another_graph_has_no_effect():
+    own = given.read(given.entry("Decode"))
+    other = own._replace(key=own.key._replace(name="other"))
+    live = given.deployment()
+    live["metadata"]["labels"] = {labels.GRAPH: "demo"}
+    children = given.children(live)
+    for graph in (own, other):
+        children.put_graph(graph)
+    status = {graph.key.name: graph_status.of_graph(graph, children, given.NOW, given.PODS) for graph in (own, other)}
+    assert given.ready(status["demo"])["message"] == "All resources are ready"
+    assert given.ready(status["other"])["message"] == (
+        "Resources not ready: demo-decode: Deployment demo-decode belongs to DynamoGraphDeployment demo, so krm-fn sync does not change it; "
+        "render DynamoGraphDeployment other again"
+    )
+    assert "services" not in status["other"], "the counts of another graph's workload are not shown"
+
+
+def test_too_many_workloads():
+    """A tenant writes the annotation, and each status of the graph reads all entries."""
+    few, many = (given.read(*(given.entry(f"S{number}") for number in range(count))) for count in (1000, 1001))
+    assert few.problem == ""
+    status = graph_status.of_graph(many, given.children(), given.NOW, given.PODS)
+    assert given.ready(status)["reason"] == "TooManyWorkloads"
+    assert "has 1001 entries, and at most 1000 are read; divide the graph" in given.ready(status)["message"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from krm_fn.kube import labels
 from krm_fn.status import SyncFeatures, graph_status, replica_scaling
 from tests.status.graphs import NOW, adapter, deployment, entry, graph, grove, index, leader_worker_set, pod_clique_set
 
@@ -82,9 +83,36 @@ def test_a_graph_that_is_deleted_or_unknown_scales_nothing():
     assert orders(asked._replace(entries=None), live) == []
 
 
-def test_two_graphs_with_one_workload_scale_nothing():
-    asked, other = graph(entry("Decode", CLIQUE, 3)), graph(entry("Decode", CLIQUE, 5), name="other")
-    assert replica_scaling.scale_requests(asked, {}, index(grove(CLIQUE, "Decode"), graphs=(asked, other)), ON) == []
+def test_only_the_graph_that_a_workload_belongs_to_scales_it():
+    """The list of another graph has no effect on it. The marks on the workload decide, which a render writes."""
+    own, other = graph(entry("Decode", CLIQUE, 3)), graph(entry("Decode", CLIQUE, 5), name="other")
+    live = index(grove(CLIQUE, "Decode"), graphs=(own, other))
+    assert [request.replicas for request in replica_scaling.scale_requests(own, {}, live, ON)] == [3]
+    assert replica_scaling.scale_requests(other, {}, live, ON) == []
+
+
+def test_an_adapter_of_a_graph_that_lists_a_foreign_workload_says_so():
+    other = graph(entry("Decode"), name="other")
+    live = index(deployment("Decode"), graphs=(other,))
+    read = adapter("Decode", 0)._replace(graph="other")
+    assert replica_scaling.scale_requests(other, {"Decode": read}, live, ON) == []
+    status = replica_scaling.adapter_status(read, live, NOW, other, ON)
+    (ready, *_) = status["conditions"]
+    assert (ready["status"], ready["reason"]) == ("False", "WorkloadOfAnotherOwner")
+    assert ready["message"].startswith("Deployment demo-decode belongs to DynamoGraphDeployment demo, so krm-fn sync does not change it")
+
+
+@pytest.mark.parametrize(
+    "marks", [{}, {labels.GRAPH: "other"}, {labels.OWNER: "DynamoGraphDeployment/demo"}], ids=["none", "other", "label"]
+)
+def test_a_workload_without_the_marks_of_its_graph_is_not_scaled(marks):
+    """An annotation is no label."""
+    asked, live = graph(entry("Decode")), deployment("Decode")
+    live["metadata"]["labels"] = marks
+    found = index(live, graphs=(asked,))
+    assert replica_scaling.scale_requests(asked, {"Decode": adapter("Decode", 5)}, found, ON) == []
+    live["metadata"]["annotations"] = {labels.OWNER: "DynamoGraphDeployment/demo"}
+    assert len(replica_scaling.scale_requests(asked, {"Decode": adapter("Decode", 5)}, index(live, graphs=(asked,)), ON)) == 1
 
 
 def test_of_two_adapters_for_one_service_one_is_chosen():

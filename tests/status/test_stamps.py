@@ -59,11 +59,12 @@ def test_a_graph_that_is_deleted_is_not_stamped():
     assert rolling_restart.due_annotations(asked, plain(), restarting("Worker")) == []
 
 
-def test_two_graphs_with_one_workload_stamp_nothing():
+def test_only_the_graph_that_a_workload_belongs_to_stamps_it():
     """Each would replace the id of the other, and the pods would never stay."""
-    asked, other = graph(entry("Worker"), restart={"id": "r1"}), graph(entry("Worker"), name="other")
-    children = index(deployment("Worker"), graphs=(asked, other))
-    assert rolling_restart.due_annotations(asked, children, restarting("Worker")) == []
+    own, other = graph(entry("Worker"), restart={"id": "r1"}), graph(entry("Worker"), name="other", restart={"id": "r1"})
+    children = index(deployment("Worker"), graphs=(own, other))
+    assert len(rolling_restart.due_annotations(own, children, restarting("Worker"))) == 1
+    assert rolling_restart.due_annotations(other, children, restarting("Worker")) == []
 
 
 def test_both_templates_of_all_sets_of_a_service_are_stamped():

@@ -15,11 +15,11 @@ def observation(name, graph="demo", **fields):
 
 def test_a_family_has_its_living_members_only():
     index = WorkloadIndex([observation("a"), observation("b")])
-    assert [each.key.name for each in index.family("team-a", "demo")] == ["a", "b"]
-    assert index.family("team-b", "demo") == []
+    assert [each.key.name for each in index.family("team-a", "demo").statuses] == ["a", "b"]
+    assert index.family("team-b", "demo").statuses == []
     assert index.drop(observation("a").key) == observation("a")
     assert index.drop(observation("a").key) is None
-    assert [each.key.name for each in index.family("team-a", "demo")] == ["b"]
+    assert [each.key.name for each in index.family("team-a", "demo").statuses] == ["b"]
     assert index.get(observation("a").key) is None
 
 
@@ -27,8 +27,8 @@ def test_a_newer_observation_replaces_the_older_one_and_may_have_another_family(
     index = WorkloadIndex([observation("a")])
     newer = observation("a", "other", ready=True)
     assert index.put(newer) == observation("a")
-    assert index.family("team-a", "demo") == []
-    assert index.family("team-a", "other") == [newer]
+    assert index.family("team-a", "demo").statuses == []
+    assert index.family("team-a", "other").statuses == [newer]
 
 
 def test_a_graph_lists_what_its_newest_annotation_says():

@@ -25,17 +25,17 @@ def component(name, owner):
     return cached_object.read(_base("DynamoComponentDeployment", name, labels={labels.GRAPH: owner, labels.COMPONENT: name}))
 
 
-def adapter(name, owner):
-    spec = {"replicas": 1, "dgdRef": {"name": owner, "serviceName": name}}
-    return cached_object.read({**_base("DynamoGraphDeploymentScalingAdapter", name), "spec": spec})
+def adapter(name, owner, service="x", status=None):
+    spec = {"replicas": 1, "dgdRef": {"name": owner, "serviceName": service}}
+    return cached_object.read({**_base("DynamoGraphDeploymentScalingAdapter", name), "spec": spec, "status": status or {}})
 
 
 def _base(kind, name, **metadata):
     return {"apiVersion": "nvidia.com/v1alpha1", "kind": kind, "metadata": {"name": name, "namespace": NAMESPACE, **metadata}}
 
 
-def workload(name, kind="Deployment", group="apps", namespace=NAMESPACE, family=""):
-    return ReplicaStatus(ObjectKey(group, kind, namespace, name), family=family)
+def workload(name, kind="Deployment", group="apps", namespace=NAMESPACE, family="", **fields):
+    return ReplicaStatus(ObjectKey(group, kind, namespace, name), family=family, **fields)
 
 
 class Filled:
@@ -89,12 +89,31 @@ def test_an_object_of_a_set_with_a_cut_name_concerns_the_graphs_that_list_others
     assert filled.change(None, workload("pod-1", "Pod", "", family="a")) == set()
 
 
-def test_a_graph_concerns_its_members_and_the_graphs_that_list_the_same_workload():
+def test_a_graph_concerns_its_members_and_no_graph_that_lists_the_same_workload():
     filled = Filled(graph("one", "x"), component("a", "one"), adapter("b", "one"))
-    assert filled.change(None, graph("two", "x")) == {(G, "two"), (G, "one")}
-    assert filled.change(graph("two", "x"), graph("two", "y")) == {(G, "two"), (G, "one")}, "the first graph is alone again"
+    assert filled.change(None, graph("two", "x")) == {(G, "two")}
+    assert filled.change(graph("two", "x"), graph("two", "y")) == {(G, "two")}
     assert filled.change(graph("two", "y"), None) == {(G, "two")}
     assert filled.change(graph("one", "x"), graph("one")) == {(G, "one"), (C, "a"), (A, "b")}
+
+
+def test_a_workload_concerns_graphs_of_others_only_when_its_owner_changes():
+    """Else one tenant could make work for each change in another's graph."""
+    filled = Filled(graph("one", "x"), graph("two", "x"))
+    own, ready = workload("x", owner=f"{G}/one"), workload("x", owner=f"{G}/one", ready=True)
+    assert filled.change(None, own) == {(G, "one"), (G, "two")}
+    assert filled.change(own, ready) == {(G, "one")}
+    assert filled.change(ready, workload("x", owner=f"{G}/two")) == {(G, "one"), (G, "two")}
+
+
+def test_an_adapter_concerns_others_only_if_its_component_gets_another_adapter():
+    filled = Filled(graph("one"), adapter("b", "one"), adapter("z", "one", "other"))
+    assert filled.change(None, adapter("c", "one")) == {(G, "one"), (A, "c")}
+    assert filled.change(None, adapter("a", "one")) == {(G, "one"), (A, "a"), (A, "b"), (A, "c")}
+    assert filled.change(adapter("a", "one"), adapter("a", "one", status={"replicas": 1})) == {(G, "one"), (A, "a")}
+    assert filled.cache.adapter(graph_key(NAMESPACE, "one"), "x").key.name == "a"
+    assert filled.change(adapter("a", "one"), None) == {(G, "one"), (A, "a"), (A, "b"), (A, "c")}
+    assert filled.cache.adapter(graph_key(NAMESPACE, "one"), "x").key.name == "b"
 
 
 def test_a_member_concerns_its_graph_the_one_before_and_the_one_after():

@@ -6,18 +6,23 @@ A replica status holds all fields of a workload or a pod that the syncer caches.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Any
 
 from krm_fn import registry
-from krm_fn.kube import labels, values
+from krm_fn.kube import identity, labels, values
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
 from krm_fn.results import Path
 from krm_fn.status import SyncFeatures, live_fields
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from krm_fn.status.workload_family import WorkloadFamily
+
+_LONGEST_OWNER = 512
+"""Characters. A kind and a name have at most 300, and an object has one owner, except a shared account or Service."""
 WITH_LABEL = (labels.NAMESPACE, f"!{labels.NAMESPACE},{labels.MANAGED_BY}={labels.MANAGER}")
 """Selects Dynamo's workloads: those with Dynamo's label, and rendered ones without it, such as those of a standalone component."""
 
@@ -108,6 +113,8 @@ class ReplicaStatus(NamedTuple):
     """Grove: true while a coherent update of the PodCliqueSet runs. Another number of replicas would mix the versions of the pods."""
     last_message: str = ""
     """The last line of the termination message of a pod's container, which may be a line of its log."""
+    owner: str = ""
+    """The resource that it belongs to, as its annotation or its label names it: `DynamoGraphDeployment/chat`."""
     worker: WorkerPod | None = None
     """Set for a pod with the label of a base model, unless it has ended."""
 
@@ -143,7 +150,7 @@ class StatusReader:
         """Reads the fields of one object that `krm-fn sync` caches: all but the time, which only `krm-fn status` shows."""
         return self.read(resource)._replace(since="")
 
-    def with_family(self, status: ReplicaStatus, family: Sequence[ReplicaStatus]) -> ReplicaStatus:
+    def with_family(self, status: ReplicaStatus, family: WorkloadFamily) -> ReplicaStatus:
         """Adds the observations on the other objects of the same PodCliqueSet. By default: nothing."""
         return status
 
@@ -188,6 +195,19 @@ def unprocessed(status: ReplicaStatus) -> str:
     if status.observed is None or status.observed >= status.generation:
         return ""
     return f"spec not yet processed: generation={status.generation}, observedGeneration={status.observed}"
+
+
+def owner(resource: Resource) -> str:
+    """Reads the owner of a workload: its annotation `owner`, or without one the graph in its label. Empty if it names none."""
+    written = values.text(labels.annotations(resource).get(labels.OWNER))
+    if not written and (graph := live_fields.label(resource, labels.GRAPH)):
+        written = f"{identity.GRAPH}/{graph}"
+    return live_fields.interned(written) if len(written) <= _LONGEST_OWNER else ""
+
+
+def names_owner(written: str, key: ObjectKey) -> bool:
+    """Returns True if an owner as `owner` reads it is the resource `key`. Several owners are separated by commas."""
+    return f"{key.kind}/{key.name}" in written.split(",")
 
 
 def template(metadata: dict[str, Any], path: Path) -> TemplateStatus:

@@ -53,6 +53,7 @@ class DeploymentReader(StatusReader):
             failure=failure,
             since=available.since if available.is_true is not bool(problem) else "",
             selector=_selector(values.mapping(spec, "selector", "matchLabels")),
+            owner=replica_status.owner(resource),
             templates=(replica_status.template(values.mapping(resource, *_TEMPLATE), _TEMPLATE),),
         )
 

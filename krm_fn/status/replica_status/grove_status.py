@@ -16,6 +16,10 @@ from krm_fn.kube.types import Resource
 from krm_fn.status import live_fields, replica_status
 from krm_fn.status.replica_status import ReplicaCounts, ReplicaStatus, StatusReader, TemplateStatus
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from krm_fn.status.workload_family import WorkloadFamily
+
 _COHERENT = "Coherent"
 _MIN_REPLICAS = 1
 """Of an object without `minAvailable`."""
@@ -52,13 +56,14 @@ class _ScaledReader(_GroveReader):
             updating=result.observed is None or bool(replica_status.unprocessed(result)) or counts.updated != result.desired,
             selector=values.text(status.get(self.selector_field)),
             family=live_fields.label(resource, labels.PART_OF),
+            owner=replica_status.owner(resource),
             revision=_revision(status, "currentPodCliqueSetGenerationHash"),
             min_available=live_fields.whole_number(values.mapping(resource, "spec").get("minAvailable")) or _MIN_REPLICAS,
         )
 
-    def with_family(self, status: ReplicaStatus, family: Sequence[ReplicaStatus]) -> ReplicaStatus:
+    def with_family(self, status: ReplicaStatus, family: WorkloadFamily) -> ReplicaStatus:
         """Requires that its PodCliqueSet reports the same."""
-        return _with_set(status, family)
+        return _with_set(status, family.clique_set)
 
     def reported_as(self, graph: str, name: str) -> tuple[str, str]:
         """Names the PodCliqueSet, which is `graph`."""
@@ -88,15 +93,15 @@ class PodCliqueScalingGroupReader(_ScaledReader):
     selector_field = "selector"
     short_name = "pcsg"
 
-    def with_family(self, status: ReplicaStatus, family: Sequence[ReplicaStatus]) -> ReplicaStatus:
+    def with_family(self, status: ReplicaStatus, family: WorkloadFamily) -> ReplicaStatus:
         """Requires that its PodCliqueSet reports the same, and that all its PodCliques are ready."""
         result = super().with_family(status, family)
-        clique_set = _set_of(family)
+        clique_set = family.clique_set
         if not result.ready or clique_set is None or not clique_set.revision:
             return result
-        cliques = [other for other in family if other.key.kind == "PodClique" and other.member == status.key.name]
-        unready = _unready([_with_set(clique, [clique_set]) for clique in cliques])
-        problem = _missing(status, cliques) or unready or _outdated_counts(clique_set, cliques)
+        cliques = family.cliques(status.key.name)
+        unready = _unready([_with_set(clique, clique_set) for clique in cliques])
+        problem = _missing(status, cliques) or unready or _outdated_counts(family, cliques)
         return result._replace(ready=not problem, problem=problem)
 
 
@@ -118,6 +123,7 @@ class PodCliqueSetReader(_GroveReader):
             updating=bool(problem),
             templates=tuple(_cliques(resource)),
             family=result.key.name,
+            owner=replica_status.owner(resource),
             revision=_revision(status, "currentGenerationHash"),
             defers_scaling=_updates_coherently(resource),
         )
@@ -134,9 +140,8 @@ def _revision(status: dict[str, Any], field: str) -> str:
     return live_fields.interned(status.get(field))
 
 
-def _with_set(status: ReplicaStatus, family: Sequence[ReplicaStatus]) -> ReplicaStatus:
+def _with_set(status: ReplicaStatus, clique_set: ReplicaStatus | None) -> ReplicaStatus:
     """Makes an object not ready until its PodCliqueSet reports that the newest templates run."""
-    clique_set = _set_of(family)
     if clique_set is None and status.revision:
         problem = status.problem or f"PodCliqueSet {status.family} not found"
         return status._replace(ready=False, problem=problem, updating=True)
@@ -154,17 +159,6 @@ def _updates_coherently(resource: Resource) -> bool:
     progress = values.mapping(resource, "status", "updateProgress")
     strategy = values.mapping(resource, "spec", "updateStrategy").get("type")
     return strategy == _COHERENT and bool(progress) and not progress.get("updateEndedAt")
-
-
-def _set_of(family: Sequence[ReplicaStatus]) -> ReplicaStatus | None:
-    """Finds the PodCliqueSet of a family; None if it does not exist."""
-    return next((status for status in family if status.key.kind == "PodCliqueSet"), None)
-
-
-def _template_of(clique: ReplicaStatus, clique_set: ReplicaStatus) -> TemplateStatus | None:
-    """Finds the template of a PodClique. Grove ends the name of a PodClique with the name of the clique."""
-    matches = [template for template in clique_set.templates if template.clique and clique.key.name.endswith(f"-{template.clique}")]
-    return max(matches, key=lambda template: len(template.clique), default=None)
 
 
 def _problem(status: ReplicaStatus, counts: ReplicaCounts, field: str) -> str:
@@ -212,10 +206,10 @@ def _unready(cliques: Sequence[ReplicaStatus]) -> str:
     return next((f"podclique/{clique.key.name}: {clique.problem}" for clique in sorted(cliques) if not clique.ready), "")
 
 
-def _outdated_counts(clique_set: ReplicaStatus, cliques: Sequence[ReplicaStatus]) -> str:
+def _outdated_counts(family: WorkloadFamily, cliques: Sequence[ReplicaStatus]) -> str:
     """Names the first PodClique with another pod count than the graph: Grove sets the count only when it makes the PodClique."""
     for clique in sorted(cliques):
-        template = _template_of(clique, clique_set)
+        template = family.template_of(clique)
         if template is not None and template.replicas not in (None, clique.desired):
             counts = f"desired={clique.desired}, in the graph={template.replicas}"
             fix = "Grove does not change a PodClique that exists, delete it, and Grove creates it again"

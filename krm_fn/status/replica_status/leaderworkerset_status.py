@@ -43,6 +43,7 @@ class LeaderWorkerSetReader(StatusReader):
             updating=bool(replica_status.unprocessed(result)) or rolling or outdated,
             since=available.since if available.is_true is not bool(problem) else "",
             selector=values.text(status.get("hpaPodSelector")),
+            owner=replica_status.owner(resource),
             templates=tuple(replica_status.template(values.mapping(resource, *path), path) for path in _TEMPLATES),
         )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from time import monotonic
 from typing import Any
 
@@ -13,7 +12,7 @@ from krm_fn.status.cached_object import ADAPTER, CachedObject
 from krm_fn.status.replica_scaling import AdapterReadiness
 from krm_fn.sync import logs, timestamps
 from krm_fn.sync.client import JSON_PATCH, MERGE_PATCH
-from krm_fn.sync.controllers import ADAPTERS, GRAPHS, Controller, ControllerContext, ObjectEvent
+from krm_fn.sync.controllers import ADAPTERS, GRAPHS, Controller, ControllerContext
 from krm_fn.sync.informer_cache import graph_key
 from krm_fn.sync.stored_objects import StoredObject
 
@@ -45,12 +44,6 @@ class AdapterController(Controller):
         self._desired_stored = True
         """False if the subresource `scale` was seen to write `spec.replicas`, as with the operator's CRD."""
 
-    def requests_for(self, event: ObjectEvent) -> Iterable[ObjectKey]:
-        """Returns the adapters of the graphs that an event affects. An adapter also depends on the others of its graph."""
-        yield from super().requests_for(event)
-        for key in event.affected:
-            yield from (adapter.key for adapter in self._adapters(key))
-
     def state(self, value: CachedObject) -> str:
         """Returns `ready` or `not_ready`, as in the operator's metrics."""
         return "ready" if value.status.get("selector") and live_fields.count(value.status.get("replicas")) else "not_ready"
@@ -64,8 +57,7 @@ class AdapterController(Controller):
             return None
         adapter: CachedObject = entry.value
         graph = self.context.cache.graph(key.namespace, adapter.graph)
-        adapters = self._adapters(graph_key(key.namespace, adapter.graph))
-        first = replica_scaling.adapters_by_component(adapters).get(adapter.component)
+        first = self.context.cache.adapter(graph_key(key.namespace, adapter.graph), adapter.component)
         readiness, pause = None, None
         if first is not None and first.key != key:
             readiness = replica_scaling.second_adapter(first)
@@ -76,9 +68,6 @@ class AdapterController(Controller):
             readiness, pause = await self._scale(entry, graph)
             pause = pause or early
         return await self._write(entry, graph, readiness) or pause
-
-    def _adapters(self, graph: ObjectKey) -> list[CachedObject]:
-        return [member for member in self.context.cache.members(graph) if member.key.kind == ADAPTER]
 
     async def _initialize(self, entry: StoredObject[CachedObject], graph: CachedObject) -> tuple[bool, float | None]:
         """Writes the first replicas into an adapter that has none. Returns true if it changed, and the pause if the server rejects it.
@@ -97,8 +86,8 @@ class AdapterController(Controller):
     async def _scale(self, entry: StoredObject[CachedObject], graph: CachedObject) -> tuple[AdapterReadiness | None, float | None]:
         """Writes the replicas of the adapter to its workloads. Returns the readiness and the pause if the server rejects it."""
         adapter, index = entry.value, self.context.cache.workloads
-        requests = replica_scaling.scale_requests(graph, {adapter.component: adapter}, index, self.context.features)
-        own = [request for request in requests if request.adapter == adapter.key]
+        features = self.context.features._replace(grove_counts=False)
+        own = replica_scaling.scale_requests(graph, {adapter.component: adapter}, index, features)
         if own and (early := self._remaining_delay(adapter)) > 0:
             return None, early
         self._overwritten.pop(adapter.key, None)
@@ -200,6 +189,8 @@ class PlannerController(Controller):
         entry = self.context.cache.entry(key)
         if entry is None:
             self._written.pop(key, None)
+            return None
+        if not entry.value.planned:
             return None
         adapters = [member for member in self.context.cache.members(key) if member.key.kind == ADAPTER]
         replicas = replica_scaling.replicas_for_planner(entry.value, replica_scaling.adapters_by_component(adapters))
