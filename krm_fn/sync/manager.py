@@ -14,6 +14,7 @@ from krm_fn.kube.types import Resource
 from krm_fn.sync import logs
 from krm_fn.sync.api_resources import ApiResource
 from krm_fn.sync.controllers import Controller, ObjectEvent, Watch
+from krm_fn.sync.cpu_budget import CpuBudget, OverBudgetError
 from krm_fn.sync.informer_cache import InformerCache
 from krm_fn.sync.metrics import Metrics
 from krm_fn.sync.work_queue import WorkQueue
@@ -36,7 +37,8 @@ class Manager:
     """
 
     def __init__(self, cache: InformerCache, metrics: Metrics, serves: Callable[[str], bool]) -> None:
-        self.queue: WorkQueue[Task] = WorkQueue()
+        self.queue: WorkQueue[Task] = WorkQueue(group=lambda task: task.key.namespace)
+        self.budget = CpuBudget()
         self._cache = cache
         self._metrics = metrics
         self._serves = serves
@@ -137,7 +139,12 @@ class Manager:
         began, result = monotonic(), "success"
         RECEIVED.set(self.queue.received(task))
         try:
-            pause = await self._controllers[task.controller].reconcile(task.key)
+            pause, seconds = await self.budget.run(self._controllers[task.controller].reconcile(task.key))
+            if seconds > self.budget.limit:
+                raise OverBudgetError  # noqa: TRY301 - as if it had been interrupted
+        except OverBudgetError:
+            result = "put_aside"
+            self._put_aside(task)
         except Retry as problem:
             result = "retry"
             self.queue.retry(task, problem.limit, problem.least, limited=problem.limited)
@@ -153,6 +160,15 @@ class Manager:
                 self.queue.add_after(task, pause)
         finally:
             self._metrics.reconciles.labels(task.key.kind, result).observe(monotonic() - began)
+
+    def _put_aside(self, task: Task) -> None:
+        """Lets a resource wait that needs too much CPU time, and reports it."""
+        delay = self.queue.put_aside(task)
+        self._metrics.put_aside.labels(task.key.kind).inc()
+        limit = f"more than {self.budget.limit:g} s of CPU time"
+        message = f"needs {limit}, so it is put aside for {delay:.0f} s; divide it, or remove what it does not need"
+        _LOG.warning("the resource %s", message, extra=logs.about(controller=task.controller, **_about(task.key)))
+        self._controllers[task.controller].report_put_aside(task.key, message)
 
 
 def _about(key: ObjectKey) -> dict[str, str]:

@@ -31,6 +31,7 @@ class Snapshot(NamedTuple):
     moves: dict[str, int] = {}
     queue_depth: int = 0
     queue_retries: int = 0
+    queue_aside: int = 0
     queue_age: float = 0.0
     cached: dict[str, int] = {}
     last_event: dict[str, float] = {}
@@ -60,6 +61,9 @@ class Metrics(Listener):
             buckets=_SECONDS,
         )
         self.errors = Counter(_PREFIX + "reconcile_errors", "Reconciles that failed.", ("kind", "error"), registry=registry)
+        self.put_aside = Counter(
+            _PREFIX + "put_aside", "Reconciles that needed too much CPU time, so that their resource waits.", ("kind",), registry=registry
+        )
         self.writes = Counter(_PREFIX + "writes", "Writes to resources.", ("kind", "result"), registry=registry)
         self.events = Counter(_PREFIX + "events", "Kubernetes events.", ("result",), registry=registry)
         for result in EVENT_RESULTS:  # Prometheus sees an increase only if a series begins with 0
@@ -115,6 +119,9 @@ class _Gauges:
         yield GaugeMetricFamily(_PREFIX + "queue_depth", "Resources in the work queue.", value=snapshot.queue_depth)
         yield GaugeMetricFamily(
             _PREFIX + "queue_retries", "Resources that wait for another attempt after a failure.", value=snapshot.queue_retries
+        )
+        yield GaugeMetricFamily(
+            _PREFIX + "queue_aside", "Resources that wait because they need too much CPU time.", value=snapshot.queue_aside
         )
         yield GaugeMetricFamily(
             _PREFIX + "queue_age_seconds",

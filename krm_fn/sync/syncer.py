@@ -181,6 +181,10 @@ class Syncer:
         gc.freeze()  # a later collection would look at all cached objects again, and delay the changes of that moment
         await self._elected.wait()
         self._manager.resume()
+        with self._manager.budget.interrupting():
+            await self._run_workers()
+
+    async def _run_workers(self) -> None:
         async with asyncio.TaskGroup() as group:
             for _ in range(self._options.workers):
                 group.create_task(self._manager.work())
@@ -317,6 +321,7 @@ class Syncer:
             shard.moves if shard.name else {},
             queue.depth(),
             queue.waiting(),
+            queue.aside(),
             queue.age(),
             self._cached(),
             last_data,

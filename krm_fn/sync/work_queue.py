@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
+from collections.abc import Callable, Hashable
 from itertools import chain, islice
 from time import monotonic
 from typing import Generic, NamedTuple, TypeVar
@@ -13,6 +15,8 @@ INTERVAL = 0.5
 """Seconds between two runs of one key: a rollout changes a workload many times a second."""
 FIRST_RETRY = 0.05
 LAST_RETRY = 60.0
+FIRST_ASIDE, LAST_ASIDE = 60.0, 900.0
+"""Seconds until a key runs again that was put aside, the first time and at most."""
 RETRY_RATE, RETRY_BURST = 10.0, 100
 """The budget of retries over all keys: in a second, and at once after a time with few of them (client-go: BucketRateLimiter)."""
 _FOLLOWERS = 2
@@ -35,23 +39,48 @@ class _Retry(NamedTuple):
     earliest: float
 
 
+class _FairQueue(asyncio.Queue[K]):
+    """Hands out keys of all groups in turn. Within a group, the first is first."""
+
+    def __init__(self, group: Callable[[K], Hashable]) -> None:
+        self._group = group
+        super().__init__()
+
+    def _init(self, _maxsize: int) -> None:
+        self._queue: dict[Hashable, deque[K]] = {}
+
+    def _put(self, item: K) -> None:
+        self._queue.setdefault(self._group(item), deque()).append(item)
+
+    def _get(self) -> K:
+        group = next(iter(self._queue))
+        keys = self._queue.pop(group)
+        key = keys.popleft()
+        if keys:
+            self._queue[group] = keys
+        return key
+
+
 class WorkQueue(Generic[K]):
     """A queue for the tasks of one event loop. All times are monotonic seconds.
 
     A worker calls `get`, works, then `forget` or `retry`, and always `done`. The first run of a key is immediate; the next runs follow
     with `interval` seconds between their starts, and the last `add` always leads to a run. A key that failed runs with its retry, and not
     before. Each retry that succeeds starts two others, so that all keys run soon after an outage.
+
+    Groups of keys (`group`) take turns, so that one with many keys does not delay another.
     """
 
-    def __init__(self, interval: float = INTERVAL) -> None:
+    def __init__(self, interval: float = INTERVAL, group: Callable[[K], Hashable] = lambda _key: None) -> None:
         self._interval = interval
-        self._ready: asyncio.Queue[K] = asyncio.Queue()
+        self._ready: asyncio.Queue[K] = _FairQueue(group)
         self._added: dict[K, float] = {}  # the keys that must run, with the time of their first `add`; the oldest is first
         self._running: dict[K, float] = {}  # the keys that workers have, with the same time
         self._started: dict[K, float] = {}  # the last start of each key; the oldest is first
         self._timers: dict[K, asyncio.TimerHandle] = {}
         self._failures: dict[K, _Failure] = {}
         self._retries: dict[K, _Retry] = {}
+        self._aside: dict[K, int] = {}  # the keys that were put aside, and how many times in a row
         self._budget = 0.0  # the time for which the last retry is planned by the budget
 
     def add(self, key: K) -> None:
@@ -99,9 +128,27 @@ class WorkQueue(Generic[K]):
         self._retries[key] = _Retry(asyncio.get_running_loop().call_later(delay, self._start_retry, key), now + least)
         return delay
 
+    def put_aside(self, key: K) -> float:
+        """Runs a key again after a minute, twice as long after each further time, and not before. Returns the delay.
+
+        It is no failure, so `age` does not count it.
+        """
+        self._failures.pop(key, None)
+        self._added.pop(key, None)
+        self._cancel_retry(key)
+        times = self._aside[key] = self._aside.get(key, 0) + 1
+        delay: float = min(FIRST_ASIDE * 2 ** min(times - 1, 16), LAST_ASIDE)
+        self._retries[key] = _Retry(asyncio.get_running_loop().call_later(delay, self._start_retry, key), monotonic() + delay)
+        return delay
+
+    def aside(self) -> int:
+        """Counts the keys that were put aside and have not run since, or were put aside again."""
+        return sum(1 for key in self._aside if key in self._retries)
+
     def forget(self, key: K) -> None:
         """Resets the failures of a key, after a success. Other keys that failed may succeed now, too, so two of them start."""
         self._cancel_retry(key)
+        self._aside.pop(key, None)
         if self._failures.pop(key, None) is None:
             return
         now = monotonic()
@@ -129,7 +176,7 @@ class WorkQueue(Generic[K]):
 
     def waiting(self) -> int:
         """Counts the keys that wait for a retry."""
-        return len(self._retries)
+        return len(self._retries) - self.aside()
 
     def age(self) -> float:
         """Returns the seconds since the oldest `add` whose key no worker has processed with success; 0 if there is none."""

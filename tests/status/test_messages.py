@@ -227,8 +227,8 @@ def test_a_workload_of_another_graph_is_named_and_the_list_of_another_graph_has_
     status = {graph.key.name: graph_status.of_graph(graph, children, given.NOW, given.PODS) for graph in (own, other)}
     assert given.ready(status["demo"])["message"] == "All resources are ready"
     assert given.ready(status["other"])["message"] == (
-        "Resources not ready: demo-decode: Deployment demo-decode belongs to DynamoGraphDeployment demo, so krm-fn sync does not change it; "
-        "render DynamoGraphDeployment other again"
+        "Resources not ready: demo-decode: Deployment demo-decode belongs to DynamoGraphDeployment demo, "
+        "so krm-fn sync does not change it; render DynamoGraphDeployment other again"
     )
     assert "services" not in status["other"], "the counts of another graph's workload are not shown"
 

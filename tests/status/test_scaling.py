@@ -106,7 +106,6 @@ def test_an_adapter_of_a_graph_that_lists_a_foreign_workload_says_so():
     "marks", [{}, {labels.GRAPH: "other"}, {labels.OWNER: "DynamoGraphDeployment/demo"}], ids=["none", "other", "label"]
 )
 def test_a_workload_without_the_marks_of_its_graph_is_not_scaled(marks):
-    """An annotation is no label."""
     asked, live = graph(entry("Decode")), deployment("Decode")
     live["metadata"]["labels"] = marks
     found = index(live, graphs=(asked,))

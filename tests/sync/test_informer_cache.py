@@ -57,6 +57,12 @@ class Filled:
                 store.drop(key)
         return {(each.kind, each.name) for each in self.cache.update_indexes(key, before, after)}
 
+    def adapter(self, graph):
+        """The name of the adapter of component x."""
+        chosen = self.cache.adapter(graph_key(NAMESPACE, graph), "x")
+        assert chosen
+        return chosen.key.name
+
 
 G, C, A = "DynamoGraphDeployment", "DynamoComponentDeployment", ADAPTERS.kind
 
@@ -111,9 +117,9 @@ def test_an_adapter_concerns_others_only_if_its_component_gets_another_adapter()
     assert filled.change(None, adapter("c", "one")) == {(G, "one"), (A, "c")}
     assert filled.change(None, adapter("a", "one")) == {(G, "one"), (A, "a"), (A, "b"), (A, "c")}
     assert filled.change(adapter("a", "one"), adapter("a", "one", status={"replicas": 1})) == {(G, "one"), (A, "a")}
-    assert filled.cache.adapter(graph_key(NAMESPACE, "one"), "x").key.name == "a"
+    assert filled.adapter("one") == "a"
     assert filled.change(adapter("a", "one"), None) == {(G, "one"), (A, "a"), (A, "b"), (A, "c")}
-    assert filled.cache.adapter(graph_key(NAMESPACE, "one"), "x").key.name == "b"
+    assert filled.adapter("one") == "b"
 
 
 def test_a_member_concerns_its_graph_the_one_before_and_the_one_after():

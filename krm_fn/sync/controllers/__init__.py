@@ -129,6 +129,12 @@ class Controller:
         self.context.events.record(self.kind, key, entry.uid, WARNING if warning else NORMAL, reason, message)
         _LOG.log(logging.WARNING if warning else logging.INFO, "%s", message, extra=logs.about(namespace=key.namespace, name=key.name))
 
+    def report_put_aside(self, key: ObjectKey, message: str) -> None:
+        """Records that a resource waits because it needs too much CPU time."""
+        entry = self.context.cache.entry(key)
+        if entry is not None:
+            self.context.events.record(self.kind, key, entry.uid, WARNING, PUT_ASIDE, f"{key.kind} {key.name} {message}")
+
     async def scale(self, request: ScaleRequest) -> WriteResult:
         """Writes the replicas of a workload. Raises Retry."""
         kind = workload_kind(replica_status.get(request.key.kind))
@@ -181,6 +187,8 @@ GRAPHS = dynamo_kind(cached_object.GRAPH)
 COMPONENTS = dynamo_kind(cached_object.COMPONENT)
 ADAPTERS = dynamo_kind(cached_object.ADAPTER)
 REQUESTS = dynamo_kind(identity.REQUEST)
+PUT_ASIDE = "PutAside"
+"""The reason of the event about a resource that needs too much CPU time."""
 UNMANAGED = "unmanaged"
 """The state of a resource that no render wrote, in the metrics."""
 
