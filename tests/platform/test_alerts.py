@@ -195,6 +195,17 @@ def test_a_resource_that_waits_is_reported(shape, promtool):
 
 
 @SHAPED
+def test_a_resource_that_was_put_aside_is_reported(shape, promtool):
+    cases = []
+    for process in (process for process in shape if process.leader):
+        series, name = healthy(shape), named("krm_fn_sync_queue_aside", instance=process.instance)
+        assert name in series
+        aside = series | {name: until(series[name], "1+0")}
+        cases.append(Case(aside, {STARTS + 4: [], STARTS + 30: [{"alertname": "KrmFnSyncPutAside"}]}))
+    assert promtool(*cases) == ""
+
+
+@SHAPED
 def test_one_slow_process_is_reported(shape, promtool):
     """The others have a hundred times as many changes."""
     slow, series = shape[0], healthy(shape)

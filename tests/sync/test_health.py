@@ -91,7 +91,7 @@ async def test_an_address_that_is_in_use_is_an_error():
 async def test_metrics_have_no_series_of_things_that_are_gone():
     states = {("DynamoGraphDeployment", "team-a", "failed"): 2}
     found = [
-        Snapshot("dynamo-system/krm-fn-sync", True, 3, {"gained": 2, "lost": 1}, 1, 4, 2.5, {"Deployment": 3}, {"Deployment": 0.5}, states)
+        Snapshot("dynamo-system/krm-fn-sync", True, 3, {"gained": 2, "lost": 1}, 1, 4, 3, 2.5, {"Deployment": 3}, {"Deployment": 0.5}, states)
     ]
     async with Served() as served:
         served.metrics.watch(lambda: found[0])
@@ -104,6 +104,7 @@ async def test_metrics_have_no_series_of_things_that_are_gone():
             "krm_fn_sync_queue_depth 1.0",
             "krm_fn_sync_queue_age_seconds 2.5",
             "krm_fn_sync_queue_retries 4.0",
+            "krm_fn_sync_queue_aside 3.0",
             'krm_fn_sync_leader{installation="dynamo-system/krm-fn-sync"} 1.0',
             'krm_fn_sync_members{installation="dynamo-system/krm-fn-sync"} 3.0',
             'krm_fn_sync_moves_total{direction="gained"} 2.0',
