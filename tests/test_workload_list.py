@@ -18,9 +18,8 @@ COUNTS = st.integers(0, 9)
 CLAIMS = st.builds(ClaimUse, st.sampled_from(["ResourceClaim", "ResourceClaimTemplate"]), st.text(), st.lists(st.text()).map(tuple), COUNTS)
 DEMANDS = st.builds(GPUDemand, COUNTS, st.lists(CLAIMS).map(tuple))
 FACTS = st.builds(StatusFacts, DEMANDS, DEMANDS, st.text(), st.text(), st.text(), st.none() | COUNTS)
-ENTRIES = st.builds(
-    WorkloadEntry, st.text(), st.text(), st.text(), st.text(), st.none() | st.integers(-(2**63), 2**63 - 1), st.text(), facts=st.none() | FACTS
-)
+REPLICAS = st.none() | st.integers(-(2**63), 2**63 - 1)
+ENTRIES = st.builds(WorkloadEntry, st.text(), st.text(), st.text(), st.text(), REPLICAS, st.text(), facts=st.none() | FACTS)
 
 
 @given(st.lists(ENTRIES))

@@ -43,7 +43,8 @@ class Slow(Noting):
 
     def __init__(self):
         super().__init__()
-        self.reports, self.finished = [], []
+        self.reports: list[tuple[str, str]] = []
+        self.finished: list[float] = []
         self._compute = controller(function("krm_fn.status.made", self.finished))
 
     async def reconcile(self, key):
@@ -89,7 +90,8 @@ async def test_a_resource_that_computes_for_ever_is_put_aside_and_the_others_go_
 @runs
 async def test_code_with_side_effects_is_not_interrupted(module):
     """It ends, and its time counts."""
-    done, budget = [], CpuBudget(LIMIT)
+    done: list[float] = []
+    budget = CpuBudget(LIMIT)
     with budget.interrupting():
         result = await budget.run(controller(function(module, done))(3 * LIMIT))
     assert done == [3 * LIMIT]
@@ -99,7 +101,8 @@ async def test_code_with_side_effects_is_not_interrupted(module):
 @pytest.mark.parametrize("module", ["krm_fn.status.graph_status", "krm_fn.kube.key_map", "krm_fn.sync.informer_cache"])
 @runs
 async def test_code_that_only_reads_is_interrupted(module):
-    done, budget = [], CpuBudget(LIMIT)
+    done: list[float] = []
+    budget = CpuBudget(LIMIT)
     with budget.interrupting(), pytest.raises(OverBudgetError):
         await budget.run(controller(function(module, done))(60))
     assert done == []
@@ -153,7 +156,7 @@ async def test_errors_and_a_cancellation_reach_the_coroutine():
 @runs
 async def test_groups_of_keys_take_turns():
     """A namespace with many resources does not delay another."""
-    queue = WorkQueue(0, group=lambda key: key[0])
+    queue: WorkQueue[str] = WorkQueue(0, group=lambda key: key[0])
     for key in ("a1", "a2", "a3", "b1", "a4", "c1", "b2"):
         queue.add(key)
     assert [await queue.get() for _ in range(7)] == ["a1", "b1", "c1", "a2", "b2", "a3", "a4"]
@@ -164,7 +167,7 @@ async def test_groups_of_keys_take_turns():
 async def test_a_key_that_was_put_aside_waits_twice_as_long_the_next_time(monkeypatch):
     monkeypatch.setattr(work_queue, "FIRST_ASIDE", 0.1)
     monkeypatch.setattr(work_queue, "LAST_ASIDE", 0.3)
-    queue = WorkQueue(0)
+    queue: WorkQueue[str] = WorkQueue(0)
     delays = []
     for _ in range(3):
         queue.add("a")
@@ -173,7 +176,7 @@ async def test_a_key_that_was_put_aside_waits_twice_as_long_the_next_time(monkey
         queue.done(key)
         queue.add(key)
         assert queue.depth() == 0, "it does not run before its time"
-        await eventually(queue.depth)
+        await eventually(lambda: queue.depth() == 1)
     assert delays == [0.1, 0.2, 0.3]
     queue.forget(await queue.get())
     assert queue.aside() == 0

@@ -90,9 +90,8 @@ async def test_an_address_that_is_in_use_is_an_error():
 @runs
 async def test_metrics_have_no_series_of_things_that_are_gone():
     states = {("DynamoGraphDeployment", "team-a", "failed"): 2}
-    found = [
-        Snapshot("dynamo-system/krm-fn-sync", True, 3, {"gained": 2, "lost": 1}, 1, 4, 3, 2.5, {"Deployment": 3}, {"Deployment": 0.5}, states)
-    ]
+    moves, cached, ages = {"gained": 2, "lost": 1}, {"Deployment": 3}, {"Deployment": 0.5}
+    found = [Snapshot("dynamo-system/krm-fn-sync", True, 3, moves, 1, 4, 3, 2.5, cached, ages, states)]
     async with Served() as served:
         served.metrics.watch(lambda: found[0])
         served.metrics.writes.labels("DynamoGraphDeployment", "written").inc()
