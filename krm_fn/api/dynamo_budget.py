@@ -17,7 +17,7 @@ class GpuBudget(base.Model):
     teams: list[str] = []
     """Values of the team label."""
     products: list[str] = []
-    """GPU products, which pods select with the node label `nvidia.com/gpu.product`, or names of DeviceClasses that their claims use."""
+    """GPU products that node selectors and required node affinities of pods allow (`nvidia.com/gpu.product`), or DeviceClasses of claims."""
     resources: list[str] = []
     """Names of resources, such as `nvidia.com/mig-1g.10gb`."""
     gpus: int | None = Field(default=None, ge=0)

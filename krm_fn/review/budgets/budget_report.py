@@ -19,11 +19,16 @@ _MOST_NAMES = 3
 
 
 def findings(resource: Resource, measured: Measured) -> Iterator[Result]:
-    """Yields an error for each exceeded limit, and the findings about GPUs that cannot be counted. `resource` is the DynamoBudget."""
+    """Yields an error for each exceeded limit, and the findings about GPUs that count in several limits or cannot be counted.
+
+    `resource` is the DynamoBudget.
+    """
     ref = results.ref(resource)
     for use in measured.uses:
         if use.is_exceeded:
             yield _exceeded(use, ref)
+        if use.open_products:
+            yield _open_products(use, ref)
     yield from measured.findings
 
 
@@ -45,6 +50,14 @@ def _exceeded(use: LimitUse, ref: results.Ref) -> Result:
     fix = "lower replicas, make the rollout smaller, or raise the limit"
     message = f"the budget {limit.name} is exceeded: {problem}; most are of {shown}{more}; {fix}"
     return results.error("DYN640", message, ref, ("spec", "budgets", limit.number, field))
+
+
+def _open_products(use: LimitUse, ref: results.Ref) -> Result:
+    shown = ", ".join(f"{name} ({products})" for name, products in use.open_products[:_MOST_NAMES])
+    more = f" and {len(use.open_products) - _MOST_NAMES} more" if len(use.open_products) > _MOST_NAMES else ""
+    message = f"the budget {use.limit.name} counts all GPUs of pods that may run on several products: {shown}{more}"
+    fix = "they count in each product where they may run; to count them in one product only, require it in their node selector"
+    return results.info("DYN748", f"{message}; {fix}", ref, ("spec", "budgets", use.limit.number, "products"))
 
 
 def rows(budget: Budget, measured: Measured) -> list[tuple[str, ...]]:

@@ -20,7 +20,7 @@ from krm_fn.results import Result
 from krm_fn.review import forecast
 from krm_fn.review.budgets import autoscaled
 from krm_fn.review.budgets.limits import Budget, Limit, Rest
-from krm_fn.review.forecast import Gpus, gpu_capacity, object_rules
+from krm_fn.review.forecast import Gpus, gpu_capacity, gpu_products, object_rules
 from krm_fn.review.forecast.gpu_capacity import Demand
 from krm_fn.review.forecast.rollouts import Rollout, Service, Steps
 from krm_fn.schema.object_changes import ObjectChange
@@ -43,11 +43,15 @@ class RootObjects(NamedTuple):
 
 
 class LimitUse(NamedTuple):
-    """The GPUs that a limit selects. `largest` are the services or objects with the most GPUs at the peak, the largest first."""
+    """The GPUs that a limit selects. `largest` are the services or objects with the most GPUs at the peak, the largest first.
+
+    `open_products` are the services or objects that may run on several products, each with these products in words.
+    """
 
     limit: Limit
     gpus: Gpus
     largest: tuple[tuple[str, int], ...] = ()
+    open_products: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_exceeded(self) -> bool:
@@ -93,8 +97,8 @@ def measure(budget: Budget, roots: Sequence[RootObjects]) -> Measured:
     claims = _Claims(device_claims.read((namespace, resource) for root in roots for namespace, resource in _resources(root)))
     uses = []
     for limit in budget.limits:
-        chosen: list[_Selection] = [(part, limit) for part in parts if limit.has_owner(part.namespace, part.team)]
-        uses.append(LimitUse(limit, *_use(chosen, claims)))
+        chosen = [(part, limit) for part in parts if limit.has_owner(part.namespace, part.team)]
+        uses.append(LimitUse(limit, *_use(chosen, claims), tuple(_open_products(chosen))))
     others, _ = _use([(part, Rest(budget.limits, part.namespace, part.team)) for part in parts], claims)
     return Measured(tuple(uses), others, tuple(claims.findings.values()))
 
@@ -218,6 +222,16 @@ def _use(chosen: Sequence[_Selection], claims: _Claims) -> tuple[Gpus, tuple[tup
         total = total._replace(before=total.before + before, peak=total.peak + count, after=total.after + after)
     largest = sorted(((name, peak) for name, peak in names.items() if peak), key=lambda entry: (-entry[1], entry[0]))
     return total, tuple(largest)
+
+
+def _open_products(chosen: Sequence[tuple[_Part, Limit]]) -> Iterator[tuple[str, str]]:
+    """Yields the names of the parts whose pods may run on several products, each once, with these products in words."""
+    words: dict[str, str] = {}
+    for part, limit in chosen:
+        for demand in (demand for rollout in part.rollouts for demand in (*rollout.old_demands, *rollout.new_demands)):
+            if any(limit.counts(demand, name) for name, _ in demand.amounts) and limit.is_open(demand):
+                words.setdefault(part.name, gpu_products.text(demand.products))
+    yield from words.items()
 
 
 def _selected(limit: Limit | Rest, namespace: str, rollout: Rollout, claims: _Claims) -> Rollout:

@@ -34,12 +34,20 @@ class Limit(NamedTuple):
 
     def counts(self, demand: Demand, resource: str) -> bool:
         """True if GPUs of this resource count for a pod with this demand. `resource` is empty for the devices of claims."""
-        return (not self.products or demand.product in self.products) and (not self.resources or resource in self.resources)
+        return self._has_product(demand) and (not self.resources or resource in self.resources)
 
     def counts_class(self, demand: Demand, device_classes: frozenset[str]) -> bool:
         """True if the devices of a claim count, which uses these DeviceClasses."""
-        is_product = not self.products or demand.product in self.products or not device_classes.isdisjoint(self.products)
+        is_product = self._has_product(demand) or not device_classes.isdisjoint(self.products)
         return is_product and not self.resources
+
+    def is_open(self, demand: Demand) -> bool:
+        """True if a pod counts by its product, although it may run on another product too."""
+        return bool(self.products) and self._has_product(demand) and not demand.products.is_one
+
+    def _has_product(self, demand: Demand) -> bool:
+        """True if a pod may run on one of the products, or if the list is empty."""
+        return not self.products or any(demand.products.allows(product) for product in self.products)
 
 
 class Rest:

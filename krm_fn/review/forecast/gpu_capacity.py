@@ -12,6 +12,8 @@ from krm_fn.kube import gpu_demand, quantity, values
 from krm_fn.kube.gpu_demand import ClaimUse
 from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
+from krm_fn.review.forecast import gpu_products
+from krm_fn.review.forecast.gpu_products import Products
 
 Amounts = tuple[tuple[str, int], ...]
 """Numbers of GPUs by the name of their resource, sorted by name."""
@@ -22,21 +24,19 @@ Placement = tuple[str, ...]
 
 _ENDED = ("Succeeded", "Failed")
 _KEEPS_AWAY = ("NoSchedule", "NoExecute")
-_PRODUCT = "nvidia.com/gpu.product"
-"""The node label of NVIDIA's GPU feature discovery."""
 
 
 class Demand(NamedTuple):
     """The demand of one pod on a node: GPUs, and the labels and taints that decide which nodes it may use.
 
-    `product` is the GPU product that the pod selects; empty if it selects none. `claims` are the ResourceClaims of its containers. The
-    GPUs of claims are not among `amounts`, because nodes do not list them.
+    `products` are the GPU products that the pod chooses. `claims` are the ResourceClaims of its containers. The GPUs of claims are not
+    among `amounts`, because nodes do not list them.
     """
 
     amounts: Amounts = ()
     selector: tuple[tuple[str, str], ...] = ()
     tolerated: tuple[str, ...] = ()
-    product: str = ""
+    products: Products = Products()
     claims: tuple[ClaimUse, ...] = ()
 
     @property
@@ -65,20 +65,7 @@ def pod_demand(pod_spec: Any) -> Demand:
     selector = {key: value for key, value in values.mapping(spec.get("nodeSelector")).items() if isinstance(value, str)}
     tolerated = (_tolerated(container) for container in values.objects(spec.get("tolerations")))
     counted = tuple(sorted((name, count) for name, count in amounts.items() if count))
-    return Demand(counted, tuple(sorted(selector.items())), tuple(tolerated), selector.get(_PRODUCT) or _product(spec), _claims(spec))
-
-
-def _product(spec: Mapping[str, Any]) -> str:
-    """Returns the only GPU product that the required node affinity allows; empty for none or several."""
-    required = values.mapping(spec.get("affinity"), "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
-    expressions = [
-        expression
-        for term in values.objects(required.get("nodeSelectorTerms"))
-        for expression in values.objects(term.get("matchExpressions"))
-        if expression.get("key") == _PRODUCT and expression.get("operator") == "In"
-    ]
-    products = {product for expression in expressions for product in values.texts(expression.get("values"))}
-    return products.pop() if len(products) == 1 else ""
+    return Demand(counted, tuple(sorted(selector.items())), tuple(tolerated), gpu_products.of_pod(spec), _claims(spec))
 
 
 def _claims(spec: Mapping[str, Any]) -> tuple[ClaimUse, ...]:

@@ -92,6 +92,83 @@ def test_what_a_limit_selects(limit, gpus):
     assert result.others.after == 17 - gpus
 
 
+def affinity(*terms):
+    return {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [*terms]}}}}
+
+
+def term(operator, *products, key="nvidia.com/gpu.product"):
+    return {"matchExpressions": [{"key": key, "operator": operator, **({"values": [*products]} if products else {})}]}
+
+
+ZONE = {"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["a"]}
+SEVERAL = [
+    # reason, the fields of the pod, the budgets A100, H100 and T4 that count it, the words of the note
+    ("several values", affinity(term("In", "A100", "H100")), ["A100", "H100"], "A100 or H100"),
+    ("one value", affinity(term("In", "A100")), ["A100"], ""),
+    ("several terms: one of them must match", affinity(term("In", "A100"), term("In", "T4")), ["A100", "T4"], "A100 or T4"),
+    (
+        "several requirements of a term: all must match",
+        affinity({"matchExpressions": [*term("In", "A100", "H100")["matchExpressions"], *term("NotIn", "H100")["matchExpressions"]]}),
+        ["A100"],
+        "",
+    ),
+    (
+        "a term with a zone, too",
+        affinity({"matchExpressions": [*term("In", "A100", "T4")["matchExpressions"], ZONE]}),
+        ["A100", "T4"],
+        "A100 or T4",
+    ),
+    (
+        "another term leaves the product open",
+        affinity(term("In", "A100"), {"matchExpressions": [ZONE]}),
+        ["A100", "H100", "T4"],
+        "several products",
+    ),
+    ("all but one", affinity(term("NotIn", "T4")), ["A100", "H100"], "all products but T4"),
+    ("each product", affinity(term("Exists")), ["A100", "H100", "T4"], "several products"),
+    ("nodes without a product", affinity(term("DoesNotExist")), [], ""),
+    ("a number, which no product is", affinity(term("Gt", "40")), [], ""),
+    ("the memory", affinity(term("Gt", "40000", key="nvidia.com/gpu.memory")), ["A100", "H100", "T4"], "several products"),
+    ("the family in a node selector", {"nodeSelector": {"nvidia.com/gpu.family": "hopper"}}, ["A100", "H100", "T4"], "several products"),
+    ("a node selector", {"nodeSelector": {"nvidia.com/gpu.product": "T4"}}, ["T4"], ""),
+    (
+        "a node selector and an affinity",
+        {"nodeSelector": {"nvidia.com/gpu.product": "T4"}, **affinity(term("In", "T4", "A100"))},
+        ["T4"],
+        "",
+    ),
+    ("that contradict each other", {"nodeSelector": {"nvidia.com/gpu.product": "T4"}, **affinity(term("In", "A100"))}, [], ""),
+    ("an empty term matches no node", affinity({}, term("In", "A100")), ["A100"], ""),
+    ("only a zone", affinity({"matchExpressions": [ZONE]}), [], ""),
+    (
+        "a product that is preferred only",
+        {
+            "affinity": {
+                "nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": term("In", "A100")}]}
+            }
+        },
+        [],
+        "",
+    ),
+]
+
+
+@pytest.mark.parametrize(("fields", "products", "words"), [row[1:] for row in SEVERAL], ids=[row[0] for row in SEVERAL])
+def test_a_pod_counts_in_each_product_where_it_may_run(fields, products, words):
+    workload = deployment(pod(container(gpu=2), **fields))
+    limits = [Limit(name, number, products=(name,)) for number, name in enumerate(("A100", "H100", "T4"))]
+    result = measured([workload], [workload], *limits)
+    assert [use.limit.name for use in result.uses if use.gpus[:3] == (2, 2, 2)] == products
+    assert [use.limit.name for use in result.uses if any(use.gpus)] == products
+    assert result.others.after == (0 if products else 2)
+    notes = [*budget_report.findings({"apiVersion": "config.dynamo.krm-fn.io/v1alpha1", "kind": "DynamoBudget"}, result)]
+    assert [(note.code, note.severity, f"({words})" in note.message) for note in notes] == [("DYN748", "info", True)] * bool(words) * len(
+        products
+    )
+    (together,) = measured([workload], [workload], Limit("big", products=("H100", "A100"))).uses
+    assert together.gpus.after == (2 if {"A100", "H100"} & {*products} else 0)
+
+
 def test_roots_count_together():
     """A budget is for the whole fleet: a peak of one root adds to the GPUs of another."""
     (change,) = object_changes.between_states({}, {identity.key(FLEET[0], "ai"): FLEET[0]})
