@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -316,7 +315,3 @@ def test_components_fit_the_manifests_of_argo_cd(component, tmp_path, kustomize)
     maps = {each["metadata"]["name"] for each in objects if each["kind"] == "ConfigMap"}
     assert {each["configMap"]["name"] for each in spec["volumes"] if "configMap" in each} <= maps
     assert bool(builds.find(objects, "ConfigMap", "argocd-cm").get("data")) is (component != "plugin")
-
-
-def test_scripts_may_be_run():
-    assert [file for file in FLUX.glob("*.sh") if not os.access(file, os.X_OK)] == []
