@@ -15,7 +15,7 @@ from krm_fn import resolve, results, rules
 from krm_fn.config import Config
 from krm_fn.convert import deprecated_fields
 from krm_fn.kube import identity
-from krm_fn.manifests import graph_objects, ownership
+from krm_fn.manifests import flux_variables, graph_objects, ownership
 from krm_fn.manifests.ownership import Generated
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import cluster, release_choice
@@ -195,7 +195,7 @@ def _expand_resource(resource: Resource, expander: _Expander, context: _Context)
     written = _in_namespace(invalid_fields.without_reported_nulls(converted, schema_findings), plan.namespace)
     source = release_choice.source(written, context.config)
     items = ownership.source(source, expander.annotations(plan, pods, source.get("spec")), context.config.source)
-    objects = release_choice.beside(source, expander.render(plan, pods))
+    objects = flux_variables.keep(written, release_choice.beside(source, expander.render(plan, pods)))
     findings.extend(release_choice.check_source(written, context.config))
     return _ExpandedItem(list(items), ownership.owned(written, objects), findings)
 

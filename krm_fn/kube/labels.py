@@ -158,6 +158,8 @@ RETAIN = {
 Rule: metadata.keep-data
 """
 
+FLUX_SUBSTITUTE = "kustomize.toolkit.fluxcd.io/substitute"
+
 # make Argo CD and Flux leave a Job alone: Flux never applies it again, Argo CD replaces it only if its template changes, and its health
 # is that of its request
 RUN_ONCE = {

@@ -56,12 +56,22 @@ def _at(kind: str, *path: str) -> Callable[[DifferingField], bool]:
     return lambda differing: differing.key.kind == kind and differing.field.path[: len(path)] == path
 
 
+def _added_annotations(field: FieldChange) -> list[str]:
+    """Returns the names of the annotations that a render adds to an object; empty for another change."""
+    if field.path[:2] != ("metadata", "annotations") or field.old is not None:
+        return []
+    return [*field.new] if field.path[2:] == () and isinstance(field.new, dict) else [f"{field.path[-1]}"]
+
+
 def _is_retention(differing: DifferingField) -> bool:
     """True for annotations that keep the data of a claim."""
-    field = differing.field
-    names = field.new if field.path == ("metadata", "annotations") and isinstance(field.new, dict) else [field.path[-1]]
-    is_annotation = differing.key.kind == "PersistentVolumeClaim" and field.path[:2] == ("metadata", "annotations") and field.old is None
-    return is_annotation and all(f"{name}".startswith(_RETAINED) for name in names)
+    names = _added_annotations(differing.field)
+    return differing.key.kind == "PersistentVolumeClaim" and bool(names) and all(name.startswith(_RETAINED) for name in names)
+
+
+def _is_flux_variable(differing: DifferingField) -> bool:
+    """True for the annotation of an object with a variable for its pods."""
+    return _added_annotations(differing.field) == [labels.FLUX_SUBSTITUTE]
 
 
 def _is_first_rank(differing: DifferingField) -> bool:
@@ -124,6 +134,7 @@ def _is_component_account(differing: DifferingField) -> bool:
 
 FIELDS = (
     Deviation("retained-claims", _is_retention),
+    Deviation("flux-variables", _is_flux_variable),
     Deviation("progress-deadline", _at("Deployment", "spec", "progressDeadlineSeconds")),
     Deviation("first-rank", _is_first_rank),
     Deviation("leader-address", _is_leader_address),

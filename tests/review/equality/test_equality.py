@@ -261,6 +261,8 @@ DEVIATIONS = [
     ("component-account", "Deployment", "DynamoComponentDeployment", ARGS, "mpirun -x DYN_DISCOVERY_BACKEND a", "mpirun a"),
     ("component-selector", "Service", "DynamoComponentDeployment", ("spec", "selector", "a"), "b", None),
     ("first-rank", "LeaderWorkerSet", "", ARGS, "--r $(( 8 * $(LWS_WORKER_INDEX) ))", "--r $(( 8 * LWS_WORKER_INDEX ))"),
+    ("flux-variables", "LeaderWorkerSet", "", ("metadata", "annotations", "kustomize.toolkit.fluxcd.io/substitute"), None, "disabled"),
+    ("flux-variables", "LeaderWorkerSet", "", ("metadata", "annotations"), None, {"kustomize.toolkit.fluxcd.io/substitute": "disabled"}),
     ("ingress-metadata", "Ingress", "", ("metadata", "labels", "a"), None, "b"),
     ("leader-address", "LeaderWorkerSet", "", ARGS, "$LWS_LEADER_ADDRESS", "$(LWS_LEADER_ADDRESS)"),
     ("quoting", "LeaderWorkerSet", "", ARGS, 'a --b {"c":1}', "a --b '{\"c\":1}'"),
@@ -273,6 +275,8 @@ DEVIATIONS = [
     ("", "Deployment", "", ARGS, "--model a", "--model b"),
     ("", "Deployment", "DynamoGraphDeployment", ARGS, "mpirun -x DYN_DISCOVERY_BACKEND a", "mpirun a"),
     ("", "ConfigMap", "", ("metadata", "annotations", "kustomize.toolkit.fluxcd.io/prune"), None, "disabled"),
+    ("", "LeaderWorkerSet", "", ("metadata", "annotations", "kustomize.toolkit.fluxcd.io/substitute"), "disabled", None),
+    ("", "LeaderWorkerSet", "", (*ARGS[:2], "metadata", "annotations", "kustomize.toolkit.fluxcd.io/substitute"), None, "disabled"),
 ]
 
 

@@ -1,0 +1,53 @@
+"""Keeps `${NAME}` in generated objects from Flux, which replaces it in all objects of a Kustomization with `postBuild`.
+
+Flux leaves an object alone that has the annotation or the label `kustomize.toolkit.fluxcd.io/substitute: disabled`:
+https://fluxcd.io/flux/components/kustomize/kustomizations/#post-build-variable-substitution
+"""
+
+from __future__ import annotations
+
+from krm_fn.kube import labels
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from krm_fn.kube.types import Resource
+
+_START = "${"
+_DISABLED = "disabled"
+
+
+def keep(source: Resource, objects: Iterable[Resource]) -> Iterable[Resource]:
+    """Returns the objects that are generated from a Dynamo resource.
+
+    If Flux replaces no variable in the resource, it also replaces none in the objects that have one.
+    """
+    if not is_kept(source):
+        return objects
+    return [_annotated(entry) if has_variable(entry) else entry for entry in objects]
+
+
+def is_kept(resource: Resource) -> bool:
+    """True for an object in which Flux replaces no variable."""
+    return _DISABLED in (labels.annotations(resource).get(labels.FLUX_SUBSTITUTE), labels.of(resource).get(labels.FLUX_SUBSTITUTE))
+
+
+def has_variable(value: Any) -> bool:
+    """True if a text in a value, or a key, has the start of a variable."""
+    if isinstance(value, dict):
+        return any(has_variable(key) or has_variable(inner) for key, inner in value.items())
+    if isinstance(value, list):
+        return any(has_variable(inner) for inner in value)
+    return isinstance(value, str) and _START in value
+
+
+def _annotated(resource: Resource) -> Resource:
+    """A graph with the annotation `kustomize.toolkit.fluxcd.io/substitute: disabled` passes it on to objects with a variable.
+
+    Rule: metadata.keep-variables
+    """
+    metadata = resource["metadata"]
+    annotations = {**(metadata.get("annotations") or {}), labels.FLUX_SUBSTITUTE: _DISABLED}
+    return {**resource, "metadata": {**metadata, "annotations": annotations}}
