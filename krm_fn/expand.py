@@ -14,8 +14,8 @@ from functools import cache
 from krm_fn import resolve, results, rules
 from krm_fn.config import Config
 from krm_fn.convert import deprecated_fields
-from krm_fn.kube import identity
-from krm_fn.manifests import flux_variables, graph_objects, ownership
+from krm_fn.kube import encryption, identity, labels
+from krm_fn.manifests import graph_objects, ownership
 from krm_fn.manifests.ownership import Generated
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import cluster, release_choice
@@ -171,10 +171,20 @@ def _expand_item(resource: Resource, context: _Context) -> _ExpandedItem:
     try:
         if not identity.is_dynamo(resource):
             return _ExpandedItem([resource], [], [])
+        if encryption.is_encrypted(resource):
+            return _ExpandedItem([resource], [], [_encrypted(resource)])
         expander = _expander_of(resource)
         return _check_only(resource, context) if expander is None else _expand_resource(resource, expander, context)
     except Exception as problem:  # noqa: BLE001 - as the docstring says
         return _ExpandedItem([resource], [], [results.internal(problem, results.ref(resource))])
+
+
+def _encrypted(resource: Resource) -> Result:
+    """Reports a resource whose values only a key can read. Its objects would have the encrypted values."""
+    message = "the resource is encrypted with SOPS, and its objects would have the encrypted values"
+    return results.error(
+        "DYN720", f"{message}; keep secret values in a Secret, or decrypt the resource before the render", results.ref(resource), ("sops",)
+    )
 
 
 def _expander_of(resource: Resource) -> _Expander | None:
@@ -195,7 +205,11 @@ def _expand_resource(resource: Resource, expander: _Expander, context: _Context)
     written = _in_namespace(invalid_fields.without_reported_nulls(converted, schema_findings), plan.namespace)
     source = release_choice.source(written, context.config)
     items = ownership.source(source, expander.annotations(plan, pods, source.get("spec")), context.config.source)
-    objects = flux_variables.keep(written, release_choice.beside(source, expander.render(plan, pods)))
+    objects = release_choice.beside(source, expander.render(plan, pods))
+    if labels.is_unsubstituted(written):
+        from krm_fn.manifests import flux_variables  # noqa: PLC0415 - few graphs have the annotation
+
+        objects = flux_variables.keep(objects)
     findings.extend(release_choice.check_source(written, context.config))
     return _ExpandedItem(list(items), ownership.owned(written, objects), findings)
 

@@ -15,7 +15,7 @@ from krm_fn.config import Config
 from krm_fn.files import reading, revisions, selection
 from krm_fn.files.reading import File, Source
 from krm_fn.files.selection import FileListing, ListedFile
-from krm_fn.kube import identity, labels
+from krm_fn.kube import encryption, identity, labels
 from krm_fn.kube.types import Resource
 from krm_fn.resolve import cluster
 from krm_fn.results import Result
@@ -248,6 +248,8 @@ def _left_out(source: Source, findings: list[Result], listed: ListedFile) -> boo
             "the Kustomization is not built, its files are read as they are; to check the build, pipe `kustomize build` into this command"
         )
         findings.append(results.info("DYN071", message, **source.location()))
+        return True
+    if listed.in_folder and encryption.is_encrypted(source.value) and (not address.kind or encryption.is_encrypted_text(address.kind)):
         return True
     if listed.in_folder and not address.api_version and not address.kind:
         message = "the document has no apiVersion and no kind, and is left out; if it is a resource, add both"

@@ -188,6 +188,11 @@ def is_local(resource: "dict[str, Any]") -> bool:
     return annotations(resource).get(LOCAL_CONFIG) == "true"
 
 
+def is_unsubstituted(resource: "dict[str, Any]") -> bool:
+    """Returns true for an object in which Flux replaces no variable: it has the annotation or the label that disables this."""
+    return "disabled" in (annotations(resource).get(FLUX_SUBSTITUTE), of(resource).get(FLUX_SUBSTITUTE))
+
+
 def without_tool_annotations(resource: "dict[str, Any]") -> "dict[str, Any]":
     """Returns the resource without the annotations that kustomize and kpt write for themselves; the same object if it has none."""
     present = annotations(resource)

@@ -16,22 +16,11 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
 
 _START = "${"
-_DISABLED = "disabled"
 
 
-def keep(source: Resource, objects: Iterable[Resource]) -> Iterable[Resource]:
-    """Returns the objects that are generated from a Dynamo resource.
-
-    If Flux replaces no variable in the resource, it also replaces none in the objects that have one.
-    """
-    if not is_kept(source):
-        return objects
+def keep(objects: Iterable[Resource]) -> list[Resource]:
+    """Returns the objects that are generated from a Dynamo resource in which Flux replaces no variable. Those with one get the annotation."""
     return [_annotated(entry) if has_variable(entry) else entry for entry in objects]
-
-
-def is_kept(resource: Resource) -> bool:
-    """True for an object in which Flux replaces no variable."""
-    return _DISABLED in (labels.annotations(resource).get(labels.FLUX_SUBSTITUTE), labels.of(resource).get(labels.FLUX_SUBSTITUTE))
 
 
 def has_variable(value: Any) -> bool:
@@ -49,5 +38,5 @@ def _annotated(resource: Resource) -> Resource:
     Rule: metadata.keep-variables
     """
     metadata = resource["metadata"]
-    annotations = {**(metadata.get("annotations") or {}), labels.FLUX_SUBSTITUTE: _DISABLED}
+    annotations = {**(metadata.get("annotations") or {}), labels.FLUX_SUBSTITUTE: "disabled"}
     return {**resource, "metadata": {**metadata, "annotations": annotations}}

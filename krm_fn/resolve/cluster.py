@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from krm_fn import results
 from krm_fn.config import Config
-from krm_fn.kube import identity, labels, names
+from krm_fn.kube import encryption, identity, labels, names
 from krm_fn.records import NamedTuple
 from krm_fn.results import Result
 
@@ -99,6 +99,9 @@ def read(resources: Sequence[Resource], config: Config) -> tuple[ClusterFacts, l
             data = resource.get("data")
             config_maps[resource_namespace, address.name] = frozenset(data if isinstance(data, dict) else ())
         elif address.kind == "Secret" and resource.get("type") == "kubernetes.io/dockerconfigjson":
+            if encryption.is_encrypted(resource):
+                findings += _encrypted(resource, config)
+                continue
             try:
                 for host in _hosts(resource):
                     secrets.setdefault((resource_namespace, host), []).append(address.name)
@@ -116,6 +119,14 @@ def read(resources: Sequence[Resource], config: Config) -> tuple[ClusterFacts, l
     bindings = [resource for resource in resources if resource.get("kind") == "ClusterTopologyBinding"]
     levels, devices = _domains(bindings), _devices(resources, config)
     return ClusterFacts(_frozen(secrets), everywhere, _frozen(accounts), fallback, config_maps, models, outputs, levels, devices), findings
+
+
+def _encrypted(resource: Resource, config: Config) -> Iterator[Result]:
+    """Yields the note about an encrypted Secret, whose registry is unknown. The configuration can name the registry."""
+    address = results.ref(resource)
+    if address.name not in {entry.name for entry in config.image_pull_secrets}:
+        message = "the Secret is encrypted, so krm-fn adds it to no image; if pods need it, name it under imagePullSecrets in the settings"
+        yield results.info("DYN050", message, address, ("data", _DOCKER_CONFIG))
 
 
 def _devices(resources: Sequence[Resource], config: Config) -> Devices | None:

@@ -1,6 +1,7 @@
 """Mistakes in native objects: fields that an API server of the schema's version rejects, before an object reaches a cluster.
 
-Objects of kinds without a schema have no findings, and neither have fields with a variable that Flux replaces (`${NAME}`).
+Objects of kinds without a schema have no findings, and neither have objects that SOPS has encrypted, nor fields with a variable that Flux
+replaces (`${NAME}`).
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from krm_fn import results
 from krm_fn.config import Config
-from krm_fn.kube import paths
+from krm_fn.kube import encryption, paths
 from krm_fn.kube.admission import by_kind
 from krm_fn.kube.types import Resource
 from krm_fn.results import Path, Result, Severity
@@ -30,9 +31,9 @@ def check(resources: Iterable[Resource], config: Config) -> Iterator[Result]:
 
 
 def is_checked(resource: Resource) -> bool:
-    """True for an object of a native kind with a schema."""
+    """True for an object of a native kind with a schema whose values can be read."""
     address = results.ref(resource)
-    return address.api_version in table.load_native().kinds.get(address.kind, ())
+    return address.api_version in table.load_native().kinds.get(address.kind, ()) and not encryption.is_encrypted(resource)
 
 
 def _check(resource: Resource, config: Config) -> Iterator[Result]:

@@ -20,7 +20,7 @@ from krm_fn.provenance import copied_texts
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import cluster
 from krm_fn.results import Path, Ref
-from krm_fn.review import field_authors, pods
+from krm_fn.review import field_authors, pods, secret_sources
 from krm_fn.review.field_authors import FieldAuthor
 
 
@@ -114,6 +114,7 @@ def of_render(resources: Sequence[Resource], config: Config) -> list[Requirement
     inputs = copied_texts.distinct(resources, config)
     rendered = [resource for planned in expand.plans(inputs.resources, inputs.settings) for resource in planned.objects]
     known = {identity.key(resource, default_namespace) for resource in (*resources, *rendered)}
+    known |= {*secret_sources.secrets(resources, default_namespace)}
     known |= {key._replace(namespace="") for key in known}  # cluster-scoped objects have no namespace, whatever the default is
     return [
         requirement._replace(author=field_authors.of_copy(requirement.key.name, inputs))

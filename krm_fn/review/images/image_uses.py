@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from krm_fn import expand, results
 from krm_fn.config import Config
-from krm_fn.kube import identity, labels
+from krm_fn.kube import encryption, identity, labels
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.manifests import ownership
@@ -46,7 +46,8 @@ class ImageUse(NamedTuple):
 def uses(resources: Sequence[Resource], config: Config) -> list[ImageUse]:
     """Finds every use of an image in the objects that a render of the resources writes, in the order of the output.
 
-    Objects that users wrote are included. Resources with errors, and resources that are only for kustomize or kpt, are left out. If a
+    Objects that users wrote are included. Resources with errors, resources that are only for kustomize or kpt, and images that SOPS has
+    encrypted are left out. If a
     rendered object is also among the resources, as in a finished build, its images there count: a later layer may have changed them.
     """
     default_namespace = config.namespace or cluster.NAMESPACE
@@ -103,7 +104,7 @@ def _images(resource: Resource) -> Iterator[tuple[Path, ImageRole, str, str]]:
     for template in pods.of(resource):
         for field, role in _ROLES.items():
             for index, container in _entries(template.spec, field):
-                if isinstance(image := container.get("image"), str) and image:
+                if isinstance(image := container.get("image"), str) and image and not encryption.is_encrypted_text(image):
                     yield (*template.path, field, index, "image"), role, str(container.get("name") or ""), image
         for index, volume in _entries(template.spec, "volumes"):
             source = volume.get("image")
