@@ -19,7 +19,7 @@ _START = "${"
 
 
 def keep(objects: Iterable[Resource]) -> list[Resource]:
-    """Returns the objects that are generated from a Dynamo resource in which Flux replaces no variable. Those with one get the annotation."""
+    """Returns the objects of a Dynamo resource in which Flux replaces no variable. Objects with a variable get the annotation."""
     return [_annotated(entry) if has_variable(entry) else entry for entry in objects]
 
 
