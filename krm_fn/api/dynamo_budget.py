@@ -17,7 +17,7 @@ class GpuBudget(base.Model):
     teams: list[str] = []
     """Values of the team label."""
     products: list[str] = []
-    """GPU products that node selectors and required node affinities of pods allow (`nvidia.com/gpu.product`), or DeviceClasses of claims."""
+    """GPU products that node selectors and required node affinities allow (`nvidia.com/gpu.product`), or DeviceClasses of claims."""
     resources: list[str] = []
     """Names of resources, such as `nvidia.com/mig-1g.10gb`."""
     gpus: int | None = Field(default=None, ge=0)
