@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 
-from krm_fn import results
+from krm_fn import escaping, results
+from krm_fn.escaping import printable, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from krm_fn.results import Result, Severity
+
+__all__ = ["printable", "visible"]
 
 PROGRAM = "krm-fn"
 LONGEST = 100
@@ -80,29 +82,13 @@ def json_fields(result: Result) -> dict[str, Any]:
     }
 
 
-def printable(text: str) -> str:
-    """The text in one line, with escapes for characters that control a terminal."""
-    return visible(" ".join(text.split()))
-
-
-def visible(text: str) -> str:
-    r"""The text with escapes for characters that control a terminal.
-
-    >>> print(visible("a\x1bb"))
-    a\x1bb
-    """
-    if text.isprintable():
-        return text
-    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
-
-
 def value(shown: Any, longest: int = LONGEST) -> str:
     r"""A value on one line, as JSON. Control characters are escaped, and a long value is cut to `longest` characters.
 
     >>> print(value("a\x1b[0m\n"), value(True), value("x" * 10, 5))
     "a\u001b[0m\n" true "xxxx…
     """
-    text = visible(json.dumps(shown, ensure_ascii=False))
+    text = escaping.json_text(shown)
     return text if len(text) <= longest else f"{text[:longest]}…"
 
 

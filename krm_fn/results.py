@@ -6,6 +6,7 @@ The form in a ResourceList follows the KRM Functions Specification, section `Res
 from __future__ import annotations
 
 import krm_fn
+from krm_fn import escaping
 from krm_fn.records import NamedTuple
 
 TYPE_CHECKING = False
@@ -139,7 +140,7 @@ def wire(result: Result) -> dict[str, Any]:
 
     KRM Functions Specification, Result: `severity` is always written, because readers have different defaults for it.
     """
-    out: dict[str, Any] = {"message": line(result), "severity": result.severity}
+    out: dict[str, Any] = {"message": escaping.visible(line(result)), "severity": result.severity}
     if result.ref:
         out["resourceRef"] = {
             "apiVersion": result.ref.api_version,

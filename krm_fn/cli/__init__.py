@@ -9,11 +9,13 @@ import difflib
 import sys
 import traceback
 from collections.abc import Sequence
+from typing import Any, NoReturn
 
 import click
 
 import krm_fn
-from krm_fn import registry
+from krm_fn import escaping, registry
+from krm_fn.cli import command_output
 
 PROGRAM = "krm-fn"
 COMPLETE_VARIABLE = "_KRM_FN_COMPLETE"
@@ -38,6 +40,25 @@ class _Commands(click.Group):
         if near and near[0] != args[0]:
             ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
         return super().resolve_command(ctx, args)
+
+    def main(self, *arguments: Any, **settings: Any) -> NoReturn:
+        """Runs one command and exits, as click does, but prints its errors as all other text: they can name files and values."""
+        try:
+            code = super().main(*arguments, **settings | {"standalone_mode": False})
+        except click.ClickException as problem:
+            command_output.write(_message(problem), err=True)
+            sys.exit(problem.exit_code)
+        except click.Abort:
+            command_output.print_line("Aborted!", err=True)
+            sys.exit(1)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _message(problem: click.ClickException) -> str:
+    """Returns what click shows for an error, with the error itself in one line."""
+    ctx = problem.ctx if isinstance(problem, click.UsageError) else None
+    usage = [*ctx.get_usage().splitlines(), f"Try '{ctx.command_path} {max(ctx.help_option_names, key=len)}' for help.", ""] if ctx else []
+    return escaping.joined([*usage, f"Error: {escaping.printable(problem.format_message())}"])
 
 
 @click.group(cls=_Commands, invoke_without_command=False, context_settings={"help_option_names": ["-h", "--help"]})
@@ -94,5 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             raise
         frame = traceback.extract_tb(problem.__traceback__)[-1]
         message = f"{type(problem).__name__}: {problem} ({frame.name}, line {frame.lineno})"
-        click.echo(f"error DYN019 {message}; this is a bug in {PROGRAM} {krm_fn.__version__}, please report it with the input", err=True)
+        command_output.print_line(
+            f"error DYN019 {message}; this is a bug in {PROGRAM} {krm_fn.__version__}, please report it with the input", err=True
+        )
         sys.exit(1)

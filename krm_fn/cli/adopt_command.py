@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from krm_fn import results
-from krm_fn.cli import command_options, compared_states, finding_formats
+from krm_fn.cli import command_options, command_output, compared_states, finding_formats
 from krm_fn.files import cluster_reading, writing
 from krm_fn.results import Result
 from krm_fn.review import adopt as adoption
@@ -81,15 +81,15 @@ def adopt(*, live: str, folder: Path, everywhere: bool, limit: float | None, qui
     findings = [*broken, *(adopted.results if adopted else [])]
     finding_formats.print_heads(finding for finding in findings if not quiet or finding.severity == "error")
     if adopted is None or adopted.verification is None:
-        click.echo("nothing is adopted", err=True)
+        command_output.print_line("nothing is adopted", err=True)
         ctx.exit(1)
     with _writing(folder):
         writing.write_texts(
             folder,
             {name: emitter.text(content) for name, content in adopted.files.items()} | {migration_files.STEPS: adopted.steps},
         )
-    click.echo(f"{len(adopted.files) + 1} files in {folder}")
-    click.echo(adoption.summary(adopted.verification))
+    command_output.print_line(f"{len(adopted.files) + 1} files in {folder}")
+    command_output.print_line(adoption.summary(adopted.verification))
     ctx.exit(1 if results.failed(findings) else 0)
 
 
@@ -104,7 +104,7 @@ def _adopt_all(live: str, folder: Path, limit: float | None, *, quiet: bool) -> 
     findings = [*broken, *(cluster.findings if cluster else [])]
     finding_formats.print_heads(finding for finding in findings if not quiet or finding.severity == "error")
     if cluster is None or not cluster.pages:
-        click.echo("nothing is adopted", err=True)
+        command_output.print_line("nothing is adopted", err=True)
         return 1
     with _writing(folder):
         for name, adoption in cluster.namespaces.items():
@@ -112,10 +112,10 @@ def _adopt_all(live: str, folder: Path, limit: float | None, *, quiet: bool) -> 
                 writing.write_texts(folder / name, {file: emitter.text(content) for file, content in adoption.files.items()})
         writing.write_texts(folder, cluster.pages)
     files = sum(len(adoption.files) for adoption in cluster.namespaces.values()) + len(cluster.pages)
-    click.echo(f"{files} files in {folder}")
-    click.echo(all_namespaces.summary(cluster.namespaces))
+    command_output.print_line(f"{files} files in {folder}")
+    command_output.print_line(all_namespaces.summary(cluster.namespaces))
     if limit is not None and not cluster.is_steady:
-        click.echo("an update is still in progress; run the command again when it is done", err=True)
+        command_output.print_line("an update is still in progress; run the command again when it is done", err=True)
         return 1
     return 1 if results.failed(findings) else 0
 
@@ -131,7 +131,7 @@ def _steady(limit: float) -> ClusterAdoption:
         left = end - time.monotonic()
         if cluster.is_steady or left <= 0:
             return cluster
-        click.echo(f"an update is in progress; reading again, for at most {left:.0f} s", err=True)
+        command_output.print_line(f"an update is in progress; reading again, for at most {left:.0f} s", err=True)
         time.sleep(min(_PAUSE, left))
 
 

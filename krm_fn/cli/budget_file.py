@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from krm_fn import report, results
+from krm_fn import escaping, report, results
 from krm_fn.cli import command_output
 from krm_fn.cli.command_options import Inputs
 from krm_fn.files import reading
@@ -63,7 +63,7 @@ def read(path: str | None, given: Inputs) -> BudgetFile | None:
     file = reading.read(path)
     findings = [*file.results, *_wrong(file.sources, path)] if not results.failed(file.results) else file.results
     if results.failed(findings):
-        command_output.write("".join(f"{report.entry(finding)}\n" for finding in findings), err=True)
+        command_output.write(escaping.joined(map(report.entry, findings)), err=True)
         click.get_current_context().exit(1)
     return BudgetFile(file.sources[0], limits.read(file.sources[0].value))
 
@@ -97,6 +97,6 @@ def with_budget(style: str, text: str, budget: BudgetReport | None) -> str:
     if budget is None:
         return text
     if style == "json":
-        return json.dumps({**json.loads(text), "budget": budget.document}, indent=2, ensure_ascii=False) + "\n"
+        return escaping.json_text({**json.loads(text), "budget": budget.document}, 2) + "\n"
     table = budget.markdown() if style == "markdown" else budget.text() if style == "text" else ""
     return "\n".join(filter(None, (text, table)))

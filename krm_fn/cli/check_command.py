@@ -100,12 +100,12 @@ def check(  # noqa: PLR0913 - one for each option
     findings = policy.without_ignored(sorted(located, key=results.order), [source.value for source in resources])
     stdin = next((loaded.stdin for loaded, _ in inputs.parts if loaded.stdin), "")
     checked = finding_formats.Checked(resources, policy.shown(findings), stdin, colour=command_output.colours())
-    command_output.write(budget_file.with_budget(style, finding_formats.write(style, checked), used))
+    command_output.write(budget_file.with_budget(style, finding_formats.write(style, checked), used), style)
     if style == "text" and not policy.quiet:
         for line in inputs.lines:
-            click.echo(line, err=True)
+            command_output.print_line(line, err=True)
         others = f", {compared} compared with {old}" if old is not None else ""
-        click.echo(f"{_count(resources)}{others}: {report.count(findings) or 'no findings'}{_skipped(inputs)}", err=True)
+        command_output.print_line(f"{_count(resources)}{others}: {report.count(findings) or 'no findings'}{_skipped(inputs)}", err=True)
     ctx.exit(int(bool(policy.failing(findings))))
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import click
 
-from krm_fn.cli import command_options
+from krm_fn.cli import command_options, command_output
 from krm_fn.cli.computed_status import FEATURES
 from krm_fn.config import Config
 from krm_fn.files import sources
@@ -52,7 +52,7 @@ def load(options: ClusterOptions, config: str | None) -> Sources:
     except ClusterError as problem:
         raise click.ClickException(str(problem)) from problem
     for message in lists.problems:
-        click.echo(f"note: {message}", err=True)
+        command_output.print_line(f"note: {message}", err=True)
     settings, findings = sources.configuration(config) if config else (Config(), [])
     origin = f"namespace {namespace}" if namespace else "all namespaces"
     objects = {identity.key(value): value for value in lists.objects}  # two selectors can list the same pod

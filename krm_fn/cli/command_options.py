@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from krm_fn import codes, report
+from krm_fn import codes, escaping, report
 from krm_fn.cli import command_output
 from krm_fn.files import project_file, revisions, sources
 from krm_fn.files.project_file import Project
@@ -157,7 +157,7 @@ def with_project(given: Inputs) -> Inputs:
     """Returns the inputs with the settings of the project file. An error in it ends the program with code 1."""
     project = project_file.of_paths(given.paths)
     if project.results:
-        command_output.write("".join(f"{report.entry(result)}\n" for result in project.results), err=True)
+        command_output.write(escaping.joined(map(report.entry, project.results)), err=True)
         click.get_current_context().exit(1)
     config = project.config or (project_file.configuration_above(given.paths[0]) if given.paths else None)
     exclude = tuple(dict.fromkeys((*given.exclude, *project.exclude)))
@@ -183,7 +183,7 @@ def _settings_text(given: Inputs, config: str | None, namespace: str | None, exc
         ("budget", project.budget or "none", file if project.budget else ""),
         *(("root", os.path.relpath(root.folder), file) for root in project.roots),
     ]
-    return "".join(report.visible(f"{name}: {value}{f'  ({origin})' if origin else ''}") + "\n" for name, value, origin in rows)
+    return escaping.joined(f"{name}: {value}{f'  ({origin})' if origin else ''}" for name, value, origin in rows)
 
 
 def has_paths(ctx: click.Context) -> bool:
@@ -285,5 +285,5 @@ def needed_packages(verb: str, requirements: Sequence[str]) -> Iterator[None]:
         if (problem.name or "").partition(".")[0] not in {package.partition(">")[0] for package in requirements}:
             raise
         packages = " ".join(f"'{package}'" for package in requirements)
-        click.echo(f"error: krm-fn {verb} needs more packages; run: pip install {packages}", err=True)
+        command_output.print_line(f"error: krm-fn {verb} needs more packages; run: pip install {packages}", err=True)
         sys.exit(2)

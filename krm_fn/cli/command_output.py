@@ -1,8 +1,10 @@
-"""Output of the commands: text as UTF-8, resources as YAML or JSON, and a check if a stream shows colours."""
+"""The output of the commands, as UTF-8: escaped text for people, resources as YAML or JSON, and a check if a stream shows colours.
+
+No other module prints.
+"""
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterable
@@ -10,14 +12,26 @@ from typing import Any
 
 import click
 
+from krm_fn import escaping
 from krm_fn.yamlio import emitter
 
 FORMATS = ("yaml", "json")
+_FOR_PEOPLE = ("text", "table", "markdown")
 
 
-def write(text: str, *, err: bool = False) -> None:
-    """Prints a text as UTF-8 in every locale. Raises OSError if the stream cannot be written."""
-    click.echo(text.encode(errors="backslashreplace"), nl=False, err=err)
+def write(text: str, style: str = "text", *, err: bool = False) -> None:
+    """Prints an output as UTF-8 in every locale. Raises OSError if the stream cannot be written.
+
+    `style` is its format. In a format for people, each character that acts on a terminal or a CI system is escaped, whatever wrote it. A
+    format for programs is printed as it is.
+    """
+    shown = escaping.output(text, colours=colours(err=err)) if style in _FOR_PEOPLE else text
+    click.echo(shown.encode(errors="backslashreplace"), nl=False, err=err)
+
+
+def print_line(text: str, *, err: bool = False) -> None:
+    """Prints one line for people, and what `write` raises. A line feed in the text is escaped."""
+    write(escaping.joined([text]), err=err)
 
 
 def resources(items: Iterable[Any], style: str) -> str:
@@ -29,12 +43,7 @@ def resources(items: Iterable[Any], style: str) -> str:
 
 def value(content: Any, style: str) -> str:
     """Returns one value as YAML or JSON."""
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n" if style == "json" else emitter.text(content)
-
-
-def line(content: Any) -> str:
-    """Returns one value as JSON in one line."""
-    return json.dumps(content, ensure_ascii=False)
+    return escaping.json_text(content, 2) + "\n" if style == "json" else emitter.text(content)
 
 
 def colours(*, err: bool = False) -> bool:

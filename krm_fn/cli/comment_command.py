@@ -8,6 +8,7 @@ import re
 import click
 
 from krm_fn import comments
+from krm_fn.cli import command_output
 from krm_fn.files import reading
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
@@ -51,7 +52,7 @@ def comment(*, path: str, name: str, existing: bool) -> None:
         outcome, address = comments.write(text, name, os.environ, existing=existing)
     except (reading.UnreadableError, comments.ForgeError) as problem:
         raise click.ClickException(str(problem)) from problem
-    click.echo(f"comment {outcome}{f': {address}' if address else ''}")
+    command_output.print_line(f"comment {outcome}{f': {address}' if address else ''}")
 
 
 COMMAND = comment

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from krm_fn import report, results
+from krm_fn import escaping, results
 from krm_fn.cli.command_options import Inputs
 from krm_fn.expand import KnownItems
 from krm_fn.files import build_sources, checkouts, commands, reading, revisions, sources
@@ -204,7 +204,7 @@ def _run_build(build: BuildCommand, folder: Path, state: str) -> File:
     Paths of the copy are relative in its messages, because the copy is removed before a user reads them.
     """
     process = commands.run(build.words, folder, build.seconds)
-    messages = "".join(f"{report.visible(line)}\n" for line in process.messages.replace(str(folder), ".").splitlines())
+    messages = escaping.joined(process.messages.replace(str(folder), ".").splitlines())
     if process.slow:
         message = f"the build of {state} {process.problem}; repair `{build.text}`, or allow more with --build-timeout"
         raise StoppedError([results.error("DYN518", message)], messages)

@@ -24,7 +24,7 @@ def completion(shell: str) -> None:
     """  # noqa: D301 - click reads the backspace
     kind = shell_completion.get_completion_class(shell)
     assert kind  # noqa: S101 - the argument's choices are click's own shells
-    command_output.write(kind(cli.group, {}, cli.PROGRAM, cli.COMPLETE_VARIABLE).source() + "\n")
+    command_output.write(kind(cli.group, {}, cli.PROGRAM, cli.COMPLETE_VARIABLE).source() + "\n", "shell")
 
 
 COMMAND = completion

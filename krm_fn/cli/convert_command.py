@@ -97,14 +97,14 @@ def convert(  # noqa: PLR0913 - one for each option
     findings = policy.without_ignored([*unreadable, *config_findings, *located], [source.value for source in listed])
     finding_formats.print_text(listed, policy.shown(sorted(findings, key=results.order)))
     if failing := policy.failing(findings):
-        click.echo(f"nothing is converted: {report.count(failing)}", err=True)
+        command_output.print_line(f"nothing is converted: {report.count(failing)}", err=True)
         ctx.exit(1)
     changed = [(path, file, [change for change, _ in documents if change]) for path, file, documents in conversions]
     texts = [(path, writing.rewritten(file.text, changes), len(changes)) for path, file, changes in changed]
     if in_place:
         _save(texts, quiet=policy.quiet)
     else:
-        command_output.write(writing.joined(text for _, text, _ in texts))
+        command_output.write(writing.joined(text for _, text, _ in texts), "yaml")
 
 
 def _read(given: Inputs) -> tuple[list[tuple[str, File]], list[Result]]:
@@ -159,7 +159,7 @@ def _save(texts: list[tuple[str, str, int]], *, quiet: bool) -> None:
     if not quiet:
         number = sum(number for _, _, number in changed)
         summary = f"{_counted(number, 'resource')} in {_counted(len(changed), 'file')}" if number else "no resource needs it"
-        click.echo(f"converted: {summary}", err=True)
+        command_output.print_line(f"converted: {summary}", err=True)
 
 
 def _counted(number: int, noun: str) -> str:

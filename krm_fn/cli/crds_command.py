@@ -42,9 +42,9 @@ def crds(served: str, style: str) -> None:
     with command_options.needed_packages("crds", command_options.MODEL_PACKAGES):
         from krm_fn.generate import crds as definitions  # noqa: PLC0415 - pydantic is slow to import, and --help imports this file
 
-    command_output.write(command_output.resources(definitions.definitions(served), style))
+    command_output.write(command_output.resources(definitions.definitions(served), style), style)
     if served != _DEFAULT:
-        click.echo(_EXCHANGE, err=True)
+        command_output.write(_EXCHANGE, err=True)
 
 
 COMMAND = crds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from krm_fn import report
+from krm_fn import escaping, report
 from krm_fn.cli import (
     budget_file,
     command_options,
@@ -148,9 +148,9 @@ def diff(  # noqa: PLR0913 - one for each option
     used = budget_file.compare(limits, map(_objects, compared.pairs, reports)) if limits else None
     about = policy.without_ignored([*compared.results, *cluster.results, *(used.findings if used else ())], [])
     if style == "text" and not policy.quiet:
-        command_output.write("".join(f"{line}\n" for line in compared.lines), err=True)
+        command_output.write(escaping.joined(compared.lines), err=True)
     text = repository_diffs.write(FORMATS, style, reports, policy.shown(about))
-    command_output.write(budget_file.with_budget(style, text, used))
+    command_output.write(budget_file.with_budget(style, text, used), style)
     if policy.failing([*about, *(finding for each in reports for finding in each.findings)]):
         ctx.exit(1)
     holding = any(comparison.conditions(each.content.diff, conditions) for each in reports)

@@ -100,7 +100,7 @@ def explain(  # noqa: PLR0913 - one for each option
     loaded = loaded._replace(resources=[loaded.resources[index] for index in rendered.resources])
     rendered = rendered._replace(resources=dict(enumerate(rendered.resources.values())))
     if unused:
-        command_output.write(_findings(_reaching_nothing(_explanation(rendered, loaded), loaded), loaded, style))
+        command_output.write(_findings(_reaching_nothing(_explanation(rendered, loaded), loaded), loaded, style), style)
         ctx.exit(int(bool(failed)))
     try:
         _check_selection(rendered.objects, object_name, field)
@@ -112,7 +112,7 @@ def explain(  # noqa: PLR0913 - one for each option
         raise
     shown = [item._replace(objects=_selected(item.objects, object_name, field)) for item in sections]
     for part in explain_output.write(style, shown, loaded):
-        command_output.write(part)
+        command_output.write(part, style)
     ctx.exit(int(bool(failed)))
 
 

@@ -6,9 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from os.path import normpath
 from typing import Any, NamedTuple
 
-import click
-
-from krm_fn import report, results
+from krm_fn import escaping, report, results
 from krm_fn.cli import command_output
 from krm_fn.config import Config
 from krm_fn.files import reading
@@ -22,7 +20,7 @@ from krm_fn.yamlio import emitter, positions
 
 FORMAT_VERSION = 1
 _MOST = 6  # origins of one value that are shown; a hash has hundreds
-_COLOURS = {"user": "green", "config": "cyan", "rule": "blue", "unknown": "red"}
+_COLOURS = {"user": escaping.GREEN, "config": escaping.CYAN, "rule": escaping.BLUE, "unknown": escaping.RED}
 
 
 class Section(NamedTuple):
@@ -36,7 +34,7 @@ def write(style: str, sections: Sequence[Section], loaded: Sources) -> Iterator[
     """Yields the parts of the output in one of the formats, as soon as an object is explained."""
     locations = OriginLocations(loaded)
     if style == "json":
-        objects = (command_output.line(entry) for section in sections for entry in _json(section, locations))
+        objects = (escaping.json_text(entry) for section in sections for entry in _json(section, locations))
         yield from _listed(f'{{"formatVersion": {FORMAT_VERSION}, "objects": [', objects, "]}\n")
     elif style == "yaml":
         documents = (_yaml(explained, locations) for section in sections for explained in section.objects)
@@ -58,20 +56,20 @@ def _listed(head: str, entries: Iterable[str], tail: str) -> Iterator[str]:
 
 def _text(section: Section, locations: OriginLocations, shown_rules: set[str], *, is_first: bool) -> Iterator[str]:
     colour, number = command_output.colours(), -1
-    start = "" if is_first else "\n"
+    start = [] if is_first else [""]
     for number, explained in enumerate(section.objects):
         locations.add(explained.fields)
-        lines = [f"{start}{section.heading}:"] if section.heading and not number else []
+        lines = [*start, f"{section.heading}:"] if section.heading and not number else []
         head = report.visible(
             f"{explained.key.kind}/{explained.key.name}" + (f" in {explained.key.namespace}" if explained.key.namespace else "")
         )
-        lines.append(click.style(head, bold=True) if colour else head)
+        lines.append(escaping.painted(head, escaping.BOLD) if colour else head)
         for field in explained.fields:
             lines.append(f"  {report.visible(results.field(field.path))}: {report.value(field.value)}")
             lines += [f"    {_styled(word, words, colour=colour)}" for word, words in _of_field(field, locations, shown_rules)]
-        yield "".join(f"{line}\n" for line in lines)
+        yield escaping.joined(lines, colours=colour)
     if section.heading and number < 0:
-        yield f"{start}{section.heading}: nothing\n"
+        yield escaping.joined([*start, f"{section.heading}: nothing"])
 
 
 def _of_field(field: ExplainedField, locations: OriginLocations, shown_rules: set[str]) -> Iterator[tuple[str, str]]:
@@ -96,7 +94,7 @@ def _first(origins: Sequence[LeafOrigin]) -> list[LeafOrigin]:
 
 def _styled(word: str, rest: str, *, colour: bool) -> str:
     padded = f"{word:<9}"
-    return f"{click.style(padded, fg=_COLOURS.get(word, 'white')) if colour else padded} {rest}".rstrip()
+    return f"{escaping.painted(padded, _COLOURS.get(word, escaping.WHITE)) if colour else padded} {rest}".rstrip()
 
 
 def _described(origin: LeafOrigin, locations: OriginLocations, shown_rules: set[str]) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import click
 
-from krm_fn import report, results
+from krm_fn import escaping, report, results
 from krm_fn.cli import command_options, command_output, progress_line, repository_states
 from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.expand import KnownItems
@@ -49,8 +49,8 @@ def run(given: Inputs, policy: Policy, style: str, *, with_objects: bool) -> tup
         matrix = fleet_matrix.compare(clusters, with_objects=with_objects)
     findings = policy.without_ignored([finding for entry in loaded for finding in entry.results], [])
     if style == "text" and not policy.quiet:
-        command_output.write("".join(f"{line}\n" for entry in loaded for line in entry.lines), err=True)
-    command_output.write(FORMATS[style](matrix, policy.shown(findings)))
+        command_output.write(escaping.joined(line for entry in loaded for line in entry.lines), err=True)
+    command_output.write(FORMATS[style](matrix, policy.shown(findings)), style)
     return bool(policy.failing(findings)), bool(matrix.sections or matrix.differing)
 
 

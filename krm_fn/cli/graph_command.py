@@ -74,9 +74,9 @@ def graph(ctx: click.Context, *, given: Inputs, policy: Policy, old: str | None,
     finding_formats.print_text(new_state.files.resources, policy.shown(findings), new_state.files.stdin)
     if style in _DRAWN:
         svg = _drawn(program, graphviz_diagram.write(diagram))
-        command_output.write(svg if style == "svg" else graphviz_diagram.page(svg, compared=old is not None))
+        command_output.write(svg if style == "svg" else graphviz_diagram.page(svg, compared=old is not None), style)
     else:
-        command_output.write(_WRITERS[style](diagram))
+        command_output.write(_WRITERS[style](diagram), style)
     ctx.exit(int(bool(policy.failing(findings))))
 
 

@@ -103,14 +103,14 @@ def images(  # noqa: PLR0913 - one for each option
     stdin = next((part.stdin for part in inputs.parts if part.stdin), "")
     finding_formats.print_text(resources, policy.shown(findings), stdin)
     for line in () if policy.quiet else inputs.lines:
-        click.echo(line, err=True)
+        command_output.print_line(line, err=True)
     failing = policy.failing(findings)
     if failing and image_format.needs_all:
-        click.echo(f"no list is printed, because it would not be complete: {report.count(failing)}", err=True)
+        command_output.print_line(f"no list is printed, because it would not be complete: {report.count(failing)}", err=True)
     else:
         located_uses = [use for part, part_uses in zip(inputs.parts, uses_by_part, strict=True) for use in _located(part_uses, part, root)]
         shown_uses = located_uses if why is None else _uses_of(why, located_uses)
-        command_output.write(image_format.write(ImageList(shown_uses, digests, findings)))
+        command_output.write(image_format.write(ImageList(shown_uses, digests, findings)), style)
     ctx.exit(int(bool(failing)))
 
 

@@ -26,7 +26,7 @@ import click
 
 import krm_fn
 from krm_fn import project
-from krm_fn.cli import command_options, progress_line
+from krm_fn.cli import command_options, command_output, progress_line
 
 LAUNCHER, FILES = "krm-fn", "krm-fn.d"
 
@@ -71,7 +71,7 @@ def install(folder: Path, *, sync: bool) -> None:
         raise click.ClickException(f"cannot install into {folder}: {_reason(problem, folder)}") from problem
     except LookupError as problem:
         raise click.ClickException(str(problem)) from problem
-    click.echo(f"krm-fn in {folder}", err=True)
+    command_output.print_line(f"krm-fn in {folder}", err=True)
 
 
 def _reason(problem: OSError, folder: Path) -> str:

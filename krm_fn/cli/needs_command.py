@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
-from krm_fn import expand, report, results
+from krm_fn import escaping, expand, report, results
 from krm_fn.cli import author_locations, command_options, command_output, finding_formats
 from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.files import reading, sources
@@ -80,9 +79,9 @@ def needs(  # noqa: PLR0913 - one for each option
         [(*kind, requirement_states.definition_state(*kind, exported)) for kind in kinds],
         author_locations.find((requirement.author for requirement in requirements), loaded, root),
     )
-    command_output.write(_json(listed) if style == "json" else _table(listed))
+    command_output.write(_json(listed) if style == "json" else _table(listed), style)
     if policy.failing(findings):
-        click.echo(f"the list is not complete: {report.count(policy.failing(findings))}", err=True)
+        command_output.print_line(f"the list is not complete: {report.count(policy.failing(findings))}", err=True)
         ctx.exit(1)
     ctx.exit(_MISSING if listed.is_incomplete else 0)
 
@@ -124,7 +123,7 @@ def _json(listed: _Needs) -> str:
             for api_version, kind, state in listed.definitions
         ],
     }
-    return json.dumps(content, indent=2) + "\n"
+    return escaping.json_text(content, 2) + "\n"
 
 
 def _json_object(required: RequiredObject, listed: _Needs) -> dict[str, Any]:

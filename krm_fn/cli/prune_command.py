@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from krm_fn import report, results
-from krm_fn.cli import command_options, finding_formats
+from krm_fn import results
+from krm_fn.cli import command_options, command_output, finding_formats
 from krm_fn.cli.command_options import Inputs
 from krm_fn.files import pruning, reading
 from krm_fn.files.reading import Source
@@ -43,16 +43,16 @@ def prune(ctx: click.Context, *, given: Inputs, dry_run: bool) -> None:
         errors.append(results.error("DYN066", message, file=next(iter(orphans.files))))
     if errors:
         finding_formats.print_text(loaded.resources, errors)
-        click.echo("nothing is removed", err=True)
+        command_output.print_line("nothing is removed", err=True)
         ctx.exit(1)
     texts = {file: _text(file, objects) for file, objects in orphans.files.items()}
     for file, objects in orphans.files.items():
         if not dry_run:
             _remove(file, texts[file])
         for source in objects:
-            click.echo(f"{'would remove' if dry_run else 'removed'} {report.visible(_name(source))} from {report.visible(file)}")
+            command_output.print_line(f"{'would remove' if dry_run else 'removed'} {_name(source)} from {file}")
     if not orphans.files:
-        click.echo("every generated object has its owner; nothing to remove", err=True)
+        command_output.print_line("every generated object has its owner; nothing to remove", err=True)
 
 
 def _text(file: str, objects: Sequence[Source]) -> str:

@@ -70,7 +70,7 @@ def render(  # noqa: PLR0913 - one for each option
     findings = policy.without_ignored(reading.locate([*loaded.results, *expansion.results], loaded.resources), loaded.values)
     finding_formats.print_text(loaded.resources, policy.shown(findings), loaded.stdin)
     if failing := policy.failing(findings):
-        click.echo(f"nothing is rendered: {report.count(failing)}", err=True)
+        command_output.print_line(f"nothing is rendered: {report.count(failing)}", err=True)
         ctx.exit(1)
     rendered = apply_order.sort(
         labels.without_tool_annotations(resource) for resource in expansion.resources if not labels.is_local(resource)
@@ -79,9 +79,9 @@ def render(  # noqa: PLR0913 - one for each option
         ctx.exit(_check_folder(folder, rendered))
     if folder:
         summary = _write_files(folder, rendered, prune=prune)
-        click.echo("" if policy.quiet else summary, err=True, nl=False)
+        command_output.write("" if policy.quiet else summary, err=True)
     else:
-        command_output.write(command_output.resources(rendered, style or "yaml"))
+        command_output.write(command_output.resources(rendered, style or "yaml"), style or "yaml")
 
 
 def _check_committed(given: Inputs, policy: Policy) -> int:
@@ -100,7 +100,9 @@ def _check_committed(given: Inputs, policy: Policy) -> int:
         findings = [results.error("DYN001", message)]
     finding_formats.print_text([], findings)
     if not findings and not policy.quiet:
-        click.echo(f"{len(names)} committed render{'s are' if len(names) > 1 else ' is'} up to date: {shlex.join(names)}", err=True)
+        command_output.print_line(
+            f"{len(names)} committed render{'s are' if len(names) > 1 else ' is'} up to date: {shlex.join(names)}", err=True
+        )
     return int(bool(findings))
 
 
@@ -112,7 +114,7 @@ def _check_folder(folder: Path, rendered: list[Resource]) -> int:
     for problem, names in groups.items():
         for name in names:
             message = f"the file {problem}; render again without --check"
-            click.echo(report.entry(results.error("DYN063", message, file=str(folder / name))), err=True)
+            command_output.print_line(report.entry(results.error("DYN063", message, file=str(folder / name))), err=True)
     return int(any(groups.values()))
 
 

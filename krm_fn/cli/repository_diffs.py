@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from krm_fn import report
+from krm_fn import escaping, report
 from krm_fn.cli import repository_states, root_pairs
 from krm_fn.cli.command_options import Inputs
 from krm_fn.cli.compared_states import LoadedState
@@ -139,7 +139,7 @@ def _line(pair: LoadedPair, old: str) -> str:
 def _skipped(pairs: Sequence[StatePair], old: str) -> list[str]:
     """Returns the line that counts the roots that are not rendered."""
     count = sum(pair.is_unchanged for pair in pairs)
-    reason = f"their inputs are the same as in {report.visible(old)}, so they are not rendered (--all renders them)"
+    reason = f"their inputs are the same as in {old}, so they are not rendered (--all renders them)"
     return [f"{count} of {len(pairs)} roots are unchanged: {reason}"] if count else []
 
 
@@ -150,21 +150,21 @@ def write(formats: Mapping[str, Callable[[Report], str]], style: str, reports: S
         return formats[style](only.content._replace(findings=[*findings, *only.content.findings]))
     if style == "json":
         return _json(reports, formats[style], findings)
-    texts = [(report.visible(entry.title), formats[style](entry.content)) for entry in reports]
+    texts = [(entry.title, formats[style](entry.content)) for entry in reports]
     if style == "markdown":
         return _markdown(texts, findings)
-    parts = [f"== {name}\n{text}" for name, text in texts]
-    return "\n".join([*parts, "".join(f"{report.entry(result)}\n" for result in findings)] if findings else parts)
+    parts = [f"{escaping.joined([f'== {name}'])}{text}" for name, text in texts]
+    return "\n".join([*parts, escaping.joined(map(report.entry, findings))] if findings else parts)
 
 
 def _markdown(texts: Sequence[tuple[str, str]], findings: list[Result]) -> str:
     """Returns the comparisons as one comment. Beyond the limit of a comment, only the verdict of a root is shown."""
     notes = "".join(map(markdown_diff.finding, findings))[: markdown_diff.LIMIT // 4]
-    verdicts = [f"## `{name}`\n\n{_verdict(text)}" for name, text in texts]
+    verdicts = [f"## {markdown_diff.code(name)}\n\n{_verdict(text)}" for name, text in texts]
     left = markdown_diff.LIMIT - len(notes) - sum(map(len, verdicts))
     parts = []
     for (name, text), verdict in zip(texts, verdicts, strict=True):
-        whole = f"## `{name}`\n\n{text}"
+        whole = f"## {markdown_diff.code(name)}\n\n{text}"
         fits = len(whole) - len(verdict) < left
         left -= len(whole) - len(verdict) if fits else 0
         parts.append(whole if fits else f"{verdict}\nA comment has a limit, so the details of this root are left out.\n")
@@ -178,10 +178,10 @@ def _verdict(text: str) -> str:
 def _json(reports: Sequence[RootReport], write_report: Callable[[Report], str], findings: list[Result]) -> str:
     roots = [{**_root_fields(entry), **json.loads(write_report(entry.content))} for entry in reports]
     document = {"formatVersion": json_diff.FORMAT_VERSION, "roots": roots, "findings": [report.json_fields(result) for result in findings]}
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return escaping.json_text(document, 2) + "\n"
 
 
 def _root_fields(entry: RootReport) -> dict[str, object]:
     """Returns the folder of a root, its folder before, and its clusters."""
     moved = {"oldRoot": entry.old_root} if entry.old_root else {}
-    return {"root": report.visible(entry.root), **moved, **({"clusters": [*entry.clusters]} if entry.clusters else {})}
+    return {"root": entry.root, **moved, **({"clusters": [*entry.clusters]} if entry.clusters else {})}

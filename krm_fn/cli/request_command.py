@@ -74,9 +74,9 @@ def get(  # noqa: PLR0913 - one for each option
     if not cached.graph_key(cached.usable_graph(output) or {}).name:
         raise click.ClickException(f"the generated graph has no name; set {cached.field_names.graph_metadata}.name in the request")
     for note in (*output.notes, *request_generation.adapter_notes(cached.usable_graph(output) or {})):
-        click.echo(f"note: {report.printable(note)}", err=True)
+        command_output.print_line(f"note: {note}", err=True)
     resources = [request_generation.graph_to_deploy(output, cached), *request_generation.config_maps(output, cached)]
-    command_output.write(command_output.resources(resources, style))
+    command_output.write(command_output.resources(resources, style), style)
 
 
 def _read(paths: tuple[str, ...], namespace: str | None) -> _Objects:

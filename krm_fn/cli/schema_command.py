@@ -54,9 +54,9 @@ def schema(paths: tuple[str, ...], reader: str, style: str | None) -> None:
     if paths and reader != "names":
         raise click.UsageError("GRAPH needs --for names")
     if reader == "names":
-        command_output.write(command_output.value(_names(paths), style or "yaml"))
+        command_output.write(command_output.value(_names(paths), style or "yaml"), style or "yaml")
     else:
-        command_output.write(_schema(reader, style or "json"))
+        command_output.write(_schema(reader, style or "json"), style or "json")
 
 
 def _schema(reader: str, style: str) -> str:

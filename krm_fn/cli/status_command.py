@@ -94,8 +94,8 @@ def status(  # noqa: PLR0913 - one for each option
         _watch(statuses, style)
     final = _first(statuses) if wait is None else _waited(statuses, wait)
     if not final.objects:
-        click.echo("no Dynamo resource among the objects", err=True)
-    command_output.write(_text(final, style))
+        command_output.print_line("no Dynamo resource among the objects", err=True)
+    command_output.write(_text(final, style), style)
     if (exit_code or wait is not None) and not final.ready():
         ctx.exit(_NOT_READY)
 
@@ -107,7 +107,7 @@ def _computed(ctx: click.Context, load: Callable[[], Sources], policy: Policy) -
     findings = policy.without_ignored(reading.locate([*loaded.results, *statuses.results], loaded.resources), loaded.values)
     finding_formats.print_text(loaded.resources, policy.shown(findings), loaded.stdin)
     if failing := policy.failing(findings):
-        click.echo(f"no status is computed: {report.count(failing)}", err=True)
+        command_output.print_line(f"no status is computed: {report.count(failing)}", err=True)
         ctx.exit(1)
     return statuses
 
@@ -148,11 +148,11 @@ def _watch(statuses: Callable[[], ComputedStatus], style: str) -> NoReturn:
         try:
             current = statuses()
         except ClusterUnavailableError as problem:
-            click.echo(f"note: {problem}", err=True)
+            command_output.print_line(f"note: {problem}", err=True)
         else:
             state = [*current.resources(), *map(repr, current.unready())]
             if state != printed:
-                command_output.write(("\n" if printed else "") + _text(current, style))
+                command_output.write(("\n" if printed else "") + _text(current, style), style)
                 printed = state
         time.sleep(_INTERVAL)
 

@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from krm_fn import report, results
-from krm_fn.cli import command_options
+from krm_fn.cli import command_options, command_output
 from krm_fn.config import Config
 from krm_fn.files import sources
 from krm_fn.status import SyncFeatures
@@ -191,7 +191,7 @@ def _config(file: str | None) -> Config:
         return Config()
     settings, findings = sources.configuration(file)
     if findings:
-        click.echo(report.summary(findings), err=True)
+        command_output.write(f"{report.summary(findings)}\n", err=True)
     if results.failed(findings):
         sys.exit(2)
     return settings

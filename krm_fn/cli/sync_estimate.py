@@ -8,8 +8,6 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
-import click
-
 from krm_fn import expand, report
 from krm_fn.cli import command_options, command_output, finding_formats
 from krm_fn.cli.command_options import Inputs
@@ -58,9 +56,10 @@ def run(options: EstimateOptions) -> int:
     errors = reading.locate([finding for finding in findings if finding.severity == "error"], loaded.resources)
     finding_formats.print_text(loaded.resources, errors, loaded.stdin)
     fleet = count(resources, kinds, loaded.default_namespace, options.namespaces)
-    command_output.write(_json(fleet, options, len(kinds)) if options.style == "json" else _text(fleet, options, len(kinds)))
+    text = _json(fleet, options, len(kinds)) if options.style == "json" else _text(fleet, options, len(kinds))
+    command_output.write(text, options.style)
     if errors:
-        click.echo(f"the estimate is not complete: {report.count(errors)}", err=True)
+        command_output.print_line(f"the estimate is not complete: {report.count(errors)}", err=True)
     return int(bool(errors))
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import click
 
-from krm_fn import report, results
+from krm_fn import escaping, report, results
 from krm_fn.arguments import flag_tables
 from krm_fn.cli import command_options, command_output, compared_states, progress_line, repository_states, upgrade_files
 from krm_fn.cli.command_options import Inputs, Policy
@@ -159,11 +159,11 @@ def upgrade(  # noqa: PLR0913 - one for each option
     steps = plan.steps[:count] if edited is not _NO_FILES else _steps(plan, number)
     content = UpgradeReport(plan, _lines(plan, fleet), shown, steps, _graph(plan, graph), command_output.colours())
     for line in () if policy.quiet or style != "text" else loaded.lines:
-        click.echo(line, err=True)
+        command_output.print_line(line, err=True)
     if is_written:
         upgrade_files.save(edited)
-        command_output.write("".join(f"wrote {report.visible(file)}\n" for file in edited.texts), err=True)
-    command_output.write(edited.patch if is_patch else FORMATS[style](content))
+        command_output.write(escaping.joined(f"wrote {file}" for file in edited.texts), err=True)
+    command_output.write(edited.patch if is_patch else FORMATS[style](content), "patch" if is_patch else style)
     command_output.write("".join(f"{report.entry(finding)}\n" for finding in shown[0]) if is_patch else "", err=True)
     ctx.exit(int(bool(policy.failing([finding for about in findings.values() for finding in about]))))
 

@@ -63,7 +63,7 @@ def verify(  # noqa: PLR0913 - one for each option
     finding_formats.print_heads(finding for entry in compared.values() for finding in entry.findings)
     if report_file is not None:
         report_file.write_text(equality_report.anonymous(compared), "utf-8")
-    command_output.write(_FORMATS[style](compared))
+    command_output.write(_FORMATS[style](compared), style)
     ctx.exit(0 if all(entry.is_explained for entry in compared.values()) else 1)
 
 

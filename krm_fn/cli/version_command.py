@@ -26,7 +26,7 @@ def version(style: str | None) -> None:
         "apiVersions": [f"{identity.DYNAMO_GROUP}/{version}" for version in (versions.V1ALPHA1, versions.V1BETA1)],
     }
     text = f"{cli.PROGRAM} {known['version']}\nreleases: {', '.join(known['releases'])}\nAPI versions: {', '.join(known['apiVersions'])}\n"
-    command_output.write(command_output.value(known, style) if style else text)
+    command_output.write(command_output.value(known, style) if style else text, style or "text")
 
 
 COMMAND = version

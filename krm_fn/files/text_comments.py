@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from yaml.error import YAMLError
 
+from krm_fn import escaping
 from krm_fn.files import text_nodes
 from krm_fn.files.text_nodes import TextNode
 from krm_fn.kube import paths
@@ -43,7 +43,7 @@ def replaced(text: str, at: Path, new: Any, moved: Callable[[Path], Path]) -> st
     end = node.end if node.is_flow else text_nodes.line_end(text, node.end)
     if node.is_flow:
         indent = 2 if "\n" in text[node.start : node.end] else None
-        part = json.dumps(new, indent=indent, ensure_ascii=False).replace("\n", "\n" + " " * _indent(text, node.start))
+        part = escaping.json_text(new, indent).replace("\n", "\n" + " " * _indent(text, node.start))
     else:
         comments = [*_comments(text, node, end)]
         part = _with_comments(emitter.text(new, node.column), [entry._replace(path=moved(entry.path)) for entry in comments])

@@ -5,13 +5,13 @@ Each result is read again and compared with the wanted values, so that an anchor
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from yaml.error import YAMLError
 
+from krm_fn import escaping
 from krm_fn.files import text_nodes
 from krm_fn.files.text_nodes import Location, TextNode, TextTree
 from krm_fn.kube import paths
@@ -129,7 +129,7 @@ def _scalar(text: str, node: TextNode, new: Any) -> str:
         return "'" + new.replace("'", "''") + "'"
     if node.style in ("|", ">"):
         return _block(text[node.start : node.end], new)
-    plain = new if node.style == "" and _stays_plain(new) else json.dumps(new, ensure_ascii=False)
+    plain = new if node.style == "" and _stays_plain(new) else escaping.json_text(new)
     return f" {plain}" if node.start == node.end and text[node.start - 1 : node.start] == ":" else plain
 
 
@@ -235,7 +235,7 @@ def _flow(value: Any, *, is_json: bool) -> str:
     if isinstance(value, dict):
         entries = ", ".join(f"{_flow(key, is_json=is_json)}: {_flow(entry, is_json=is_json)}" for key, entry in value.items())
         return f"{{{entries}}}"
-    return value if not is_json and _stays_plain(value) else json.dumps(value, ensure_ascii=False)
+    return value if not is_json and _stays_plain(value) else escaping.json_text(value)
 
 
 def with_text(text: str, old: str, new: str) -> str:

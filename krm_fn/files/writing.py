@@ -7,7 +7,6 @@ followed: a user who can write there must not decide what else is written.
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 import tempfile
 from collections import Counter
@@ -17,7 +16,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from krm_fn import results
+from krm_fn import escaping, results
 from krm_fn.files import reading
 from krm_fn.files.reading import Source
 from krm_fn.kube.types import Resource
@@ -178,7 +177,7 @@ def _json(text: str, resources: list[Resource]) -> str:
     """JSON has no separator of documents, so that several resources become a List."""
     value = resources[0] if len(resources) == 1 else {"apiVersion": "v1", "kind": "List", "items": resources}
     ends = "\n" if text.endswith("\n") else ""
-    return json.dumps(value, indent=2 if "\n" in text.strip() else None, ensure_ascii=False) + ends
+    return escaping.json_text(value, 2 if "\n" in text.strip() else None) + ends
 
 
 def joined(texts: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from krm_fn import expand, function_config, report, results
+from krm_fn import expand, function_config, results
 from krm_fn.config import Config
 from krm_fn.files import reading, selection, sources
 from krm_fn.files.reading import File, Source
@@ -63,7 +63,7 @@ class RootState(NamedTuple):
     @property
     def line(self) -> str:
         """The line that says how the root was read."""
-        return f"{report.visible(self.name)}: {report.visible(self.how)}"
+        return f"{self.name}: {self.how}"
 
 
 class RepositoryState(NamedTuple):

@@ -5,13 +5,13 @@ A record carries no object, no token and no secret: only names, counts and the s
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
 from collections.abc import Hashable
 from time import monotonic
 from typing import Any, TextIO
 
+from krm_fn import escaping
 from krm_fn.sync import timestamps
 
 FORMATS = ("text", "json")
@@ -85,7 +85,7 @@ class _Text(logging.Formatter):
 class _Json(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         line = {"time": _time(record), "level": record.levelname.lower(), "message": _message(record), **_fields(record)}
-        return json.dumps(line, ensure_ascii=False, default=str)
+        return escaping.json_text(line)
 
 
 def _fields(record: logging.LogRecord) -> dict[str, Any]:
@@ -102,10 +102,10 @@ def _message(record: logging.LogRecord) -> str:
     shown = text if len(text) <= _MESSAGE_LIMIT else f"{text[:_MESSAGE_LIMIT]}…"
     if record.exc_info:  # the last lines of a traceback say the most
         shown = f"{shown}\n{logging.Formatter().formatException(record.exc_info)[-_MESSAGE_LIMIT:]}"
-    return shown.replace("\n", "\\n")
+    return escaping.visible(shown)
 
 
 def _quoted(value: Any) -> str:
     text = str(value)
     is_plain = text and not any(character.isspace() or character in '"=' for character in text)
-    return text if is_plain else json.dumps(text, ensure_ascii=False)
+    return escaping.visible(text) if is_plain else escaping.json_text(text)

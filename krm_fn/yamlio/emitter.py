@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from functools import lru_cache
 
+from krm_fn import escaping
 from krm_fn.yamlio import scalars
 
 TYPE_CHECKING = False
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 _LONGEST_KEY = 800  # readers look for a key's colon within 1024 characters
 _NOT_ASCII_TEXT = r"[^ !#-\[\]-~]"
+_NUMBER_SIGN = r"\x23"
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 
 
@@ -146,6 +148,8 @@ def _scalar(value: Any, indent: int) -> str:
 
 @lru_cache(maxsize=8192)
 def _one_line(value: str) -> str:
+    if "##" in value and escaping.has_command(value):
+        return f'"{re.sub(_NOT_ASCII_TEXT, _escape, value).replace("##", f"{_NUMBER_SIGN}#")}"'
     if scalars.plain(value):
         return value
     if ('"' in value or "\\" in value) and value.isprintable():
@@ -162,9 +166,14 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def _fits_literal(value: str) -> bool:
-    """True if a text of several lines can be a literal block: it has no invisible character that an editor or a parser may drop."""
+    """True if a text of several lines can be a literal block.
+
+    It has no invisible character that an editor or a parser may drop, and no line that a CI system would run as a command.
+    """
     starts_or_ends_blank = value[0] in " \t\n" or value[-1] in " \t"
-    return not (starts_or_ends_blank or " \n" in value or "\t\n" in value) and value.replace("\n", "").replace("\t", "").isprintable()
+    if starts_or_ends_blank or " \n" in value or "\t\n" in value or escaping.has_command(value):
+        return False
+    return value.replace("\n", "").replace("\t", "").isprintable()
 
 
 def _literal(value: str, pad: str) -> str:

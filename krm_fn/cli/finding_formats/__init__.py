@@ -11,7 +11,7 @@ from os.path import normpath
 from pathlib import Path
 from typing import NamedTuple
 
-from krm_fn import registry, results
+from krm_fn import escaping, registry, results
 from krm_fn.cli import command_output
 from krm_fn.files import reading
 from krm_fn.files.reading import Source
@@ -54,7 +54,7 @@ def print_heads(findings: Iterable[Result]) -> None:
     text_findings = registry.get(sys.modules[__name__], f"text{_SUFFIX}")
     colour = command_output.colours(err=True)
     heads = (text_findings.head(finding, colour=colour) for finding in sorted(findings, key=results.order))
-    command_output.write("".join(f"{head}\n" for head in heads), err=True)
+    command_output.write(escaping.joined(heads, colours=colour), err=True)
 
 
 def location(result: Result) -> tuple[str, int, int]:

@@ -5,6 +5,8 @@ Follows GitHub's "Workflow commands for GitHub Actions": `::error file=…,line=
 
 from __future__ import annotations
 
+import re
+
 from krm_fn import codes, report
 from krm_fn.cli import finding_formats
 from krm_fn.cli.finding_formats import Checked
@@ -28,5 +30,5 @@ def _command(result: Result) -> str:
 
 
 def _escaped(text: str, forms: dict[str, str]) -> str:
-    """The text with GitHub's escapes, and Python's for other characters that control a terminal, such as in the name of a file."""
-    return "".join(forms.get(character) or (character if character.isprintable() else repr(character)[1:-1]) for character in text)
+    """The text with GitHub's escapes, and with those of all outputs for other characters, such as in the name of a file."""
+    return "".join(forms.get(part) or report.visible(part) for part in re.split(f"([{''.join(forms)}])", text))

@@ -5,7 +5,6 @@ Follows the JUnit XML that these read: `testsuites/testsuite/testcase`, errors a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from xml.etree import ElementTree as ET
 
@@ -13,7 +12,6 @@ from krm_fn import report, results
 from krm_fn.cli.finding_formats import Checked
 from krm_fn.results import Ref, Result
 
-_FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _Case = tuple[str, str]
 """Class and name of a test case: the file, and the resource."""
 
@@ -41,7 +39,7 @@ def _name(address: Ref) -> str:
 
 
 def _write(suite: ET.Element, case: _Case, findings: list[Result]) -> None:
-    file, name = map(_allowed, case)
+    file, name = map(report.visible, case)
     written = ET.SubElement(suite, "testcase", {"classname": file, "name": name, "file": file, "time": "0"})
     errors = [result for result in findings if result.severity == "error"]
     if errors:
@@ -52,9 +50,4 @@ def _write(suite: ET.Element, case: _Case, findings: list[Result]) -> None:
 
 
 def _lines(findings: Iterable[Result]) -> str:
-    return _allowed("\n".join(report.entry(result) for result in findings))
-
-
-def _allowed(text: str) -> str:
-    """Replaces characters that XML does not allow."""
-    return _FORBIDDEN.sub("?", text)
+    return "\n".join(map(report.entry, findings))

@@ -5,14 +5,13 @@ Follows the OASIS standard sarif-v2.1.0-os. Columns count characters.
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
 from urllib import parse
 
 import krm_fn
-from krm_fn import codes, report, results
+from krm_fn import codes, escaping, report, results
 from krm_fn.cli import finding_formats
 from krm_fn.cli.finding_formats import Checked
 from krm_fn.results import Result
@@ -30,7 +29,7 @@ def write(checked: Checked) -> str:
         "columnKind": "unicodeCodePoints",
         "results": [_result(result, used.index(result.code)) for result in checked.results],
     }
-    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
+    return escaping.json_text({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, 2) + "\n"
 
 
 def _rule(code: str) -> dict[str, Any]:
@@ -60,7 +59,7 @@ def _logical(result: Result) -> dict[str, Any]:
     if not result.ref:
         return {}
     steps = [result.ref.namespace, result.ref.kind, result.ref.name, results.field(result.path)]
-    return {"logicalLocations": [{"fullyQualifiedName": "/".join(step for step in steps if step), "kind": "object"}]}
+    return {"logicalLocations": [{"fullyQualifiedName": report.visible("/".join(step for step in steps if step)), "kind": "object"}]}
 
 
 def _uri(file: str) -> str:

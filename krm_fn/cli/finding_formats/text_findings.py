@@ -6,15 +6,13 @@ import contextlib
 from collections.abc import Collection
 from functools import cache
 
-import click
-
-from krm_fn import report
+from krm_fn import escaping, report
 from krm_fn.cli.finding_formats import Checked
 from krm_fn.files import reading, secret_lines
 from krm_fn.kube.secret_values import HIDDEN
 from krm_fn.results import Result
 
-_COLOURS = {"error": "red", "warning": "yellow", "info": "cyan"}
+_COLOURS = {"error": escaping.RED, "warning": escaping.YELLOW, "info": escaping.CYAN}
 _OLD_STATE = "DYN073"  # its files are named `REVISION:PATH`, and a file of that name on disk is another one
 _BEFORE, _WIDTH = 60, 120  # columns of a source line that are shown; JSON may be one line of megabytes
 
@@ -29,8 +27,8 @@ def head(result: Result, *, colour: bool) -> str:
     """Returns a finding in one line."""
     if not colour:
         return report.entry(result)
-    location = [click.style(report.location(result), bold=True)] if report.location(result) else []
-    return " ".join([*location, click.style(report.noun(result), fg=_COLOURS[result.severity], bold=True), report.what(result)])
+    location = [escaping.painted(report.location(result), escaping.BOLD)] if report.location(result) else []
+    return " ".join([*location, escaping.painted(report.noun(result), _COLOURS[result.severity], escaping.BOLD), report.what(result)])
 
 
 def _excerpt(result: Result, texts: dict[str, str], colour: bool) -> str:
@@ -44,11 +42,11 @@ def _excerpt(result: Result, texts: dict[str, str], colour: bool) -> str:
         return f"    {HIDDEN}\n"
     line = lines[result.line - 1]
     start = max(0, result.column - _BEFORE) if len(line) > _WIDTH else 0
-    shown = f"    {_printable(line[start : start + _WIDTH])}".rstrip()
+    shown = f"    {report.visible(line[start : start + _WIDTH])}".rstrip()
     if not result.column:
         return f"{shown}\n"
-    caret = click.style("^", fg=_COLOURS[result.severity], bold=True) if colour else "^"
-    return f"{shown}\n    {' ' * (result.column - 1 - start)}{caret}\n"
+    caret = escaping.painted("^", _COLOURS[result.severity], escaping.BOLD) if colour else "^"
+    return f"{shown}\n    {' ' * len(report.visible(line[start : result.column - 1]))}{caret}\n"
 
 
 @cache
@@ -63,8 +61,3 @@ def _text(file: str) -> str:
 def _lines(text: str) -> tuple[list[str], Collection[int]]:
     """The lines of a text, and the numbers of those that have a secret value."""
     return (text.split("\n"), secret_lines.of(text)) if text else ([], ())
-
-
-def _printable(text: str) -> str:
-    """The line with blanks for characters that move the cursor, so that columns stay."""
-    return "".join(character if character.isprintable() else " " for character in text)

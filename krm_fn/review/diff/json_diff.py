@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from krm_fn import report, results
+from krm_fn import escaping, report, results
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.review.diff import addresses, diff_report
 from krm_fn.review.diff.diff_report import Report
@@ -40,7 +39,7 @@ def write(content: Report) -> str:
         "objects": [_object(content, number, change, forecast.outcomes[number]) for number, change, _ in content.objects],
         "findings": [report.json_fields(result) for result in content.findings],
     }
-    return json.dumps(document, indent=2, ensure_ascii=False, default=str) + "\n"
+    return escaping.json_text(document, 2) + "\n"
 
 
 def _service(service: Service) -> dict[str, Any]:

@@ -131,4 +131,4 @@ def cell(text: str) -> str:
 
 def plain(text: str) -> str:
     """Returns a text in which Markdown, HTML and mentions have no effect."""
-    return _SPECIAL.sub(r"\\\1", report.visible(text)).replace("@", "@\N{WORD JOINER}")
+    return _SPECIAL.sub(r"\\\1", report.visible(text)).replace("@", "@&#8288;")

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from krm_fn import report
+from krm_fn import escaping, report
 from krm_fn.results import Result
 from krm_fn.review.diff import diff_report, headline
 from krm_fn.review.diff.diff_report import Report, Row
 from krm_fn.review.diff.headline import Verdict
 from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
-_RED, _GREEN, _YELLOW, _CYAN = 31, 32, 33, 36
 _COLOURS = {
-    **dict.fromkeys(("refused", "stuck", "deleted", "error", "-"), _RED),
-    **dict.fromkeys(("created", "same", "+"), _GREEN),
-    **dict.fromkeys(("restarts", "unknown", "warning"), _YELLOW),
-    **dict.fromkeys(("updated", "info"), _CYAN),
+    **dict.fromkeys(("refused", "stuck", "deleted", "error", "-"), escaping.RED),
+    **dict.fromkeys(("created", "same", "+"), escaping.GREEN),
+    **dict.fromkeys(("restarts", "unknown", "warning"), escaping.YELLOW),
+    **dict.fromkeys(("updated", "info"), escaping.CYAN),
 }
 """The colour of a word, as a parameter of the control sequence SGR (ECMA-48)."""
 _BOLD = ("refused", "stuck", "restarts", "error")
@@ -30,7 +29,7 @@ def write(content: Report) -> str:
         parts.append([*_services(content, diff_report.rows(content))])
         parts += [[*_object(content, number, change, effect)] for number, change, effect in content.objects]
     parts.append([_finding(content, result) for result in content.findings])
-    return "\n".join("".join(f"{line}\n" for line in part) for part in parts if part)
+    return "\n".join(escaping.joined(part, colours=content.colours) for part in parts if part)
 
 
 def headline_lines(verdict: Verdict, *, colours: bool) -> Iterator[str]:
@@ -47,8 +46,7 @@ def _coloured(text: str, word: str, *, colours: bool) -> str:
     """Returns a text in the colour of a word, such as `restarts` or `error`, if the terminal shows colours."""
     if not colours:
         return text
-    colour = f"\x1b[{_COLOURS[word]}m" if word in _COLOURS else ""
-    return f"{colour}\x1b[{1 if word in _BOLD else 22}m{text}\x1b[0m"
+    return escaping.painted(text, *([_COLOURS[word]] if word in _COLOURS else ()), 1 if word in _BOLD else 22)
 
 
 def _services(content: Report, rows: Sequence[Row]) -> Iterator[str]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import krm_fn
-from krm_fn import report, results
+from krm_fn import escaping, report, results
 from krm_fn.kube import labels
 from krm_fn.review.equality import Difference, Equality
 from krm_fn.review.equality.difference_causes import Cause
@@ -24,14 +23,14 @@ _GROUP = re.compile(r"(.*\.)?(k8s\.io|nvidia\.com|grove\.io|istio\.io|keda\.sh|a
 
 def text(namespaces: Mapping[str, Equality]) -> str:
     """Returns the verdict of each namespace, and its differences by cause."""
-    return "\n".join("".join(f"{line}\n" for line in _lines(name, equality)) for name, equality in namespaces.items())
+    return "\n".join(escaping.joined(_lines(name, equality)) for name, equality in namespaces.items())
 
 
 def _lines(name: str, equality: Equality) -> Iterator[str]:
-    yield report.visible(f"namespace {name}" if name else "the export")
+    yield f"namespace {name}" if name else "the export"
     if equality.templates or equality.objects:
-        settings = ", ".join(f"{key}: {json.dumps(value)}" for key, value in equality.settings.items())
-        yield f"  rendered with {report.visible(settings)}"
+        settings = ", ".join(f"{key}: {escaping.json_text(value)}" for key, value in equality.settings.items())
+        yield f"  rendered with {settings}"
         templates = f"{equality.same_templates} of {equality.templates} pod templates"
         yield f"  {equality.same_objects} of {equality.objects} objects the same, {templates}"
         unknown, pending = (sum(difference.cause.kind == kind for difference in equality.differences) for kind in ("unknown", "pending"))
@@ -41,7 +40,7 @@ def _lines(name: str, equality: Equality) -> Iterator[str]:
     for difference in equality.differences:
         by_cause.setdefault(difference.cause, []).append(difference)
     for cause in sorted(by_cause, key=lambda cause: (cause.kind != "unknown", cause)):
-        yield f"  {report.visible(cause_text(cause))}:"
+        yield f"  {cause_text(cause)}:"
         yield from (f"    {line}" for line in map(_line, by_cause[cause]))
 
 
@@ -64,9 +63,9 @@ def _line(difference: Difference) -> str:
     name = f"{difference.key.kind} {difference.key.name}"
     if not difference.field:
         state = "runs, and is not rendered" if difference.live else "is rendered, and does not exist"
-        return report.visible(f"{name} {state}")
+        return f"{name} {state}"
     live, rendered = (_short(value) or "missing" for value in (difference.live, difference.rendered))
-    return report.visible(f"{name} {difference.field}: {live} runs, {rendered} is rendered")
+    return f"{name} {difference.field}: {live} runs, {rendered} is rendered"
 
 
 def _short(value: str) -> str:
@@ -98,7 +97,7 @@ def json_text(namespaces: Mapping[str, Equality]) -> str:
             for name, equality in namespaces.items()
         ],
     }
-    return json.dumps(document, indent=2, ensure_ascii=False, default=str) + "\n"
+    return escaping.json_text(document, 2) + "\n"
 
 
 def _counts(equality: Equality) -> dict[str, Any]:
@@ -127,7 +126,7 @@ def anonymous(namespaces: Mapping[str, Equality]) -> str:
             for equality in namespaces.values()
         ],
     }
-    return json.dumps(document, indent=2) + "\n"
+    return escaping.json_text(document, 2) + "\n"
 
 
 def _anonymous_differences(differences: Sequence[Difference]) -> list[dict[str, Any]]:

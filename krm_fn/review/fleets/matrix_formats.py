@@ -5,11 +5,10 @@ The schema of the JSON is `krm_fn/review/schemas/diff.json`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_fn import report
+from krm_fn import escaping, report
 from krm_fn.kube.secret_values import HIDDEN
 from krm_fn.results import Result
 from krm_fn.review.diff import diff_report, markdown_diff
@@ -27,12 +26,12 @@ _FINDINGS = 10_000  # characters of the findings in a comment
 
 def text(matrix: FleetMatrix, findings: Sequence[Result]) -> str:
     """Returns the matrix for people at a terminal: one table for each resource, or for several that differ in the same way."""
-    parts = ["".join(f"{sentence}\n" for sentence in _verdict(matrix))]
+    parts = [escaping.joined(_verdict(matrix))]
     for section in matrix.sections:
         head, legend = _columns(matrix, section)
         rows = [(_field(row), *_cells(section, row)) for row in section.rows]
-        parts.append("".join(f"{line}\n" for line in (f"== {_title(section)}", *legend)) + report.columns(("FIELD", *head), rows))
-    parts.append("".join(f"{report.entry(result)}\n" for result in findings))
+        parts.append(escaping.joined((f"== {_title(section)}", *legend)) + report.columns(("FIELD", *head), rows))
+    parts.append(escaping.joined(map(report.entry, findings)))
     return "\n".join(part for part in parts if part)
 
 
@@ -56,7 +55,7 @@ def json_text(matrix: FleetMatrix, findings: Sequence[Result]) -> str:
         "sections": [_json_section(matrix, section) for section in matrix.sections],
         "findings": [report.json_fields(result) for result in findings],
     }
-    return json.dumps(document, indent=2, ensure_ascii=False, default=str) + "\n"
+    return escaping.json_text(document, 2) + "\n"
 
 
 def _json_section(matrix: FleetMatrix, section: MatrixSection) -> dict[str, Any]:
@@ -72,7 +71,7 @@ def _json_section(matrix: FleetMatrix, section: MatrixSection) -> dict[str, Any]
 
 def _verdict(matrix: FleetMatrix) -> Iterator[str]:
     """Yields the sentences that a reviewer reads first."""
-    names = ", ".join(map(report.visible, matrix.clusters))
+    names = ", ".join(matrix.clusters)
     resources = _count(matrix.resources, "Dynamo resource")
     if len(matrix.clusters) < 2:
         yield "Nothing is compared, because fewer than two clusters can be built."

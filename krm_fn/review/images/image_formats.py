@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from krm_fn import report, results
+from krm_fn import escaping, report, results
 from krm_fn.kube import paths
 from krm_fn.records import NamedTuple
 from krm_fn.results import Ref, Result
@@ -66,7 +65,7 @@ def _json(images: ImageList) -> str:
     """For programs: everything, as one JSON object. Its schema is `krm_fn/review/schemas/images.json`."""
     entries = [_json_image(image, uses, images.digests) for image, uses in images.images.items()]
     about = [report.json_fields(finding) for finding in images.results]
-    return json.dumps({"formatVersion": FORMAT_VERSION, "images": entries, "findings": about}, indent=2) + "\n"
+    return escaping.json_text({"formatVersion": FORMAT_VERSION, "images": entries, "findings": about}, 2) + "\n"
 
 
 def _json_image(image: str, uses: list[tuple[ImageUse, FieldLocation]], digests: dict[str, str]) -> dict[str, Any]:
@@ -120,9 +119,9 @@ def _text(images: ImageList) -> str:
     """For people: each image with its digest, and below it every use with the line that names the image."""
     lines: list[str] = []
     for image, uses in images.images.items():
-        lines.append(report.printable(image_references.pinned(image, images.digests)))
-        lines.extend(f"  {report.printable(_line(use, location))}" for use, location in uses)
-    return "".join(f"{line}\n" for line in lines)
+        lines.append(image_references.pinned(image, images.digests))
+        lines.extend(f"  {_line(use, location)}" for use, location in uses)
+    return escaping.joined(lines)
 
 
 def _line(use: ImageUse, location: FieldLocation) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from krm_fn import report, results
+from krm_fn import escaping, report, results
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.review.forecast import Gpus
 from krm_fn.review.upgrade import upgrade_report, upgrade_steps
@@ -29,7 +28,7 @@ def write(content: UpgradeReport) -> str:
         "unchanged": [{"root": part or None, "resource": _key(key)} for part, key in plan.unchanged],
         "findings": [report.json_fields(finding) for finding in content.findings.get(0, ())],
     }
-    return json.dumps(document, indent=2, ensure_ascii=False, default=str) + "\n"
+    return escaping.json_text(document, 2) + "\n"
 
 
 def _step(plan: StepPlan, content: UpgradeReport) -> dict[str, Any]:
