@@ -405,3 +405,15 @@ def test_entries_of_a_list_stand_in_their_order():
 def test_a_second_run_repeats_no_result():
     once = run(HEAD + BROKEN_GRAPH + BROKEN_GRAPH.replace("name: llm", "name: a"))[1]
     assert run(once)[1] == once
+
+
+def test_texts_of_users_stay_text():
+    """kustomize shows stderr, and kpt the messages of results, in a terminal or in the log of a CI job."""
+    name = r"a\n::error::b\e[2J\u202e"
+    code, output, errors = run(HEAD + GRAPH.replace("name: llm", f'name: "{name}"').replace("componentType", f'"::error {name}"'))
+    assert code == 1
+    assert errors.replace("\n", "").isprintable()
+    assert "\n::" not in errors
+    messages = [result["message"] for result in yaml.safe_load(output)["results"]]
+    assert all(message.isprintable() for message in messages)
+    assert any("error::b" in message for message in messages)

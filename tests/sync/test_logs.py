@@ -50,6 +50,14 @@ def test_an_exception_and_a_long_message_stay_one_line(style, written):
     assert len(written.getvalue()) < 10_000
 
 
+@pytest.mark.parametrize("style", logs.FORMATS)
+def test_texts_of_others_stay_text(style, written):
+    """A tenant chooses names, and a worker its messages."""
+    logs.configure(style, "info", written)
+    LOG.info("refused: %s", "a\n::error::b\x9b2J\u202e\r", extra=logs.about(name="a\u202e", model="\x9b2J b\n"))
+    assert written.getvalue().removesuffix("\n").isprintable()
+
+
 def test_levels(written):
     logs.configure("text", "warning", written)
     LOG.info("not said")

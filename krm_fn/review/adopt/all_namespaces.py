@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_fn import report, results
+from krm_fn import results
 from krm_fn.kube import identity
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
@@ -13,6 +13,7 @@ from krm_fn.records import NamedTuple
 from krm_fn.results import Result
 from krm_fn.review import adopt
 from krm_fn.review.adopt import Adoption, exported_objects, migration_files
+from krm_fn.review.diff import markdown_diff
 from krm_fn.review.live import cluster_export
 
 PROOF = "VERIFICATION.md"
@@ -94,7 +95,7 @@ def _rows(namespaces: dict[str, Adoption]) -> Iterator[str]:
 
 def _line(finding: Result) -> str:
     where = f"{finding.ref.kind} {finding.ref.name}: " if finding.ref else ""
-    return report.printable(f"{finding.severity} {where}{results.line(finding)}")
+    return markdown_diff.plain(" ".join(f"{finding.severity} {where}{results.line(finding)}".split()))
 
 
 def summary(namespaces: dict[str, Adoption]) -> str:
