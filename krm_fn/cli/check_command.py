@@ -21,7 +21,7 @@ from krm_fn.files.reading import Source
 from krm_fn.files.revisions import OldState
 from krm_fn.files.sources import Sources
 from krm_fn.kube import identity
-from krm_fn.repositories import destinations
+from krm_fn.repositories import destinations, mixed_versions
 from krm_fn.repositories.states import RootState
 from krm_fn.results import Result, Severity
 from krm_fn.review import resource_findings
@@ -144,7 +144,9 @@ def _inputs(given: Inputs, old: str | None, *, is_plain: bool) -> _CheckInputs:
     inputs = _CheckInputs([], [], [])
     if others.paths:
         before = _before(old, others)
-        inputs.parts.append((others.load(tolerant=True), before))
+        loaded = others.load(tolerant=True)
+        inputs.parts.append((loaded, before))
+        inputs.results.extend(mixed_versions.check(loaded.resources) if loaded.stdin else ())  # the output of a build
     for folder in folders:
         read = repository_states.read(folder, given, old, unchanged="share")
         pairs = root_pairs.by_folder(read.new.roots, read.old.roots if read.old else [])

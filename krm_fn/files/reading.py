@@ -28,6 +28,19 @@ LIMIT = 32 * 1024 * 1024
 _DESCRIPTORS = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 """Paths of open files: a shell passes the output of `<(command)` by such a path."""
 _DYNAMO = re.compile(rb"\bkind[\"']?\s*:\s*[\"']?Dynamo|\bdynamo\.krm-fn\.io/")
+_FIELD_LISTS = (
+    "nameReference",
+    "varReference",
+    "images",
+    "commonLabels",
+    "commonAnnotations",
+    "namePrefix",
+    "nameSuffix",
+    "namespace",
+    "replicas",
+)
+"""The lists in a file under `configurations` of a Kustomization (kustomize `api/internal/plugins/builtinconfig`)."""
+_OF_FIELDS = ("path", "fieldSpecs")
 _TYPES = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a named pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
 
 
@@ -163,8 +176,21 @@ def parse(data: bytes, file: str) -> File:
         Source(document.value, file, document.number, document.line, text[document.start : document.end], start=document.start)
         for document in documents
     ]
-    names_dynamo = bool(_DYNAMO.search(data.replace(b"\0", b"")))  # UTF-16 has zero bytes
+    is_named = bool(_DYNAMO.search(data.replace(b"\0", b"")))  # UTF-16 has zero bytes
+    names_dynamo = is_named and not (wholes and all(is_tool_schema(whole.value) for whole in wholes))
     return File(text, [source for whole in wholes for source in _members(whole)], [*undecodable, *broken], names_dynamo)
+
+
+def is_tool_schema(value: Any) -> bool:
+    """Returns true for a schema of an editor or of kustomize, and for a list of fields for kustomize, as `krm-fn schema` writes them."""
+    if not isinstance(value, dict) or "apiVersion" in value or "kind" in value:
+        return False
+    is_schema = bool(value.keys() & {"$schema", "swagger", "openapi"}) and "definitions" in value
+    lists = [entry for name in _FIELD_LISTS if isinstance(entries := value.get(name), list) for entry in entries]
+    is_list_of_fields = value.keys() <= {*_FIELD_LISTS} and all(
+        isinstance(entry, dict) and not entry.keys().isdisjoint(_OF_FIELDS) for entry in lists
+    )
+    return is_schema or (bool(lists) and is_list_of_fields)
 
 
 def _members(whole: Source) -> Iterator[Source]:

@@ -251,6 +251,8 @@ def _left_out(source: Source, findings: list[Result], listed: ListedFile) -> boo
         return True
     if listed.in_folder and encryption.is_encrypted(source.value) and (not address.kind or encryption.is_encrypted_text(address.kind)):
         return True
+    if listed.in_folder and reading.is_tool_schema(source.value):
+        return True
     if listed.in_folder and not address.api_version and not address.kind:
         message = "the document has no apiVersion and no kind, and is left out; if it is a resource, add both"
         findings.append(results.warning("DYN072", message, **source.location()))

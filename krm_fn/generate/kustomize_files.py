@@ -14,13 +14,17 @@ does not know, and the scaling adapters in autoscalers.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from krm_fn import generate, registry
 from krm_fn.generate import structural
+from krm_fn.kube.paths import EVERY
+from krm_fn.kube.references import kustomize_fields, name_fields
+from krm_fn.kube.references.name_fields import NameField, Target
 from krm_fn.kube.types import Resource
+from krm_fn.results import Path
 from krm_fn.schema import table
 from krm_fn.schema.schema_node import Schema
 
@@ -29,47 +33,15 @@ GVK = "x-kubernetes-group-version-kind"
 _KEYS = ("x-kubernetes-patch-strategy", "x-kubernetes-patch-merge-key", "x-kubernetes-list-map-keys")
 _NAMED = "/{name}"
 
-GROUP, GRAPH = "nvidia.com", "DynamoGraphDeployment"
-Paths = Mapping[str, tuple[str, ...]]
-
-_VARIABLES: Paths = {"ConfigMap": ("valueFrom/configMapKeyRef/name",), "Secret": ("valueFrom/secretKeyRef/name",)}
-_CONTAINER: Paths = {
-    "ConfigMap": ("env/valueFrom/configMapKeyRef/name", "envFrom/configMapRef/name"),
-    "Secret": ("env/valueFrom/secretKeyRef/name", "envFrom/secretRef/name"),
-}
-_POD: Paths = {
-    "ConfigMap": ("volumes/configMap/name", "volumes/projected/sources/configMap/name"),
-    "Secret": (
-        *("volumes/secret/secretName", "volumes/projected/sources/secret/name", "volumes/csi/nodePublishSecretRef/name"),
-        "imagePullSecrets/name",
-    ),
-    "PersistentVolumeClaim": ("volumes/persistentVolumeClaim/claimName",),
-    "ServiceAccount": ("serviceAccountName",),
-}
-_COMPONENT: Paths = {
-    "ConfigMap": ("eppConfig/configMapRef/name",),
-    "Secret": ("envFromSecret", "ingress/tls/secretName"),
-    "PersistentVolumeClaim": ("volumeMounts/name",),
-}
-_REQUEST: Paths = {"ConfigMap": ("profilingConfig/configMapRef/name",), "PersistentVolumeClaim": ("profilingConfig/outputPVC",)}
-_NEWER_COMPONENT: Paths = {"ConfigMap": ("eppConfig/configMapRef/name",), "PersistentVolumeClaim": ("compilationCache/pvcName",)}
-_NEWER_REQUEST: Paths = {"PersistentVolumeClaim": ("modelCache/pvcName",)}
-_CONTAINERS = ("containers", "initContainers")
-_ADAPTER = "DynamoGraphDeploymentScalingAdapter"
-_GROUPS = {
-    "LeaderWorkerSet": "leaderworkerset.x-k8s.io",
-    "PodCliqueSet": "grove.io",
-    "HorizontalPodAutoscaler": "autoscaling",
-    "ScaledObject": "keda.sh",
-}
-"""The groups of kinds that are not Dynamo's."""
+_SERVICES = name_fields.path_of(f"spec.services.{EVERY}")
+_CLAIMS = name_fields.path_of("spec.pvcs[].name")
 
 
 class NameReference(NamedTuple):
-    """A field that holds the name of another object."""
+    """A field that holds the name of another object. `target` and `kind` have a group and a kind."""
 
-    target: str
-    kind: str
+    target: Target
+    kind: Target
     path: str
 
 
@@ -153,64 +125,52 @@ def _group(api_version: str) -> dict[str, str]:
 
 def references(services: Iterable[str] = ()) -> Resource:
     """The content of a file for `configurations`. `services` are the keys under `spec.services` of the graphs."""
-    every = sorted({*_fixed(), *(reference for service in services for reference in _of_service(service))})
+    keys = [*services]
+    every = sorted({*_of_workloads(), *_of_kinds(keys)}, key=lambda field: (field.target[::-1], field.kind[::-1], field.path))
     return {
         "nameReference": [
             {
-                **_target(target),
-                "fieldSpecs": [{"path": field.path, "group": _GROUPS.get(field.kind, GROUP), "kind": field.kind} for field in fields],
+                **({"group": target[0]} if target[0] else {"version": "v1"}),
+                "kind": target[1],
+                "fieldSpecs": [{"path": field.path, **_group_of(field.kind)} for field in fields],
             }
             for target, fields in groupby(every, key=lambda field: field.target)
-        ]
+        ],
+        **({"images": [*_images(keys)]} if keys else {}),
     }
 
 
-def _target(kind: str) -> Resource:
-    return {"group": GROUP, "kind": kind} if kind in (GRAPH, _ADAPTER) else {"version": "v1", "kind": kind}
+def _group_of(kind: Target) -> dict[str, str]:
+    return {**({"group": kind[0]} if kind[0] else {}), "kind": kind[1]}
 
 
-def _fixed() -> Iterator[NameReference]:
-    """The references outside of services, those of v1alpha1 before those of v1beta1."""
-    yield from _component("DynamoComponentDeployment", "spec")
-    yield from _under("DynamoGraphDeployment", "spec/envs", _VARIABLES)
-    yield from _under("DynamoGraphDeploymentRequest", "spec", _REQUEST)
-    yield NameReference(GRAPH, _ADAPTER, "spec/dgdRef/name")
-    for template in ("leaderTemplate", "workerTemplate"):
-        yield from _pod("LeaderWorkerSet", f"spec/leaderWorkerTemplate/{template}/spec")
-    yield from _pod("PodCliqueSet", "spec/template/cliques/spec/podSpec")
-    yield from (NameReference(_ADAPTER, kind, "spec/scaleTargetRef/name") for kind in ("HorizontalPodAutoscaler", "ScaledObject"))
-    yield from _newer_component("DynamoComponentDeployment", "spec")
-    yield from _newer_component(GRAPH, "spec/components")
-    yield from _under(GRAPH, "spec/env", _VARIABLES)
-    yield from _under("DynamoGraphDeploymentRequest", "spec", _NEWER_REQUEST)
-    yield from _pod("DynamoGraphDeploymentRequest", "spec/overrides/profilingJob/template/spec")
+def _of_workloads() -> Iterator[NameReference]:
+    """The references of pods, without those that kustomize knows."""
+    for kind, templates in name_fields.WORKLOADS.items():
+        for template in templates:
+            yield from (reference for field in name_fields.OF_PODS for reference in _unknown(kind, (*template.spec, *field.path), field))
 
 
-def _of_service(service: str) -> Iterator[NameReference]:
-    """The references of a service, and the names of claims, because a service mounts claims by name."""
-    yield NameReference("PersistentVolumeClaim", GRAPH, "spec/pvcs/name")
-    yield from _component(GRAPH, f"spec/services/{service.replace('/', chr(92) + '/')}")
+def _of_kinds(services: Sequence[str]) -> Iterator[NameReference]:
+    """The references outside of the pods of workloads. The claims of a graph follow only together with the mounts in its services."""
+    for kind, fields in name_fields.BY_KIND.items():
+        for field in fields:
+            paths = [field.path] if services or field.path != _CLAIMS else []
+            if field.path[: len(_SERVICES)] == _SERVICES:
+                paths = [(*_SERVICES[:-1], service, *field.path[len(_SERVICES) :]) for service in services]
+            yield from (reference for path in paths for reference in _unknown(kind, path, field))
 
 
-def _component(kind: str, at: str) -> Iterator[NameReference]:
-    yield from _under(kind, at, _COMPONENT)
-    yield from _under(kind, f"{at}/envs", _VARIABLES)
-    yield from _pod(kind, f"{at}/extraPodSpec", "mainContainer")
+def _unknown(kind: Target, path: Path, field: NameField) -> Iterator[NameReference]:
+    """Yields a reference for each kind that a field can name, and of which kustomize does not know this."""
+    if "ephemeralContainers" not in path:  # an API server accepts them in running pods only
+        for target in field.targets:
+            if not kustomize_fields.is_known(kind, path, target):
+                yield NameReference(target, kind, kustomize_fields.joined(path))
 
 
-def _newer_component(kind: str, at: str) -> Iterator[NameReference]:
-    yield from _under(kind, at, _NEWER_COMPONENT)
-    yield from _pod(kind, f"{at}/podTemplate/spec")
-
-
-def _pod(kind: str, at: str, *more: str) -> Iterator[NameReference]:
-    """The references of a pod; `more` are fields with a container, besides the lists of containers."""
-    yield from _under(kind, at, _POD)
-    for container in (*more, *_CONTAINERS):
-        yield from _under(kind, f"{at}/{container}", _CONTAINER)
-
-
-def _under(kind: str, at: str, paths: Paths) -> Iterator[NameReference]:
-    for target, below in paths.items():
-        for path in below:
-            yield NameReference(target, kind, f"{at}/{path}")
+def _images(services: Sequence[str]) -> Iterator[dict[str, str]]:
+    """The images of v1alpha1 services that no list `containers` has. kustomize finds those in such lists itself."""
+    for service in services:
+        for field in ("extraPodSpec/mainContainer/image", "frontendSidecar/image"):
+            yield {"path": f"{kustomize_fields.joined((*_SERVICES[:-1], service))}/{field}", **_group_of(name_fields.GRAPH)}

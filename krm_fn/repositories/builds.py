@@ -13,7 +13,7 @@ from krm_fn.files.commands import CommandResult
 from krm_fn.files.reading import Source
 from krm_fn.krm import origin
 from krm_fn.kube import labels
-from krm_fn.repositories import kustomizations, preparation, private_programs
+from krm_fn.repositories import function_layers, kustomizations, mixed_versions, preparation, private_programs
 from krm_fn.repositories.kustomizations import Closure
 from krm_fn.repositories.private_programs import Programs
 from krm_fn.repositories.roots import Root
@@ -56,7 +56,7 @@ def kustomize(tree: Tree, root: Root, closure: Closure, programs: Programs) -> R
     if problem:
         message = f"the root is not built: {name} {problem}: {_message(tree, process.messages)}; repair the Kustomization"
         return RootBuild([], [results.error("DYN593", message, **location)], "", _output(tree, root, closure, again)[0])
-    return RootBuild(sources, [], name)
+    return RootBuild(sources, [*function_layers.check(tree, closure, sources), *mixed_versions.check(sources)], name)
 
 
 def _output(tree: Tree, root: Root, closure: Closure, process: CommandResult) -> tuple[list[Source], str]:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from krm_fn import function_config
-from krm_fn.files import selection
+from krm_fn.files import reading, selection
 from krm_fn.files.reading import Source
 from krm_fn.repositories import kustomizations, pipelines
 from krm_fn.repositories.kustomizations import Closure
@@ -59,7 +59,7 @@ def find(tree: Tree, exclude: Sequence[str] = (), named_roots: Sequence[tuple[st
     built = {posixpath.dirname(name) or "." for name in names if posixpath.basename(name) in selection.KUSTOMIZATIONS}
     closures = {folder: kustomizations.closure(tree, folder) for folder in sorted(built) if tree.kustomization(folder)}
     parts = {name for closure in closures.values() for name in closure.files}
-    plain = [name for name in names if not _belongs(name, parts, packages)]
+    plain = [name for name in names if not _belongs(name, parts, packages) and not _is_schema(tree, name)]
     named = pipelines.read((source for name in plain for source in tree.read(name).sources), _folders(names), tree.at)
     deliveries: dict[str, list[Delivery]] = {}
     for delivery in named.deliveries if not named_roots else _of_project(named_roots):
@@ -87,6 +87,12 @@ def _of_project(named_roots: Sequence[tuple[str, str]]) -> list[Delivery]:
 def _belongs(name: str, parts: set[str], packages: Iterable[str]) -> bool:
     """True for a file of a Kustomization or of a kpt package."""
     return name in parts or posixpath.basename(name) in (*selection.KUSTOMIZATIONS, KPTFILE) or any(_is_below(name, at) for at in packages)
+
+
+def _is_schema(tree: Tree, name: str) -> bool:
+    """True for a file that `krm-fn schema` wrote for an editor or for kustomize, which many overlays have as a copy."""
+    sources = tree.read(name).sources
+    return bool(sources) and all(reading.is_tool_schema(source.value) for source in sources)
 
 
 def _is_below(name: str, folder: str) -> bool:

@@ -20,13 +20,14 @@ from krm_fn.review.second_render import SecondRender
 def check(built: Resource, render: SecondRender) -> Iterator[Result]:
     """Yields a warning for a workload whose worker hash differs from that of the second render, or whose images differ.
 
-    A layer with `images` changes the containers of workloads. In a graph, it changes those of v1beta1 only, so either can differ.
+    A layer with `images` changes the containers of workloads. In a graph, it changes those of v1beta1 only, so either can differ. Names of
+    Secrets and other objects differ in each build in which kustomize renames them, and the pods have these names.
     """
     rendered = render.counterpart(built)
     for path, pod in _pods_with_hash(built):
         worker_hash, expected = paths.at(built, path), paths.at(rendered, path)
         other = _other_image(paths.at(built, pod), paths.at(rendered, pod))
-        if isinstance(expected, str) and (worker_hash != expected or other):
+        if isinstance(expected, str) and (other or (worker_hash != expected and not render.is_renamed_only)):
             cause = f"a later layer set the image {other}" if other else "a later layer changed the graph, for example its image"
             message = f"{worker_hash} is not the hash of these workers, because {cause}, so old and new workers share a Dynamo namespace"
             fix = "make the change in the graph, in the layer with the function or in one before it"

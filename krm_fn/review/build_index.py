@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -13,6 +14,8 @@ from krm_fn.records import NamedTuple
 from krm_fn.results import Path
 from krm_fn.workload_list import WorkloadEntry
 
+HASHED_NAME = re.compile(r"(.+)-[2456789bcdfghkmt]{10}")
+"""The names that kustomize gives generated Secrets and ConfigMaps (kustomize `api/hasher`: these are the characters of a hash)."""
 POD_LABELS: tuple[Path, ...] = tuple((*template.metadata, "labels") for template in paths.POD_TEMPLATES)
 
 

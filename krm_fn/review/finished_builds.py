@@ -54,8 +54,9 @@ def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
     """
     build = build_index.read(resources)
     objects = [item for resource in resources for item in build_index.objects(resource, build)]
+    names = {(key.group, key.kind, key.name) for key in map(identity.key, resources)}
     renders = {
-        id(source): second_render.SecondRender(source, _owned(source, objects), config)
+        id(source): second_render.SecondRender(source, _owned(source, objects), config, names)
         for sources in build.sources.values()
         for source in sources
     }

@@ -8,19 +8,11 @@ from typing import Any
 from krm_fn import results
 from krm_fn.kube import labels, paths
 from krm_fn.kube.paths import TemplatePath
+from krm_fn.kube.references import name_fields
 from krm_fn.kube.types import Resource
 from krm_fn.manifests.pod_builder import Pod, Pods
 from krm_fn.records import NamedTuple
 from krm_fn.results import Path
-
-_POD = TemplatePath(("metadata",), ("spec",))
-_TEMPLATE_PATHS = {
-    "Pod": (_POD,),
-    "PodTemplate": (TemplatePath(("template", "metadata"), ("template", "spec")),),
-    "CronJob": (
-        TemplatePath(("spec", "jobTemplate", "spec", "template", "metadata"), ("spec", "jobTemplate", "spec", "template", "spec")),
-    ),
-}
 
 
 class Template(NamedTuple):
@@ -40,7 +32,7 @@ class Template(NamedTuple):
 
 def of(resource: Resource) -> Iterator[Template]:
     """Yields the pod templates of a workload object, or the pod itself. Fields of the object may have any type."""
-    for template_path in _TEMPLATE_PATHS.get(results.ref(resource).kind, paths.POD_TEMPLATES):
+    for template_path in name_fields.TEMPLATES.get(results.ref(resource).kind, paths.POD_TEMPLATES):
         for path, spec in paths.find(resource, [template_path.spec]):
             if isinstance(spec, dict):
                 holder = {"metadata": _metadata(resource, template_path, path)}

@@ -12,7 +12,7 @@ from krm_fn.kube import identity, labels
 from krm_fn.kube.types import Resource
 from krm_fn.manifests import ownership
 from krm_fn.results import Result
-from krm_fn.review import build_references, finished_builds, native_objects
+from krm_fn.review import build_references, build_selectors, finished_builds, native_objects
 from krm_fn.rules import deprecations, runtime_windows
 
 _ORPHAN = "DYN053"
@@ -48,9 +48,10 @@ def _findings(resources: Sequence[Resource], config: Config, *, is_configured: b
     yield from argument_findings.check(planned, notes=notes)
     yield from native_objects.check(resources, used)
     yield from mismatches
-    yield from build_references.check_generated_names(resources, config)
+    yield from build_references.check_names(resources, config)
     if not results.failed(expansion.results):
         yield from build_references.check_autoscalers(expansion.resources, config)
+        yield from build_selectors.check(expansion.resources, config)
 
 
 def _of_build(resources: Iterable[Resource]) -> Config | None:

@@ -7,7 +7,7 @@ fields depend on them. The other names have the same length, so that both render
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +19,8 @@ from krm_fn.kube.values import text
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import release_choice
 from krm_fn.results import Path
-from krm_fn.review import build_index
+from krm_fn.review import build_index, renamed_sources
+from krm_fn.review.renamed_sources import BuiltName
 
 _NO_NAMESPACE = "default"
 _NO_NAME = "/"
@@ -46,10 +47,10 @@ class Field(NamedTuple):
 class SecondRender:
     """The objects of one graph, rendered under its name in the build. Further renders are made only if a field needs them."""
 
-    def __init__(self, source: Resource, built: Iterable[Resource], config: Config) -> None:
-        """Renders a source under its name in the build. `built` holds its objects in the build."""
+    def __init__(self, source: Resource, built: Iterable[Resource], config: Config, names: Collection[BuiltName] = ()) -> None:
+        """Renders a source under its name in the build. `built` holds its objects in the build, and `names` the names of all objects."""
         ref = results.ref(source)
-        self._source = source
+        self._source, self._names = source, names
         self._config = render_mark.read(text(labels.annotations(source).get(labels.RENDERED_BY))) or config
         self._name, self._namespace = ref.name, ref.namespace
         self.objects = self._rendered(ref.name, ref.namespace)
@@ -100,6 +101,11 @@ class SecondRender:
         """Returns true if a text is the expected one with another namespace, under the name of the build or the one before."""
         patterns = (re.escape(known).replace(re.escape(self._namespace), ".+") for known in (field.expected, field.before))
         return any(re.fullmatch(pattern, field.value) for pattern in patterns)
+
+    @cached_property
+    def is_renamed_only(self) -> bool:
+        """True if the graph differs from what was rendered only by names of objects that kustomize renamed."""
+        return renamed_sources.is_renamed_only(self._source, self._names)
 
     @cached_property
     def _hashes(self) -> set[str]:

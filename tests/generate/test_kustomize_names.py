@@ -9,24 +9,31 @@ import pytest
 import yaml
 
 from krm_fn.generate import kustomize_files
+from krm_fn.kube import identity
 from krm_fn.schema import table
 from krm_fn.yamlio import emitter
 from tests.support import golden, markdown, slips
 from tests.testbed import programs
 
 SERVICES = ("Frontend", "Worker")
-OBJECTS = {
-    "ConfigMap": "settings",
-    "Secret": "token",
-    "PersistentVolumeClaim": "cache",
-    "ServiceAccount": "account",
-    kustomize_files.GRAPH: "llm",
-}
+GRAPH = "DynamoGraphDeployment"
 EVERY = [
-    (spec["kind"], spec["path"], reference["kind"])
+    (spec["kind"], spec["path"], (reference.get("group", ""), reference["kind"]))
     for reference in kustomize_files.references(SERVICES)["nameReference"]
     for spec in reference["fieldSpecs"]
-    if spec["group"] == kustomize_files.GROUP  # those of other groups are in tests/review/test_build_references.py
+    if spec.get("group") == identity.DYNAMO_GROUP  # tests/generate/test_names_of_workloads.py has those of other groups
+]
+OBJECTS = {target: target[1].lower() for _, _, target in EVERY} | {
+    ("", "ConfigMap"): "settings",
+    ("", "Secret"): "token",
+    ("", "PersistentVolumeClaim"): "cache",
+    (identity.DYNAMO_GROUP, GRAPH): "llm",
+}
+"""The names of the objects to which all references refer. The layer generates the first two, and each test has its graph."""
+WRITTEN = [
+    {"apiVersion": f"{group}/v1" if group else "v1", "kind": kind, "metadata": {"name": name}}
+    for (group, kind), name in OBJECTS.items()
+    if kind not in {"ConfigMap", "Secret", GRAPH}
 ]
 
 
@@ -57,9 +64,7 @@ def build(kustomize, tmp_path):
     """The build of resources with generated names and a prefix, by kind."""
 
     def built(resources, references):
-        claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "cache"}}
-        account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "account"}}
-        (tmp_path / "resources.yaml").write_text(yaml.safe_dump_all([*resources, claim, account]))
+        (tmp_path / "resources.yaml").write_text(yaml.safe_dump_all([*resources, *WRITTEN]))
         (tmp_path / "names.yaml").write_text(emitter.text(references))
         layer = {
             "namePrefix": "prod-",
@@ -103,7 +108,10 @@ def test_every_path_is_a_field():
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_reference_follows_its_object(version, build):
     """Each path of the file, tested with a resource that has every reference."""
-    rows = [(kind, path, target) for kind, path, target in EVERY if is_field(version, kind, path)]
+    targets = {
+        (kind, path): target for kind, path, target in EVERY if is_field(version, kind, path)
+    }  # one of several for a typed reference
+    rows = [(kind, path, target) for (kind, path), target in targets.items()]
     written: dict[str, Any] = {}
     for kind, path, target in rows:
         document = written.setdefault(kind, {**slips.other(kind, {}), "apiVersion": version})
@@ -112,7 +120,7 @@ def test_every_reference_follows_its_object(version, build):
     there = {kind: each["metadata"]["name"] for kind, each in built.items()}
     assert there["Secret"].startswith("prod-token-")
     assert there["ConfigMap"].startswith("prod-settings-")
-    assert [row for row in rows if found(built[row[0]], row[1]) != there[row[2]]] == []
+    assert [row for row in rows if found(built[row[0]], row[1]) != there[row[2][1]]] == []
 
 
 def test_a_component_of_v1beta1_needs_no_names(build):
@@ -121,7 +129,7 @@ def test_a_component_of_v1beta1_needs_no_names(build):
     spec = {"components": [{"name": "Any", "podTemplate": {"spec": {"containers": [main]}}}]}
     graph = {**slips.graph(spec), "apiVersion": "nvidia.com/v1beta1"}
     built = build([graph], kustomize_files.references())
-    (container,) = built[kustomize_files.GRAPH]["spec"]["components"][0]["podTemplate"]["spec"]["containers"]
+    (container,) = built[GRAPH]["spec"]["components"][0]["podTemplate"]["spec"]["containers"]
     assert container["envFrom"] == [{"secretRef": {"name": built["Secret"]["metadata"]["name"]}}]
 
 
@@ -130,13 +138,13 @@ def test_a_service_that_is_not_given_is_not_followed(build):
     graph = slips.graph(
         {"pvcs": [{"name": "cache"}], "services": {"Other": {"envFromSecret": "token", "volumeMounts": [{"name": "cache"}]}}}
     )
-    assert build([graph], kustomize_files.references())[kustomize_files.GRAPH]["spec"] == graph["spec"]
+    assert build([graph], kustomize_files.references())[GRAPH]["spec"] == graph["spec"]
 
 
 def test_a_name_that_is_no_objects_stays(build):
     """The object may exist in the cluster."""
     graph = slips.graph({"services": {"Worker": {"envFromSecret": "elsewhere"}}})
-    assert build([graph], kustomize_files.references(["Worker"]))[kustomize_files.GRAPH]["spec"] == graph["spec"]
+    assert build([graph], kustomize_files.references(["Worker"]))[GRAPH]["spec"] == graph["spec"]
 
 
 RENDER = """\

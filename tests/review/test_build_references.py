@@ -57,8 +57,8 @@ def test_pods_of_every_workload_get_the_names_of_generated_objects(build, orches
     }
     objects = rendered(orchestrator, **NODES)
     wrong, right = (build(objects, layer, names=names) for names in (False, True))
-    assert [*build_references.check_generated_names(right, Config())] == []
-    findings = [*build_references.check_generated_names(wrong, Config())]
+    assert [*build_references.check_names(right, Config())] == []
+    findings = [*build_references.check_names(wrong, Config())]
     assert {(finding.code, finding.ref.kind) for finding in findings if finding.ref} == {("DYN501", kind)}
     assert {str(finding.current) for finding in findings} == {"hf-token", "modes"}
     secret = next(item["metadata"]["name"] for item in wrong if item["kind"] == "Secret")
@@ -68,7 +68,7 @@ def test_pods_of_every_workload_get_the_names_of_generated_objects(build, orches
 def test_a_name_that_only_looks_like_a_hash_is_no_generated_name():
     """The Secret of the pods may be in the cluster."""
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "hf-token-production", "namespace": "team"}}
-    assert [*build_references.check_generated_names([*rendered(**NODES), secret], Config())] == []
+    assert [*build_references.check_names([*rendered(**NODES), secret], Config())] == []
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from krm_fn import results
-from krm_fn.kube import identity, labels, paths, stored_objects, values
+from krm_fn.kube import identity, labels, paths, references, stored_objects, values
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
@@ -40,24 +40,6 @@ _WITHOUT_PODS = (
     *(("scheduling.volcano.sh", ""), ("scheduling.run.ai", ""), ("scheduling.x-k8s.io", "PodGroup")),
 )
 """The kinds besides those of Kubernetes whose objects make no pods, by group and kind. An empty kind is every kind of the group."""
-
-_E = paths.EVERY
-_CONTAINERS = ("containers", "initContainers")
-REFERENCES: dict[str, tuple[Path, ...]] = {
-    "ConfigMap": (
-        *((field, _E, "env", _E, "valueFrom", "configMapKeyRef", "name") for field in _CONTAINERS),
-        *((field, _E, "envFrom", _E, "configMapRef", "name") for field in _CONTAINERS),
-        ("volumes", _E, "configMap", "name"),
-        ("volumes", _E, "projected", "sources", _E, "configMap", "name"),
-    ),
-    "Secret": (
-        *((field, _E, "env", _E, "valueFrom", "secretKeyRef", "name") for field in _CONTAINERS),
-        *((field, _E, "envFrom", _E, "secretRef", "name") for field in _CONTAINERS),
-        ("volumes", _E, "secret", "secretName"),
-        ("volumes", _E, "projected", "sources", _E, "secret", "name"),
-    ),
-}
-"""The fields of a pod spec that name a ConfigMap or a Secret."""
 
 
 class ClusterState(NamedTuple):
@@ -254,8 +236,7 @@ def _pod_specs(resource: Resource, namespace: str) -> Iterator[tuple[Service, An
 
 
 def _read_objects(pod_spec: Any, namespace: str) -> Iterator[ObjectKey]:
-    """Yields the keys of the ConfigMaps and Secrets that a pod reads."""
-    for kind, references in REFERENCES.items():
-        for _, name in paths.find(pod_spec, references):
-            if isinstance(name, str):
-                yield ObjectKey("", kind, namespace, name)
+    """Yields the keys of the ConfigMaps and Secrets that a pod needs when it starts."""
+    for reference in references.of_pod(pod_spec):
+        if (reference.group, reference.kind) in _DATA:
+            yield ObjectKey("", reference.kind, namespace, reference.name)

@@ -1,0 +1,193 @@
+"""Selectors in a build that select no pod of the build: of budgets, policies, Services and monitors, and of the pods themselves.
+
+An API server accepts a selector that selects nothing. A policy then protects no pod, and nobody sees it. The pods of a graph have its name
+in their labels, so a prefix in kustomize changes the labels, and no selector that a user wrote.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from krm_fn import results
+from krm_fn.config import Config
+from krm_fn.kube import identity, labels
+from krm_fn.kube.admission import selected_labels
+from krm_fn.kube.references import selector_fields
+from krm_fn.kube.references.selector_fields import Selector
+from krm_fn.kube.types import Resource
+from krm_fn.kube.values import text, texts
+from krm_fn.manifests import ownership
+from krm_fn.records import NamedTuple
+from krm_fn.resolve import cluster
+from krm_fn.results import Path, Result
+from krm_fn.review import pods
+
+_DYNAMO = "nvidia.com/"
+"""The prefix of labels that only a render writes on pods."""
+_ADDED = (
+    *("pod-template-hash", "pod-template-generation", "controller-revision-hash", "controller-uid", labels.OLD_JOB_NAME),
+    *("statefulset.kubernetes.io/", "apps.kubernetes.io/", "batch.kubernetes.io/", "leaderworkerset.sigs.k8s.io/", "grove.io/"),
+    *(labels.PART_OF, labels.MANAGED_BY, labels.TOPOLOGY_PREFIX, "topology.kubernetes.io/", "service.istio.io/", "security.istio.io/"),
+)
+"""Labels, or their prefixes, that controllers write on pods. A build does not show their values."""
+_SIMILAR = 0.8
+_SHORTEST = 5
+"""Words with fewer letters are often similar by accident."""
+
+
+class _Labelled(NamedTuple):
+    """The labels of a pod template or of a Service, with its namespace, its object and the path of its pod spec."""
+
+    namespace: str
+    labels: dict[str, Any]
+    resource: Resource
+    path: Path
+
+
+class _Wanted(NamedTuple):
+    """One label of a selector, with the values of which it wants one. `path` is the path of the label or of the expression."""
+
+    path: Path
+    key: str
+    values: tuple[str, ...]
+
+
+def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
+    """Yields a finding for each selector that selects no pod, or no Service, of the build, although it looks as if it should.
+
+    This is the case if the build has a value that is similar to the wanted one, and for labels that only renders write. A selector without
+    such labels may select pods of another build. `resources` are those after a render.
+    """
+    default = config.namespace or cluster.NAMESPACE
+    selectable = {"Pod": [*_pods(resources, default)], "Service": [*_services(resources, default)]}
+    for resource in resources:
+        namespace = identity.key(resource, default).namespace
+        for selector in () if identity.is_dynamo(resource) else selector_fields.of(resource):
+            if selector.template or not ownership.is_marked(resource):  # `finished_builds` compares selectors of generated objects
+                yield from _check(resource, namespace, selector, selectable[selector.field.selects])
+
+
+def _pods(resources: Sequence[Resource], default: str) -> Iterator[_Labelled]:
+    for resource in resources:
+        for template in pods.of(resource):
+            yield _Labelled(identity.key(resource, default).namespace, template.labels, resource, template.path)
+
+
+def _services(resources: Sequence[Resource], default: str) -> Iterator[_Labelled]:
+    for resource in resources:
+        if results.ref(resource)[:2] == ("v1", "Service"):
+            yield _Labelled(identity.key(resource, default).namespace, labels.of(resource), resource, ())
+
+
+def _check(resource: Resource, namespace: str, selector: Selector, selectable: Sequence[_Labelled]) -> Iterator[Result]:
+    namespaces = selector.namespaces or (namespace,)
+    near = [item for item in selectable if item.namespace in namespaces or selector_fields.EVERYWHERE in namespaces]
+    wanted, others = _requirements(selector)
+    if not wanted or any(_selects(wanted, others, item) for item in near):
+        return
+    own = [item for item in near if item.resource is resource and item.path == selector.template] if selector.field.is_own else near
+    if (mismatch := _similar(wanted, others, own)) is not None:
+        requirement, value = mismatch
+        is_certain = not selector.template and _is_renamed(requirement, value, results.ref(resource).name)
+        make = results.error if is_certain else results.warning
+        reason = (
+            f"this selector selects no {selector.field.selects} of the build: {requirement.key} is {value}, not {requirement.values[0]}"
+        )
+        fix = f"write {value}, for example with a patch in the layer with the function"
+        yield make("DYN670", f"{reason}; {fix}", results.ref(resource), requirement.path, current=requirement.values[0], proposed=value)
+    elif not selector.template and len(selector.path) == len(selector.field.path) and _is_main(selector):
+        yield from _unselected(resource, wanted, near)
+
+
+def _is_main(selector: Selector) -> bool:
+    """True for the selector of an object as a whole, and false for one of several peers."""
+    return selector_fields.EVERYWHERE not in selector.field.path
+
+
+def _unselected(resource: Resource, wanted: Sequence[_Wanted], near: Sequence[_Labelled]) -> Iterator[Result]:
+    """Yields a warning for a label that only renders write, and that no pod of the namespace has with this value."""
+    rendered = [item for item in near if ownership.is_marked(item.resource)]
+    for requirement in wanted if rendered else ():
+        values = {text(item.labels.get(requirement.key)) for item in rendered} - {""}
+        if requirement.key.startswith(_DYNAMO) and values.isdisjoint(requirement.values):
+            known = f"the pods have {', '.join(sorted(values))}" if values else "no pod has this label"
+            message = (
+                f"this selector selects nothing of the build: {known}; correct the label, or check this object together with its graph"
+            )
+            yield results.warning("DYN670", message, results.ref(resource), requirement.path, current=requirement.values[0])
+            return
+
+
+def _requirements(selector: Selector) -> tuple[list[_Wanted], list[dict[str, Any]]]:
+    """Returns the wanted labels, and the other expressions, without labels that controllers write."""
+    below = () if selector.field.is_map else ("matchLabels",)
+    wanted = [_Wanted((*selector.path, *below, key), key, (value,)) for key, value in selector.labels.items() if not key.startswith(_ADDED)]
+    others = []
+    for index, expression in enumerate(selector.expressions):
+        key, values = text(expression.get("key")), tuple(texts(expression.get("values")))
+        if key.startswith(_ADDED):
+            continue
+        if expression.get("operator") == "In" and values:
+            wanted.append(_Wanted((*selector.path, "matchExpressions", index, "values", 0), key, values))
+        else:
+            others.append({"key": key, "operator": expression.get("operator"), "values": list(values)})
+    return wanted, others
+
+
+def _selects(wanted: Sequence[_Wanted], others: Sequence[dict[str, Any]], item: _Labelled) -> bool:
+    exact = all(item.labels.get(requirement.key) in requirement.values for requirement in wanted)
+    return exact and selected_labels.matches({"matchExpressions": others}, item.labels)
+
+
+def _similar(wanted: Sequence[_Wanted], others: Sequence[dict[str, Any]], near: Sequence[_Labelled]) -> tuple[_Wanted, str] | None:
+    """Returns the first label that would have to change, and its new value, so that the selector selects something; None without one.
+
+    All labels that differ must be similar. The pods with the fewest such labels count.
+    """
+    best: list[tuple[_Wanted, str]] = []
+    for item in near:
+        differing = [requirement for requirement in wanted if item.labels.get(requirement.key) not in requirement.values]
+        pairs = [(requirement, text(item.labels.get(requirement.key))) for requirement in differing]
+        is_candidate = selected_labels.matches({"matchExpressions": others}, item.labels) and all(_are_similar(*pair) for pair in pairs)
+        if pairs and is_candidate and (not best or len(pairs) < len(best)):
+            best = pairs
+    return best[0] if best else None
+
+
+def _are_similar(requirement: _Wanted, value: str) -> bool:
+    return any(_is_similar(wanted, value, is_dynamo=requirement.key.startswith(_DYNAMO)) for wanted in requirement.values)
+
+
+def _is_similar(wanted: str, value: str, *, is_dynamo: bool) -> bool:
+    """True if a value is the wanted one with an insertion, such as a prefix, or with a typing mistake in one of its words.
+
+    Only renders write Dynamo's labels. In other labels, `web` and `web-api` are two programs.
+    """
+    if is_dynamo and wanted and any(_insertions(wanted, value)):
+        return True
+    pairs = [(word, other) for word, other in zip(wanted.split("-"), value.split("-"), strict=False) if word != other]
+    if wanted.count("-") != value.count("-") or len(pairs) != 1:
+        return False
+    ((word, other),) = pairs
+    is_word = min(len(word), len(other)) >= _SHORTEST and f"{word}{other}".isalpha()
+    return is_word and difflib.SequenceMatcher(None, word, other).ratio() >= _SIMILAR
+
+
+def _is_renamed(requirement: _Wanted, value: str, name: str) -> bool:
+    """True if a label of Dynamo differs by a prefix or suffix that the object with the selector has in its name, too."""
+    inserted = [text for wanted in requirement.values for text in _insertions(wanted, value)]
+    return requirement.key.startswith(_DYNAMO) and any(name.startswith(text) or name.endswith(text) for text in inserted)
+
+
+def _insertions(wanted: str, value: str) -> Iterator[str]:
+    """Yields each text whose insertion makes `value` of `wanted`.
+
+    >>> [*_insertions("team-chat", "team-eu-chat")], [*_insertions("chat", "cheat-sheet")]
+    (['-eu', 'eu-'], [])
+    """
+    added = len(value) - len(wanted)
+    for at in range(len(wanted) + 1) if added > 0 else ():
+        if value.startswith(wanted[:at]) and value.endswith(wanted[at:]):
+            yield value[at : at + added]
