@@ -32,10 +32,23 @@ from krm_fn.results import Result
     is_flag=True,
     help="Write nothing. Fail if a committed render is out of date: the files of --output-dir, otherwise all in the folders PATH.",
 )
+@click.option(
+    "--accept-functions",
+    is_flag=True,
+    help="With --check, only warn about kpt packages that krm-fn cannot render, because they have other functions.",
+)
 @command_options.policy
 @click.pass_context
 def render(  # noqa: PLR0913 - one for each option
-    ctx: click.Context, *, given: Inputs, policy: Policy, style: str | None, folder: Path | None, prune: bool, check: bool
+    ctx: click.Context,
+    *,
+    given: Inputs,
+    policy: Policy,
+    style: str | None,
+    folder: Path | None,
+    prune: bool,
+    check: bool,
+    accept_functions: bool,
 ) -> None:
     """Print the native objects of Dynamo resources.
 
@@ -58,7 +71,9 @@ def render(  # noqa: PLR0913 - one for each option
       krm-fn render --check
     """  # noqa: D301 - click reads the backspace
     if check and not folder:
-        ctx.exit(_check_committed(given, policy))
+        ctx.exit(_check_committed(given, policy, accept_functions=accept_functions))
+    if accept_functions:
+        raise click.UsageError("--accept-functions needs --check without --output-dir")
     if not command_options.has_paths(ctx):
         raise click.UsageError("Missing argument 'PATH...'.")
     if prune and not folder:
@@ -84,8 +99,11 @@ def render(  # noqa: PLR0913 - one for each option
         command_output.write(command_output.resources(rendered, style or "yaml"), style or "yaml")
 
 
-def _check_committed(given: Inputs, policy: Policy) -> int:
-    """Compares the committed renders of folders with new renders. Returns the exit code."""
+def _check_committed(given: Inputs, policy: Policy, *, accept_functions: bool) -> int:
+    """Compares the committed renders of folders with new renders. Returns the exit code.
+
+    A committed render that cannot be compared is an error, unless the user accepts packages with other functions.
+    """
     findings: list[Result] = []
     names: list[str] = []
     for path in given.paths:
@@ -94,16 +112,22 @@ def _check_committed(given: Inputs, policy: Policy) -> int:
         state = repository_states.read(path, given, None).new
         unknown = [result for root in state.roots if not root.is_known for result in root.sources.results]
         findings += [result for result in (*state.results, *unknown) if result.severity == "error"]
+        findings += [_accepted(result) if accept_functions else result for result in state.unjudged]
         names += state.committed
     if not names and not findings:
         message = "no committed render is here, or its source is not; name the folder that has both"
         findings = [results.error("DYN001", message)]
     finding_formats.print_text([], findings)
-    if not findings and not policy.quiet:
+    if names and not results.failed(findings) and not policy.quiet:
         command_output.print_line(
             f"{len(names)} committed render{'s are' if len(names) > 1 else ' is'} up to date: {shlex.join(names)}", err=True
         )
-    return int(bool(findings))
+    return int(results.failed(findings))
+
+
+def _accepted(result: Result) -> Result:
+    """Returns the finding about a package with other functions as a warning."""
+    return result._replace(severity="warning") if result.code == "DYN721" else result
 
 
 def _check_folder(folder: Path, rendered: list[Resource]) -> int:

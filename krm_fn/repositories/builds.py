@@ -22,6 +22,8 @@ from krm_fn.results import Result
 from krm_fn.yamlio import emitter
 
 _KUSTOMIZE, _KUBECTL, _KPT = "kustomize", "kubectl", "kpt"
+_MUTATORS = "mutators"
+_STEPS = (_MUTATORS, "validators")
 _LONGEST = 600  # characters of the message of a program
 
 
@@ -111,16 +113,18 @@ def _without_origin(value: dict[str, object]) -> dict[str, object]:
 def kpt(tree: Tree, root: Root, programs: Programs) -> RootBuild:
     """Renders a kpt package in place, in the copy. The new files are those of the package; no resource is returned.
 
-    A package whose pipeline has only krm-fn is rendered. Other functions need a container engine or run programs of the repository.
+    A package whose only mutator is krm-fn is rendered. Other functions need a container engine or run programs of the repository. Those
+    among the validators are left out, because kpt ignores what they return: https://kpt.dev/book/04-using-functions/.
     """
     kptfiles = [name for name in tree.below(root.folder) if posixpath.basename(name) == KPTFILE]
-    functions = [(name, function) for name in kptfiles for function in _functions(tree, name)]
-    if not functions:
-        return RootBuild([], [], _KPT)
-    problems = [_foreign(tree, name, function) for name, function in functions if not _is_ours(function)]
+    functions = [(name, step, function) for name in kptfiles for step in _STEPS for function in _functions(tree, name, step)]
+    others = [(step, _foreign(tree, name, step, function)) for name, step, function in functions if not _is_ours(function)]
+    if any(step == _MUTATORS for step, _ in others):
+        return RootBuild([], [finding for step, finding in others if step == _MUTATORS])
+    notes = [finding for _, finding in others]
+    if len(others) == len(functions):
+        return RootBuild([], notes, _KPT)
     location = tree.read(functions[0][0]).sources[0].location()
-    if problems:
-        return RootBuild([], problems)
     if not (program := private_programs.find(_KPT)):
         message = "the package is not rendered again, because kpt is not installed; install it to compare its files with a new render"
         return RootBuild([], [results.warning("DYN594", message, **location)])
@@ -132,16 +136,12 @@ def kpt(tree: Tree, root: Root, programs: Programs) -> RootBuild:
     if process.problem:
         message = f"the package is not rendered: {_KPT} {process.problem}: {_message(tree, process.messages)}; repair the package"
         return RootBuild([], [results.error("DYN593", message, **location)])
-    return RootBuild([], [], _KPT)
+    return RootBuild([], notes, _KPT)
 
 
-def _functions(tree: Tree, name: str) -> list[Any]:
+def _functions(tree: Tree, name: str, step: str) -> list[Any]:
     sources = tree.read(name).sources
-    value = sources[0].value if len(sources) == 1 else None
-    return [function for part in _STEPS for function in entries(value, "pipeline", part)]
-
-
-_STEPS = ("mutators", "validators")
+    return entries(sources[0].value if len(sources) == 1 else None, "pipeline", step)
 
 
 def _is_ours(function: Any) -> bool:
@@ -150,21 +150,20 @@ def _is_ours(function: Any) -> bool:
     return kustomizations.is_our_program(program) if program else kustomizations.is_our_image(text_of(function, "image"))
 
 
-def _foreign(tree: Tree, name: str, function: Any) -> Result:
+def _foreign(tree: Tree, name: str, step: str, function: Any) -> Result:
+    """Returns the warning about a mutator that krm-fn does not run, or the note about a validator."""
     written = text_of(function, "image") or text_of(function, "exec") or "without a name"
+    location = tree.read(name).sources[0].location(("pipeline", step))
+    if step != _MUTATORS:
+        return results.info("DYN595", f"krm-fn does not run the validator {written}, so only kpt judges the package by it", **location)
     message = f"the package is not rendered: krm-fn does not run the function {written}; its files are checked as they are"
-    return results.warning(
-        "DYN595", f"{message}, so render the package before you commit", **tree.read(name).sources[0].location(("pipeline",))
-    )
+    return results.warning("DYN595", f"{message}, so render the package before you commit", **location)
 
 
 def _with_our_program(kptfile: dict[str, Any]) -> dict[str, Any]:
-    """Returns a Kptfile in which krm-fn runs as a program, not as a container."""
-    pipeline = dict(kptfile["pipeline"])
-    for part in _STEPS:
-        if part in pipeline:
-            pipeline[part] = [_as_program(function) for function in pipeline[part]]
-    return {**kptfile, "pipeline": pipeline}
+    """Returns a Kptfile in which krm-fn runs as a program, not as a container, and no other function runs."""
+    steps = {step: [_as_program(function) for function in entries(kptfile, "pipeline", step) if _is_ours(function)] for step in _STEPS}
+    return {**kptfile, "pipeline": {**(kptfile.get("pipeline") or {}), **steps}}
 
 
 def _as_program(function: dict[str, Any]) -> dict[str, Any]:

@@ -215,11 +215,16 @@ def render_command(output: Output, render: Render) -> str:
     target = f"--output-dir {shlex.quote(output.label)} --prune" if output.is_folder else f"> {shlex.quote(output.label)}"
     folder = shlex.quote(render.name)
     if render.root.kind == "kpt":
-        return f"kpt fn render --allow-exec {folder}"
+        return kpt_command(render.name)
     if render.root.kind == "kustomize":
         build = f"kustomize build {_FLAGS} {folder}"
         return f"{build} | krm-fn render - {target}" if output.is_folder else f"{build} {target}"
     return f"krm-fn render {' '.join(shlex.quote(file) for file in render.files)} {target}"
+
+
+def kpt_command(folder: str) -> str:
+    """Returns the command that renders a kpt package again."""
+    return f"kpt fn render --allow-exec {shlex.quote(folder)}"
 
 
 def by_key(resources: Iterable[Resource], namespace: str = "") -> dict[ObjectKey, Resource]:

@@ -70,7 +70,7 @@ class RepositoryState(NamedTuple):
     """The roots of a state, findings about the state as a whole, and the number of roots without a Dynamo resource.
 
     `files` counts the files that are not read, by reason. `committed` are the names of the committed renders that were compared with a
-    new render.
+    new render, and `unjudged` the errors about those that cannot be compared.
     """
 
     roots: list[RootState]
@@ -78,6 +78,7 @@ class RepositoryState(NamedTuple):
     skipped: int = 0
     files: Counter[str] = Counter()
     committed: tuple[str, ...] = ()
+    unjudged: tuple[Result, ...] = ()
 
 
 class RootListing(NamedTuple):
@@ -129,8 +130,10 @@ def read(repository: RootListing, programs: Programs, unchanged: Collection[str]
     remote = [finding for root in listing.roots if root not in relevant for finding in _remote(root, listing)]
     findings = [*listing.results, *remote, *compared, *packages, *(_not_listed(tree, name) for name in unlisted)]
     shown = [state for state in states if _is_shown(state)]
-    names = (*(output.label for output, _ in matches), *(tree.shown(folder) for folder, written in reader.packages.items() if written))
-    return RepositoryState(shown, findings, len(listing.roots) - len(relevant), listing.skipped, names)
+    packages_compared = [state.name for state in states if reader.is_rendered(state)]
+    names = (*(output.label for output, _ in matches), *packages_compared)
+    unjudged = tuple(finding for state in states for finding in reader.unjudged(state))
+    return RepositoryState(shown, findings, len(listing.roots) - len(relevant), listing.skipped, names, unjudged)
 
 
 def _is_shown(state: RootState) -> bool:
@@ -161,6 +164,9 @@ def _names_of_outputs(tree: Tree, listing: Roots) -> list[str]:
     plain = [name for root in listing.roots if root.kind == "folder" for name in root.files]
     parts = [name for closure in listing.closures.values() for name in closure.files]
     return [name for name in dict.fromkeys((*plain, *listing.unlisted, *parts)) if tree.contains(name)]
+
+
+_RENDERED = "rendered"
 
 
 class _Reader(NamedTuple):
@@ -210,7 +216,7 @@ class _Reader(NamedTuple):
         loaded = self._loaded(rendered, names, root, ())
         loaded = loaded._replace(results=[*build.results, *loaded.results])
         is_known = not results.failed(build.results)
-        return self._state(root, f"rendered with {build.program}" if build.program else "read as it is", loaded, is_known=is_known)
+        return self._state(root, f"{_RENDERED} with {build.program}" if build.program else "read as it is", loaded, is_known=is_known)
 
     def folder(self, root: Root, omitted: Iterable[Source]) -> RootState:
         """Reads the plain files of a root, without some of their documents."""
@@ -301,13 +307,29 @@ class _Reader(NamedTuple):
                     return []
         return committed.findings(output, render, differences)
 
+    def is_rendered(self, state: RootState) -> bool:
+        """True for a kpt package with a committed render that was rendered again."""
+        return bool(self.packages.get(state.root.folder)) and state.is_known and state.how.startswith(_RENDERED)
+
+    def unjudged(self, state: RootState) -> Iterator[Result]:
+        """Yields the error about the committed render of a kpt package that was not rendered again."""
+        if not self.packages.get(state.root.folder) or not state.is_known or self.is_rendered(state):
+            return
+        for finding in state.sources.results:
+            if finding.code == "DYN594":  # kpt is not installed
+                yield finding._replace(severity="error")
+        if functions := [finding for finding in state.sources.results if finding.code == "DYN595"]:
+            message = (
+                f"krm-fn cannot tell if the committed render of {state.name} is up to date, because it does not run the other functions of "
+                f"the package; run `{committed.kpt_command(state.name)}` in CI and look for changes with git, or use --accept-functions"
+            )
+            yield functions[0]._replace(severity="error", code="DYN721", message=message)
+
     def compared_package(self, state: RootState) -> list[Result]:
         """Returns the findings about the files of a kpt package that its render changes."""
-        if state.root.kind != "kpt" or not state.is_known or not state.how.startswith("rendered"):
+        if not self.is_rendered(state):
             return []
-        if not (written := self.packages[state.root.folder]):
-            return []
-        output = Output(state.name, frozenset(), written, [], is_folder=True)
+        output = Output(state.name, frozenset(), self.packages[state.root.folder], [], is_folder=True)
         render = self.render(state, state.name, state.sources.resources)
         rendered = {key: value for key, value in render.objects.items() if committed.is_output(value)}
         return committed.findings(output, render, committed.compare(output, render._replace(objects=rendered)))
