@@ -16,8 +16,9 @@ from krm_fn.expand import KnownItems
 from krm_fn.files.sources import Sources
 from krm_fn.repositories.states import RootState
 from krm_fn.results import Result
-from krm_fn.review.diff import json_diff, markdown_diff, rendered_state
+from krm_fn.review.diff import fleet_formats, json_diff, rendered_state
 from krm_fn.review.diff.diff_report import Report
+from krm_fn.review.diff.fleet_formats import RootComparison
 
 
 class StatePair(NamedTuple):
@@ -144,40 +145,30 @@ def _skipped(pairs: Sequence[StatePair], old: str) -> list[str]:
 
 
 def write(formats: Mapping[str, Callable[[Report], str]], style: str, reports: Sequence[RootReport], findings: list[Result]) -> str:
-    """Returns the report in a format. Comparisons of several roots are one after the other, each with the name of its root."""
+    """Returns the report in a format. Of several roots, it begins with one line about all, and roots with equal effects are one block."""
     if len(reports) == 1:
         (only,) = reports
         return formats[style](only.content._replace(findings=[*findings, *only.content.findings]))
+    roots = [RootComparison(entry.root, entry.title, entry.content) for entry in reports]
     if style == "json":
-        return _json(reports, formats[style], findings)
-    texts = [(entry.title, formats[style](entry.content)) for entry in reports]
-    if style == "markdown":
-        return _markdown(texts, findings)
-    parts = [f"{escaping.joined([f'== {name}'])}{text}" for name, text in texts]
-    return "\n".join([*parts, escaping.joined(map(report.entry, findings))] if findings else parts)
+        return _json(reports, roots, formats[style], findings)
+    return FORMATS[style](roots, findings)
 
 
-def _markdown(texts: Sequence[tuple[str, str]], findings: list[Result]) -> str:
-    """Returns the comparisons as one comment. Beyond the limit of a comment, only the verdict of a root is shown."""
-    notes = "".join(map(markdown_diff.finding, findings))[: markdown_diff.LIMIT // 4]
-    verdicts = [f"## {markdown_diff.code(name)}\n\n{_verdict(text)}" for name, text in texts]
-    left = markdown_diff.LIMIT - len(notes) - sum(map(len, verdicts))
-    parts = []
-    for (name, text), verdict in zip(texts, verdicts, strict=True):
-        whole = f"## {markdown_diff.code(name)}\n\n{text}"
-        fits = len(whole) - len(verdict) < left
-        left -= len(whole) - len(verdict) if fits else 0
-        parts.append(whole if fits else f"{verdict}\nA comment has a limit, so the details of this root are left out.\n")
-    return "\n".join([*parts, notes] if notes else parts)
+FORMATS = {"markdown": fleet_formats.markdown, "text": fleet_formats.text}
+"""The functions that write a report about several roots, by the name of the format."""
 
 
-def _verdict(text: str) -> str:
-    return "\n\n".join(text.split("\n\n")[:2]).rstrip() + "\n"
-
-
-def _json(reports: Sequence[RootReport], write_report: Callable[[Report], str], findings: list[Result]) -> str:
-    roots = [{**_root_fields(entry), **json.loads(write_report(entry.content))} for entry in reports]
-    document = {"formatVersion": json_diff.FORMAT_VERSION, "roots": roots, "findings": [report.json_fields(result) for result in findings]}
+def _json(
+    reports: Sequence[RootReport], comparisons: Sequence[RootComparison], write_report: Callable[[Report], str], findings: list[Result]
+) -> str:
+    document = {
+        "formatVersion": json_diff.FORMAT_VERSION,
+        "headline": fleet_formats.verdict(comparisons).headline,
+        "roots": [{**_root_fields(entry), **json.loads(write_report(entry.content))} for entry in reports],
+        "alike": [group.numbers for group in fleet_formats.groups(comparisons)],
+        "findings": [report.json_fields(result) for result in findings],
+    }
     return escaping.json_text(document, 2) + "\n"
 
 

@@ -57,8 +57,28 @@ def kustomize(tree: Tree, root: Root, closure: Closure, programs: Programs) -> R
     sources, problem = _output(tree, root, closure, process)
     if problem:
         message = f"the root is not built: {name} {problem}: {_message(tree, process.messages)}; repair the Kustomization"
+        location = _problem_location(closure, process.messages) or location
         return RootBuild([], [results.error("DYN593", message, **location)], "", _output(tree, root, closure, again)[0])
     return RootBuild(sources, [*function_layers.check(tree, closure, sources), *mixed_versions.check(sources)], name)
+
+
+def _problem_location(closure: Closure, messages: str) -> dict[str, Any]:
+    """Returns the location of the entry of a Kustomization that kustomize names, as written or with its folder; empty if it names none.
+
+    Paths contain each other, so the longest one counts.
+    """
+    locations: dict[int, tuple[Source, results.Path]] = {}
+    for folder, source in closure.folders.items():
+        for path, written in kustomizations.named_paths(source.value):
+            names = (written, posixpath.normpath(posixpath.join(folder, written)))
+            length = max((len(name) for name in names if name in messages), default=0)
+            if path and length:
+                locations.setdefault(length, (source, path))
+    if not locations:
+        return {}
+    source, field = locations[max(locations)]
+    location: dict[str, Any] = source.location(field)
+    return location
 
 
 def _output(tree: Tree, root: Root, closure: Closure, process: CommandResult) -> tuple[list[Source], str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from krm_fn import project, results
-from krm_fn.files import selection
+from krm_fn.files import reading, selection
 from krm_fn.files.reading import Source
 from krm_fn.kube import labels
 from krm_fn.repositories.tree import Tree, entries, field, text_of
@@ -73,7 +73,7 @@ def closure(tree: Tree, folder: str) -> Closure:
 
 
 def _targets(folder: str, kustomization: Source) -> Iterator[str]:
-    for _, written in _paths(kustomization.value):
+    for _, written in named_paths(kustomization.value):
         if not written.startswith("/"):
             yield posixpath.normpath(posixpath.join(folder, written))
 
@@ -82,9 +82,12 @@ def _problems(tree: Tree, folder: str, kustomization: Source) -> Iterator[Result
     """Yields the findings about one Kustomization that prevent a build."""
     yield from _unknown_fields(kustomization)
     yield from _helm(kustomization)
-    for path, written in _paths(kustomization.value):
+    for path, written in named_paths(kustomization.value):
         target = posixpath.normpath(posixpath.join(folder, written))
-        if _REMOTE.search(written) and not tree.path(target).exists():
+        if module := _submodule(tree, target):
+            message = f"{written} is in the submodule {module}, whose files are in another repository"
+            yield _problem(kustomization, path, "DYN596", f"{message}; {_VENDOR}")
+        elif _REMOTE.search(written) and not tree.path(target).exists():
             yield _problem(kustomization, path, "DYN596", f"{written} is not in the repository; {_VENDOR}")
         elif written.startswith("/") or not tree.contains(target):
             yield _problem(kustomization, path, "DYN596", f"{written} leads out of the repository; {_VENDOR}")
@@ -92,6 +95,16 @@ def _problems(tree: Tree, folder: str, kustomization: Source) -> Iterator[Result
             yield _problem(kustomization, path, "DYN593", f"the folder {written} has no Kustomization; list its files, or add one")
     for inline in inline_plugins(kustomization.value):
         yield from _foreign(kustomization, inline)
+
+
+def _submodule(tree: Tree, target: str) -> str:
+    """Returns the submodule of git in which a path is, if its files are not there; empty otherwise."""
+    file = tree.path(".gitmodules")
+    if tree.path(target).exists() or not file.is_file() or file.is_symlink():
+        return ""
+    fields = (line.partition("=") for line in reading.data(str(file)).decode(errors="replace").splitlines())
+    folders = [value.strip() for name, _, value in fields if name.strip() == "path" and value.strip()]
+    return next((folder for folder in folders if target == folder or target.startswith(f"{folder}/")), "")
 
 
 def unreadable(tree: Tree, folder: str) -> Iterator[Result]:
@@ -119,7 +132,7 @@ def _unknown_fields(kustomization: Source) -> Iterator[Result]:
 def included(tree: Tree, folder: str) -> Iterator[str]:
     """Yields the folders that the Kustomization of a folder includes directly."""
     kustomization = tree.kustomization(folder)
-    for _, written in _paths(kustomization.value) if kustomization else ():
+    for _, written in named_paths(kustomization.value) if kustomization else ():
         target = posixpath.normpath(posixpath.join(folder, written))
         if tree.is_folder(target):
             yield target
@@ -130,7 +143,7 @@ def is_component(kustomization: Source) -> bool:
     return text_of(kustomization.value, "kind") == "Component"
 
 
-def _paths(value: dict[str, Any]) -> Iterator[tuple[results.Path, str]]:
+def named_paths(value: dict[str, Any]) -> Iterator[tuple[results.Path, str]]:
     """Yields the paths and addresses in a Kustomization, each with the path of its field."""
     for name in (*_RESOURCES, *_PLUGINS):
         for number, entry in enumerate(entries(value, name)):

@@ -62,6 +62,14 @@ def of_render(resources: Sequence[Resource], config: Config) -> list[Requirement
     ]
 
 
+def of_objects(objects: Iterable[tuple[ObjectKey, Resource]]) -> list[Requirement]:
+    """Finds what finished objects need, without what is among them. No requirement has an author: nobody says who wrote the objects."""
+    by_key = dict(objects)
+    known = {*by_key, *(key._replace(namespace="") for key in by_key)}
+    needed = (requirement for key, resource in by_key.items() for requirement in _of_object(resource, key.namespace))
+    return [requirement for requirement in needed if requirement.key not in known and not _is_built_in(requirement.key)]
+
+
 def definitions(rendered: Iterable[Resource]) -> list[tuple[str, str]]:
     """Lists the API version and the kind of each rendered object whose kind comes from a CustomResourceDefinition, each once."""
     written = [resource for resource in rendered if not labels.is_local(resource)]

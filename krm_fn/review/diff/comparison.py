@@ -26,6 +26,7 @@ class Diff(NamedTuple):
     `origins` has the fields that make a change, by the number of the change and of its field; the number of the field is None for the
     object as a whole. `failed` are the Dynamo resources whose objects are not compared, because one of the states does not render.
     `updates` are the findings about changes of Dynamo resources themselves, and `refused` the resources whose change a cluster refuses.
+    `is_partial`: a part of a state cannot be read, so there may be more changes.
     """
 
     changes: tuple[ObjectChange, ...]
@@ -35,6 +36,7 @@ class Diff(NamedTuple):
     findings: tuple[Result, ...] = ()
     updates: tuple[Result, ...] = ()
     refused: tuple[ObjectKey, ...] = ()
+    is_partial: bool = False
 
     @property
     def differing(self) -> list[tuple[int, ObjectChange]]:
@@ -82,7 +84,9 @@ def compare(old: RenderedState, new: RenderedState, nodes: Sequence[Resource] | 
     findings = (*not_compared(old, new), *moved_graphs.check(old, new))
     update_findings = tuple(_updates(old, new))
     refused = tuple(sorted({_key(result, new) for result in update_findings if result.severity == "error"}))
-    return Diff(shown, outcomes, origins, tuple(sorted(_unknown(old, new))), findings, update_findings, refused)
+    return Diff(
+        shown, outcomes, origins, tuple(sorted(_unknown(old, new))), findings, update_findings, refused, old.is_partial or new.is_partial
+    )
 
 
 def _updates(old: RenderedState, new: RenderedState) -> Iterator[Result]:

@@ -46,12 +46,20 @@ def verdict(diffs: Sequence[Diff]) -> Verdict:
     failed = [key for diff in diffs for key in diff.failed]
     first = [(f"Not compared, because one of the states has errors: {_names(failed)}.", "error")] * bool(failed)
     differing = [diff for diff in diffs if diff.differing or diff.refused]
+    partial = [diff for diff in diffs if diff.is_partial]
     if not differing:
-        return Verdict(first or [("The states are the same: no object changes.", "same")], [])
+        return Verdict(first or [_partial(partial, diffs) if partial else ("The states are the same: no object changes.", "same")], [])
     first += [*_losses(differing), *_restarts(differing), *_creations(differing), *_other_effects(differing), *_gpus_of(differing)]
     if len(diffs) > 1:
         first.append((f"{len(differing)} of {len(diffs)} roots change.", ""))
-    return Verdict(first, [*_refused(differing), *(sentence for diff in differing for sentence in _needed_gpus(diff))])
+    others = [*_refused(differing), *_needed_gpus(differing)]
+    return Verdict(first, [*others, *([_partial(partial, diffs)] if partial else [])])
+
+
+def _partial(partial: Sequence[Diff], diffs: Sequence[Diff]) -> Sentence:
+    """Returns the sentence about roots of which a part is not known."""
+    subject = "A part of one of the states" if len(diffs) == 1 else f"A part of {len(partial)} of {len(diffs)} roots"
+    return f"{subject} cannot be read, so it is not compared; repair the errors below.", "error"
 
 
 def _losses(diffs: Sequence[Diff]) -> Iterator[Sentence]:
@@ -146,18 +154,21 @@ def _refused(diffs: Sequence[Diff]) -> Iterator[Sentence]:
         yield f"{changes} refused: {_names(refused)}.", "refused"
 
 
-def _needed_gpus(diff: Diff) -> Iterator[Sentence]:
-    """Yields the sentence that compares the GPUs that the rollouts need with the free GPUs."""
-    forecast = diff.forecast
-    stuck = [outcome.key.name for outcome in forecast.outcomes if outcome.stuck]
-    if stuck:
-        subject, verb = ("The rollout", "is stuck") if len(stuck) == 1 else ("The rollouts", "are stuck")
-        free = f"{_gpus(forecast.needed)} must be free, and {forecast.free} {'is' if forecast.free == 1 else 'are'}"
-        yield f"{subject} of {_listed(stuck)} {verb}: {free}.", "stuck"
-    elif forecast.free is not None and forecast.needed:
+def _needed_gpus(diffs: Sequence[Diff]) -> Iterator[Sentence]:
+    """Yields the sentences that compare the GPUs that the rollouts need with the free GPUs."""
+    for diff in diffs:
+        forecast = diff.forecast
+        stuck = [outcome.key.name for outcome in forecast.outcomes if outcome.stuck]
+        if stuck:
+            subject, verb = ("The rollout", "is stuck") if len(stuck) == 1 else ("The rollouts", "are stuck")
+            free = f"{_gpus(forecast.needed)} must be free, and {forecast.free} {'is' if forecast.free == 1 else 'are'}"
+            yield f"{subject} of {_listed(stuck)} {verb}: {free}.", "stuck"
+    needing = [diff.forecast for diff in diffs if diff.forecast.needed and not any(outcome.stuck for outcome in diff.forecast.outcomes)]
+    needed = sum(forecast.needed for forecast in needing)
+    if needing and all(forecast.free is not None for forecast in needing):
         yield "The rollouts fit on the nodes.", "same"
-    elif forecast.needed:
-        yield f"The rollouts need {forecast.needed} free GPU{'s' * (forecast.needed > 1)}.", ""
+    elif needed:
+        yield f"The rollouts need {needed} free GPU{'s' * (needed > 1)}.", ""
 
 
 def title(service: Service) -> str:
@@ -176,7 +187,7 @@ def _titles(diffs: Sequence[Diff], services: Iterable[Service]) -> str:
     names = (title(service) if has_graphs or has_namespaces else service.name for service in services)
     if has_namespaces:
         names = (f"{service.namespace}/{title(service)}" for service in services)
-    return _listed([*dict.fromkeys(names)])
+    return _listed([*dict.fromkeys(names)], _MOST_NAMES if len(diffs) == 1 else _FEW_NAMES)
 
 
 def _services(count: int, effect: str) -> str:

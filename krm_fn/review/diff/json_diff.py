@@ -6,7 +6,7 @@ from typing import Any
 
 from krm_fn import escaping, report, results
 from krm_fn.kube.identity import ObjectKey
-from krm_fn.review.diff import addresses, diff_report
+from krm_fn.review.diff import addresses, advice, diff_report, headline
 from krm_fn.review.diff.diff_report import Report
 from krm_fn.review.forecast import Gpus, ObjectForecast
 from krm_fn.review.forecast.rollouts import Service
@@ -30,12 +30,14 @@ def write(content: Report) -> str:
             "restarting": [_service(service) for service in forecast.restarting],
             "deleted": [_service(service) for service in forecast.deleted],
             "created": [_service(service) for service in forecast.created],
+            "mustExist": [_key(key) for key in advice.requirements(content.diff)],
             "addresses": {"lost": [*changed.lost], "added": [*changed.added]},
             "gpus": {**_gpus(forecast.gpus), "needed": forecast.needed, "free": forecast.free},
             "refused": len(content.diff.refused) + sum(outcome.effect == "refused" for outcome in forecast.outcomes),
             "unknown": [_key(key) for key in content.diff.failed],
             "stuck": None if forecast.free is None else any(outcome.stuck for outcome in forecast.outcomes),
         },
+        "revert": {"headline": headline.verdict([advice.reverted(content.diff)]).headline},
         "objects": [_object(content, number, change, forecast.outcomes[number]) for number, change, _ in content.objects],
         "findings": [report.json_fields(result) for result in content.findings],
     }

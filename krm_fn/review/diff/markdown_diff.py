@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from krm_fn import report
 from krm_fn.results import Result
-from krm_fn.review.diff import diff_report, headline
+from krm_fn.review.diff import advice, diff_report, headline
 from krm_fn.review.diff.diff_report import Report, Row
 from krm_fn.review.diff.headline import Sentence, Verdict
 from krm_fn.schema.object_changes import FieldChange, ObjectChange
@@ -25,14 +25,32 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&!$])")
 
 def write(content: Report) -> str:
     """Returns the comparison, cut to the limit by whole objects, which are then named."""
-    parts = [head(diff_report.verdict(content))]
+    parts = [head(diff_report.verdict(content)), advice_lines(advice.of([content.diff], [content.diff]))]
     if content.diff.differing:
-        parts.append(fitting(_table(diff_report.rows(content)), _TABLE, "| … | and {} more services | | |\n"))
-        parts.append(fitting((finding(result) for result in content.findings), _FINDINGS, "- and {} more findings\n"))
-        parts.append(_objects(content, LIMIT - sum(len(part) + 1 for part in parts)))
-    else:
-        parts.append(fitting((finding(result) for result in content.findings), _FINDINGS, "- and {} more findings\n"))
+        parts.append(_table(diff_report.rows(content)))
+    parts.append(details(content, LIMIT - sum(len(part) + 1 for part in parts)))
     return "\n".join(part for part in parts if part)
+
+
+def details(content: Report, limit: int) -> str:
+    """Returns the findings, and the details of the objects, as far as they fit into a number of characters."""
+    findings = fitting((finding(result) for result in content.findings), min(_FINDINGS, limit), "- and {} more findings\n")
+    objects = _objects(content, limit - len(findings) - 1) if content.diff.differing else ""
+    return "\n".join(filter(None, (findings, objects)))
+
+
+def advice_lines(lines: Sequence[tuple[str, str]]) -> str:
+    """Returns the answers about prerequisites, order and the way back, one in a line."""
+    return "".join(f"- **{name}:** {plain(text)}\n" for name, text in lines)
+
+
+def changed_table(content: Report) -> str:
+    """Returns the table of the services that change, and the number of the others."""
+    rows = diff_report.rows(content)
+    changed = [row for row in rows if row.effect != "same"]
+    same = len(rows) - len(changed)
+    note = f"\n{same} service{'s' * (same > 1)} stay{'s' * (same == 1)} the same.\n\n" if same else "\n"
+    return f"{_table(changed)}{note}"
 
 
 def head(verdict: Verdict) -> str:
@@ -57,7 +75,12 @@ def fitting(lines: Iterable[str], limit: int, more: str) -> str:
     return text + (more.format(others) if others else "")
 
 
-def _table(rows: Sequence[Row]) -> Iterator[str]:
+def _table(rows: Sequence[Row]) -> str:
+    """Returns the table of services. Beyond its limit, the other services are counted."""
+    return fitting(_table_lines(rows), _TABLE, "| … | and {} more services | | |\n")
+
+
+def _table_lines(rows: Sequence[Row]) -> Iterator[str]:
     if rows:
         yield "| Service | Effect | GPUs | Changed by |\n|---|---|---|---|\n"
     for row in rows:
@@ -77,10 +100,15 @@ def finding(result: Result) -> str:
 
 
 def _objects(content: Report, limit: int) -> str:
-    """Returns the details of the objects that fit into a number of characters, and the names of the others."""
-    text, names = "", []
+    """Returns the details of the objects that fit into a number of characters, and the names of the others.
+
+    Objects that are deleted or created have no fields, so one list names them all, by their kinds.
+    """
+    text, names = _single_objects(content), []
+    if len(text) > limit - _NAMES:
+        text = ""
     for number, change, effect in content.objects:
-        block = _object(content, number, change, effect)
+        block = _object(content, number, change, effect) if change.fields else ""
         if len(text) + len(block) > limit - _NAMES:
             names.append(diff_report.object_name(change.key))
         else:
@@ -92,12 +120,27 @@ def _objects(content: Report, limit: int) -> str:
     return f"{text}\n{head}{list_of_names}"
 
 
+def _single_objects(content: Report) -> str:
+    """Returns the objects that are deleted or created, to unfold."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for _, change, _ in content.objects:
+        if change.old is None or change.new is None:
+            effect = "created" if change.old is None else "deleted"
+            name = report.visible(f"{change.key.namespace}{'/' if change.key.namespace else ''}{change.key.name}")
+            groups.setdefault((effect, change.key.kind), []).append(name)
+    if not groups:
+        return ""
+    counts = {effect: sum(len(names) for (other, _), names in groups.items() if other == effect) for effect, _ in groups}
+    title = ", ".join(f"{count} {effect}" for effect, count in counts.items())
+    lines = [f"- {effect}: {plain(kind)} {', '.join(map(code, names))}\n" for (effect, kind), names in groups.items()]
+    noun = "object" if sum(counts.values()) == 1 else "objects"
+    return f"<details><summary>{title} {noun}</summary>\n\n{''.join(lines)}\n</details>\n"
+
+
 def _object(content: Report, number: int, change: ObjectChange, effect: str) -> str:
     """Returns one object with its fields, to unfold."""
     title = f"{html.escape(effect)}: <code>{html.escape(diff_report.object_name(change.key))}</code>"
     lines = [_field(content, number, index, field) for index, field in enumerate(change.fields)]
-    if change.old is None or change.new is None:
-        lines = [f"- the object is {'new' if change.old is None else 'removed'}{_origins(content, number, None)}\n"]
     return f"<details><summary>{title}</summary>\n\n{''.join(lines)}\n</details>\n"
 
 
@@ -111,7 +154,7 @@ def _field(content: Report, number: int, index: int, field: FieldChange) -> str:
     return text
 
 
-def _origins(content: Report, number: int, field: int | None) -> str:
+def _origins(content: Report, number: int, field: int) -> str:
     origins = [code(diff_report.origin_text(origin, line, content.old)) for origin, line in content.origins(number, field)]
     return f", from {', '.join(origins)}" if origins else ""
 

@@ -68,9 +68,11 @@ def test_text(states, tmp_path):
 
 def test_markdown_begins_with_the_verdict_and_a_table(states, tmp_path):
     done = diff(states, "--format", "markdown")
-    head, table, *_ = done.out.replace(f"{tmp_path}/", "").partition("### What the change does\n\n")[2].split("\n\n")
+    head, answers, table, *_ = done.out.replace(f"{tmp_path}/", "").partition("### What the change does\n\n")[2].split("\n\n")
     assert done.code == 1
     assert [line.replace("*", "").strip() for line in head.splitlines()] == TEXT.splitlines()[:3]
+    assert [line.partition(":**")[0] for line in answers.splitlines()] == ["- **Must exist first", "- **Order", "- **Way back"]
+    assert answers.startswith("- **Must exist first:** ClusterRole planner-next.\n")
     assert table.splitlines()[:3] == [
         "| Service | Effect | GPUs | Changed by |",
         "|---|---|---|---|",
