@@ -13,7 +13,17 @@ from typing import NamedTuple
 import click
 
 from krm_fn import report, results
-from krm_fn.cli import budget_file, command_options, command_output, finding_formats, progress_line, repository_states, root_pairs
+from krm_fn.cli import (
+    budget_file,
+    command_options,
+    command_output,
+    finding_formats,
+    path_inputs,
+    path_types,
+    progress_line,
+    repository_states,
+    root_pairs,
+)
 from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.expand import KnownItems
 from krm_fn.files import reading, revisions, selection
@@ -31,7 +41,7 @@ from krm_fn.rules import updates
 
 
 @click.command()
-@command_options.repository_inputs
+@command_options.inputs
 @click.option(
     "--old",
     metavar="OLD",
@@ -71,10 +81,12 @@ def check(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Find mistakes in resources.
 
-    PATH is a file, a folder or stdin (-). The default is the current folder. In a folder, krm-fn finds the roots: Kustomizations that no
-    other one includes, kpt packages, folders that Argo CD or Flux applies, and plain files (*.yaml, *.yml and *.json). It builds each root
-    once, without running programs of the folder, and compares committed renders with new ones. In a build, krm-fn also finds namespaces,
-    name prefixes and labels of generated objects that a later layer changed. In native objects, it finds fields that an API server rejects.
+    {paths}
+
+    Roots are Kustomizations that no other one includes, kpt packages, folders that Argo CD or Flux applies, and plain files (*.yaml, *.yml
+    and *.json). krm-fn builds each root once, without running programs of the folder, and compares committed renders with new ones. In a
+    build, it also finds namespaces, name prefixes and labels of generated objects that a later layer changed. In native objects, it finds
+    fields that an API server rejects.
 
     The configuration is the file of --config or a DynamoRender in a PATH. Without a configuration, mistakes that depend on the
     configuration are warnings.
@@ -140,15 +152,21 @@ class _CheckInputs(NamedTuple):
 def _inputs(given: Inputs, old: str | None, *, is_plain: bool) -> _CheckInputs:
     """Loads all inputs. Folders are read as repositories, except with `--root`, where the paths are the output of a build."""
     folders = [] if is_plain else repository_states.folders(given, old)
-    others = given._replace(paths=tuple(path for path in given.paths if path not in folders))
-    inputs = _CheckInputs([], [], [])
+    revision_paths = {path: inside for path in given.paths if (inside := path_types.revision_path(path))}
+    parts = [] if is_plain else path_inputs.parts_of_kustomizations(given)
+    read_otherwise = {*folders, *revision_paths, *(finding.file for finding in parts)}
+    others = given._replace(paths=tuple(path for path in given.paths if path not in read_otherwise))
+    inputs = _CheckInputs([], [*parts], [])
     if others.paths:
         before = _before(old, others)
         loaded = others.load(tolerant=True)
         inputs.parts.append((loaded, before))
         inputs.results.extend(mixed_versions.check(loaded.resources) if loaded.stdin else ())  # the output of a build
-    for folder in folders:
-        read = repository_states.read(folder, given, old, unchanged="share")
+    states = [
+        repository_states.RepositoryStates(repository_states.read_revision(*inside, given), None) for inside in revision_paths.values()
+    ]
+    states += [repository_states.read(folder, given, old, unchanged="share") for folder in folders]
+    for path, read in zip((*revision_paths, *folders), states, strict=True):
         pairs = root_pairs.by_folder(read.new.roots, read.old.roots if read.old else [])
         left = [pair.old for pair in pairs if pair.old and pair.new is None]
         for state, old_state in ((pair.new, pair.old) for pair in pairs if pair.new):
@@ -157,9 +175,8 @@ def _inputs(given: Inputs, old: str | None, *, is_plain: bool) -> _CheckInputs:
             inputs.lines.append(state.line)
         inputs.results.extend(read.new.results)
         inputs = inputs._replace(skipped=inputs.skipped + read.new.skipped, files=inputs.files + read.new.files)
-        if not read.new.roots and not read.new.results:
-            message = f"no Dynamo resource in {folder}; name a file or folder with resources"
-            inputs.results.append(results.error("DYN001", message))
+        if not read.new.roots and not results.failed(read.new.results):
+            inputs.results.append(path_inputs.nothing(path, read.new))
     return inputs
 
 

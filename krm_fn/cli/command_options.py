@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import click
 
 from krm_fn import codes, escaping, report
-from krm_fn.cli import command_output
+from krm_fn.cli import command_output, path_types
 from krm_fn.files import project_file, revisions, sources
 from krm_fn.files.project_file import Project
 from krm_fn.files.sources import Sources
@@ -49,7 +49,8 @@ def seconds(_ctx: click.Context, _parameter: click.Parameter, text: str | None) 
 class Inputs(NamedTuple):
     """The paths to read, and settings that override the configuration.
 
-    `default_config` is the file with the configuration of files that have none: that of the project file, or one above the folder.
+    `default_config` is the file with the configuration of files that have none: that of the project file, or one above the folder. Unless
+    `is_built`, folders are read as plain files.
     """
 
     paths: tuple[str, ...]
@@ -58,6 +59,7 @@ class Inputs(NamedTuple):
     exclude: tuple[str, ...] = ()
     default_config: str | None = None
     project: Project = Project()
+    is_built: bool = True
 
     def load(self, without: Path | None = None, *, tolerant: bool = False) -> Sources:
         """Reads the paths, except the folder `without`. `tolerant`: ignores mistakes in files of folders that name no Dynamo kind."""
@@ -104,22 +106,31 @@ class Folder(click.Path):
         return super().convert(value, param, ctx) if str(value) else self.fail("the name of the folder is empty", param, ctx)
 
 
-def inputs(
+_PATHS = "PATH is a file, a folder or stdin (-). The default is the current folder."
+_ROOTS = "In a folder, krm-fn builds each root, such as a Kustomization or a kpt package; with --no-build, it reads the files as they are."
+_REVISIONS = "REV:PATH is a path in a git revision."
+
+
+def inputs(  # noqa: PLR0913 - one for each difference between commands
     command: Callable[..., Any],
-    kind: click.ParamType[Any] = _INPUT,
+    kind: click.ParamType[Any] | None = None,
     name: str = "PATH...",
     *,
-    required: bool = True,
-    default: tuple[str, ...] = (),
+    default: tuple[str, ...] = (".",),
+    builds: bool = True,
+    revisions: bool = True,
 ) -> Callable[..., Any]:
-    """Adds PATH..., -f, --config, -n and --exclude; the command receives them as `given`.
+    """Adds PATH..., -f, --config, -n, --exclude and --no-build; the command receives them as `given`.
 
-    `kind` and `name` are those of the argument. Without a path, the paths are those of `default`. Without `required`, the command has
-    another input than PATH.
+    `kind` and `name` are those of the argument. Without a path, the paths are those of `default`. A command that `builds` follows the rule
+    of `krm_fn.cli.path_inputs`, and with `revisions` also reads REV:PATH. Any other command reads files, and has no --no-build. In the help
+    of the command, `{paths}` is replaced by the rule.
     """
+    of_paths = path_types.InputPath() if builds and revisions else _INPUT
+    no_build: Callable[[Callable[..., Any]], Callable[..., Any]] = _NO_BUILD if builds else lambda unchanged: unchanged
 
-    @click.argument("paths", metavar=f"[{name}]", nargs=-1, type=kind)
-    @click.option("-f", "--filename", "filenames", metavar="PATH", multiple=True, type=_INPUT, help="The same as PATH. Can be repeated.")
+    @click.argument("paths", metavar=f"[{name}]", nargs=-1, type=kind or of_paths)
+    @click.option("-f", "--filename", "filenames", metavar="PATH", multiple=True, type=of_paths, help="The same as PATH. Can be repeated.")
     @click.option(
         "--config",
         metavar="FILE",
@@ -131,6 +142,7 @@ def inputs(
         "--exclude", metavar="GLOB", multiple=True, help="Skip files and folders below PATH that match this pattern. Can be repeated."
     )
     @click.option("--show-config", is_flag=True, help="Print the settings with their origins, and read nothing.")
+    @no_build
     @functools.wraps(command)
     def wrapped(  # noqa: PLR0913 - one for each option
         *args: Any,
@@ -140,17 +152,23 @@ def inputs(
         namespace: str | None,
         exclude: tuple[str, ...],
         show_config: bool,
+        is_plain: bool = False,
         **more: Any,
     ) -> Any:
-        if required and not paths and not filenames and not default and not show_config:
-            raise click.UsageError(f"Missing argument '{name}'.")
-        given = with_project(Inputs((*paths, *filenames) or default, config, namespace, exclude))
+        is_built = builds and not is_plain
+        named = tuple(map(path_types.folder_of_root, (*paths, *filenames))) if is_built else (*paths, *filenames)
+        given = with_project(Inputs(named or default, config, namespace, exclude, is_built=is_built))
         if show_config:
             command_output.write(_settings_text(given, config, namespace, exclude))
             click.get_current_context().exit(0)
         return command(*args, given=given, **more)
 
+    rule = " ".join((_PATHS, *((_ROOTS,) if builds else ()), *((_REVISIONS,) if builds and revisions else ())))
+    wrapped.__doc__ = (command.__doc__ or "").replace("{paths}", rule)
     return wrapped
+
+
+_NO_BUILD = click.option("--no-build", "is_plain", is_flag=True, help="Read the files of a folder as they are, and build no root.")
 
 
 def with_project(given: Inputs) -> Inputs:
@@ -184,16 +202,6 @@ def _settings_text(given: Inputs, config: str | None, namespace: str | None, exc
         *(("root", os.path.relpath(root.folder), file) for root in project.roots),
     ]
     return escaping.joined(f"{name}: {value}{f'  ({origin})' if origin else ''}" for name, value, origin in rows)
-
-
-def has_paths(ctx: click.Context) -> bool:
-    """True if the user named a path."""
-    return bool(ctx.params.get("paths") or ctx.params.get("filenames"))
-
-
-def repository_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options of `inputs`. Without a path, the command reads the current folder."""
-    return inputs(command, default=(".",))
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ With the option `--build`, the states are those that a build prints in temporary
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +25,7 @@ from krm_fn.results import Result
 from krm_fn.review.diff import live_states, rendered_state
 from krm_fn.review.diff.comparison import Diff
 from krm_fn.review.diff.diff_report import SourceLine
+from krm_fn.review.diff.live_states import LiveStates
 from krm_fn.review.diff.rendered_state import ChangeOrigin, RenderedState, StateName
 from krm_fn.review.live import cluster_export
 
@@ -125,21 +126,32 @@ def read_export(path: str) -> tuple[list[Any], list[Result]]:
     return [source.value for source in file.sources], [finding for finding in file.results if finding.severity == "error"]
 
 
-def load_live(path: str, new: LoadedState) -> tuple[LoadedState, LoadedState]:
-    """Returns the new state with the objects that can be compared with a cluster, and the state of the cluster.
+def load_live(path: str, states: Sequence[LoadedState]) -> list[tuple[LoadedState, LoadedState] | None]:
+    """Returns, for each new state, the objects that can be compared with a cluster, and the state of the cluster.
 
-    Raises StoppedError if the export cannot be used.
+    Of several states, one has None if the export has objects of other namespaces only. Raises StoppedError if the export cannot be used, or
+    if it is of the namespaces of no state.
     """
     values, errors = read_export(path)
     exported = cluster_export.read(values)
     _stop([*errors, *exported.results], path)
-    states = live_states.states(exported, new.rendered)
-    _stop(states.results, path)
-    findings = [finding._replace(file=reading.name(path)) for finding in states.results]
-    if not values:
+    owners = frozenset(owner for state in states for owner in live_states.owners(state.rendered))
+    live = [live_states.states(exported, state.rendered, owners) for state in states]
+    if all(results.failed(entry.results) for entry in live):
+        _stop([finding for entry in live for finding in entry.results], path)
+    return [
+        None if results.failed(entry.results) else _live_pair(state, entry, path, has_objects=bool(values))
+        for state, entry in zip(states, live, strict=True)
+    ]
+
+
+def _live_pair(new: LoadedState, live: LiveStates, path: str, *, has_objects: bool) -> tuple[LoadedState, LoadedState]:
+    """Returns the new state with the objects that are compared, and the state of the cluster."""
+    findings = [finding._replace(file=reading.name(path)) for finding in live.results]
+    if not has_objects:
         message = "the export has no object, so all objects count as new; check the context and the namespace of `kubectl get`"
         findings = [results.warning("DYN519", message, file=reading.name(path))]
-    return new._replace(rendered=states.new), LoadedState("the cluster", states.old, Sources([], [], new.files.config, []), findings)
+    return new._replace(rendered=live.new), LoadedState("the cluster", live.old, Sources([], [], new.files.config, []), findings)
 
 
 def _stop(findings: list[Result], path: str) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import click
 
 from krm_fn import report, resolve, results
-from krm_fn.cli import command_options, command_output, finding_formats
+from krm_fn.cli import command_options, command_output, finding_formats, path_inputs
 from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.config import Config
 from krm_fn.convert import conversion_findings, deprecated_fields, not_convertible, versions
@@ -57,7 +58,7 @@ class _NativeObjects(NamedTuple):
     is_flag=True,
     help="Write PersistentVolumeClaims and Ingresses as resources, and preserve no fields in annotations.",
 )
-@command_options.inputs
+@partial(command_options.inputs, builds=False)
 @command_options.policy
 @click.pass_context
 def convert(  # noqa: PLR0913 - one for each option
@@ -65,8 +66,9 @@ def convert(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Convert Dynamo resources to another API version.
 
-    PATH is a file, a folder or stdin (-). In a folder, krm-fn reads *.yaml, *.yml and *.json. It converts the graphs, components, adapters
-    and requests that have the other version. It does not change other documents, or comments outside of converted documents.
+    {paths} In a folder, krm-fn reads *.yaml, *.yml and *.json, and builds nothing, because it changes files. It converts the graphs,
+    components, adapters and requests that have the other version. It does not change other documents, or comments outside of converted
+    documents.
 
     Some fields have no equivalent in the new version. krm-fn preserves them in the same annotation as the Dynamo operator, so that a
     conversion back restores them. With --native, it writes PersistentVolumeClaims and Ingresses as separate resources, moves labels and
@@ -84,6 +86,8 @@ def convert(  # noqa: PLR0913 - one for each option
     if in_place and reading.STDIN in given.paths:
         raise click.UsageError("--write cannot change stdin; name files, or leave out --write to print the result")
     files, unreadable = _read(given)
+    if not unreadable and not any(file.sources for _, file in files):
+        unreadable = [path_inputs.no_resource(given.paths)]
     config, config_findings = sources.configuration(given.config) if given.config else (Config(), [])
     if given.namespace:
         config = config._replace(namespace=given.namespace)

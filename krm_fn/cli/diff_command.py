@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import click
 
 from krm_fn import escaping, report
@@ -9,16 +11,16 @@ from krm_fn.cli import (
     budget_file,
     command_options,
     command_output,
+    compared_roots,
     compared_states,
     fleet_diff,
     progress_line,
     repository_diffs,
-    repository_states,
 )
 from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.cli.compared_states import BuildCommand, ClusterCapacity
 from krm_fn.cli.repository_diffs import ComparedStates, RootReport, StatePair
-from krm_fn.files import reading, revisions
+from krm_fn.files import reading
 from krm_fn.review.budgets.gpu_use import RootObjects
 from krm_fn.review.diff import comparison, diff_report, json_diff, markdown_diff, rendered_state, text_diff
 
@@ -38,7 +40,7 @@ def _conditions(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, 
 
 
 @click.command()
-@command_options.repository_inputs
+@functools.partial(command_options.inputs, revisions=False)
 @click.option("--across", is_flag=True, help="Compare the clusters of a fleet with each other: each PATH is a cluster.")
 @click.option("--objects", is_flag=True, help="With --across, show all fields of generated objects that differ.")
 @click.option("--old", metavar="OLD", help="The state before the change: a file, a folder or a git revision.")
@@ -94,10 +96,9 @@ def diff(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Show the effects of a change on objects, pods and GPUs.
 
-    PATH is a file, a folder or stdin (-). The default is the current folder. OLD is the state of PATH before the change. krm-fn renders
-    both states, each with its own configuration, and compares the objects. For each changed field, it prints the line that causes the
-    change. In a folder with Kustomizations or kpt packages, it builds and compares each root, as krm-fn check does. A root whose inputs
-    are all the same in both states is not built, except with --all, --nodes, --budget and --fail-on unknown.
+    {paths} OLD is the state of PATH before the change. krm-fn renders both states, each with its own configuration, and compares the
+    objects of each root. For each changed field, it prints the line that causes the change. A root whose inputs are all the same in both
+    states is not built, except with --all, --nodes, --budget and --fail-on unknown.
 
     With --build, PATH is a folder. krm-fn runs the command without a shell in a temporary copy of the folder: once with the files of OLD,
     and once with the files of the working tree. With --live instead of --old, krm-fn compares with the objects of a cluster.
@@ -190,30 +191,11 @@ def _objects(pair: StatePair, compared: RootReport) -> RootObjects:
 
 def _load(given: Inputs, old: str | None, live: str | None, build: BuildCommand | None, *, skips: bool) -> ComparedStates:
     """Returns the states after and before the change, of each root. Raises StoppedError if one of them cannot be read."""
-    if old is not None and not build and (folders := _repositories(given, old)):
-        return _load_repositories(given, old, folders, skips=skips)
-    new_state, old_state = compared_states.build_states(build, old, given) if build else compared_states.load(given, old)
-    states = (new_state, old_state) if old_state else compared_states.load_live(f"{live}", new_state)
-    return ComparedStates([StatePair("", *states)], [], [])
-
-
-def _repositories(given: Inputs, old: str) -> list[str]:
-    """Returns the paths that are read as repositories. An old state in one folder is that of one path."""
-    return [] if len(given.paths) > 1 and revisions.is_path(old) else repository_states.folders(given, old)
-
-
-def _load_repositories(given: Inputs, old: str, folders: list[str], *, skips: bool) -> ComparedStates:
-    """Returns the states of all roots, and those of all other paths together."""
-    compared = [repository_diffs.load(given._replace(paths=(folder,)), old, skips=skips) for folder in folders]
-    if others := tuple(path for path in given.paths if path not in folders):
-        new_state, old_state = compared_states.load(given._replace(paths=others), old)
-        if old_state:
-            compared.append(ComparedStates([StatePair(", ".join(others), new_state, old_state)], [], []))
-    return ComparedStates(
-        [pair for states in compared for pair in states.pairs],
-        [finding for states in compared for finding in states.results],
-        [line for states in compared for line in states.lines],
-    )
+    if build is None:
+        return compared_roots.load(given, old, skips=skips) if old is not None else compared_roots.load_live(given, f"{live}")
+    new_state, old_state = compared_states.build_states(build, old, given)
+    pairs = [(new_state, old_state)] if old_state else compared_states.load_live(f"{live}", [new_state])
+    return ComparedStates([StatePair("", *pair) for pair in pairs if pair], [], [])
 
 
 COMMAND = diff

@@ -30,19 +30,44 @@ class Section(NamedTuple):
     objects: Iterable[Explained]
 
 
-def write(style: str, sections: Sequence[Section], loaded: Sources) -> Iterator[str]:
-    """Yields the parts of the output in one of the formats, as soon as an object is explained."""
-    locations = OriginLocations(loaded)
+class RootSections(NamedTuple):
+    """What is explained of one root. `name` is its folder; empty for files. `loaded` are the resources with the origins."""
+
+    name: str
+    sections: Sequence[Section]
+    loaded: Sources
+
+
+def write(style: str, roots: Sequence[RootSections]) -> Iterator[str]:
+    """Yields the parts of the output in one of the formats, as soon as an object is explained. Several roots have headings."""
     if style == "json":
-        objects = (escaping.json_text(entry) for section in sections for entry in _json(section, locations))
-        yield from _listed(f'{{"formatVersion": {FORMAT_VERSION}, "objects": [', objects, "]}\n")
+        yield from _listed(f'{{"formatVersion": {FORMAT_VERSION}, "objects": [', map(escaping.json_text, _all_json(roots)), "]}\n")
     elif style == "yaml":
-        documents = (_yaml(explained, locations) for section in sections for explained in section.objects)
+        documents = (document for root in roots for document in _documents(root, is_named=len(roots) > 1))
         yield from (document if number == 0 else f"---\n{document}" for number, document in enumerate(documents))
     else:
-        shown_rules = set[str]()
-        for number, section in enumerate(sections):
-            yield from _text(section, locations, shown_rules if not section.heading else set(), is_first=not number)
+        shown_rules, start = set[str](), ""
+        for root in roots:
+            locations, heading = (
+                OriginLocations(root.loaded),
+                f"{start}== {report.visible(root.name or 'files')}\n" if len(roots) > 1 else "",
+            )
+            for number, section in enumerate(root.sections):
+                for text in _text(section, locations, shown_rules if not section.heading else set(), is_first=not number):
+                    yield heading + text
+                    heading, start = "", "\n"
+
+
+def _all_json(roots: Sequence[RootSections]) -> Iterator[dict[str, Any]]:
+    for root in roots:
+        locations, name = OriginLocations(root.loaded), {"root": root.name} if len(roots) > 1 else {}
+        yield from ({**name, **entry} for section in root.sections for entry in _json(section, locations))
+
+
+def _documents(root: RootSections, *, is_named: bool) -> Iterator[str]:
+    """Yields the objects of a root as YAML, each with a comment that names the root."""
+    locations, heading = OriginLocations(root.loaded), f"# root: {report.visible(root.name)}\n" if is_named else ""
+    yield from (heading + _yaml(explained, locations) for section in root.sections for explained in section.objects)
 
 
 def _listed(head: str, entries: Iterable[str], tail: str) -> Iterator[str]:
@@ -174,14 +199,17 @@ def fields_by_line(loaded: Sources, file: str) -> tuple[dict[int, dict[int, list
     The first has the paths of the fields by the index of their resource, the second the paths of the keys.
     """
     wanted = normpath(reading.STDIN_NAME if file == reading.STDIN else file)
-    read = {index: source for index, source in enumerate(loaded.resources) if source.file and normpath(source.file) == wanted}
     fields_of_users = [
-        (index, path) for index, source in read.items() if identity.is_dynamo(source.value) for path in _paths(source.value, ())
+        (index, path)
+        for index, source in enumerate(loaded.resources)
+        if identity.is_dynamo(source.value) and any(part.file and normpath(part.file) == wanted for part in (source, *source.patches))
+        for path in paths_of(source.value)
     ]
-    where = reading.field_locations((read[index], path) for index, path in fields_of_users)
+    locations = reading.field_locations((loaded.resources[index], path) for index, path in fields_of_users)
     fields: dict[int, dict[int, list[Path]]] = {}
-    for (index, path), location in zip(fields_of_users, where, strict=True):
-        fields.setdefault(location["line"], {}).setdefault(index, []).append(path)
+    for (index, path), location in zip(fields_of_users, locations, strict=True):
+        if normpath(location["file"]) == wanted:
+            fields.setdefault(location["line"], {}).setdefault(index, []).append(path)
     keys: dict[int, list[Path]] = {}
     for path in explain.settings_of(loaded.config):
         written = _written(loaded, path)
@@ -190,12 +218,12 @@ def fields_by_line(loaded: Sources, file: str) -> tuple[dict[int, dict[int, list
     return fields, keys
 
 
-def _paths(value: Any, path: Path) -> Iterator[Path]:
-    """The paths of all fields of a value."""
+def paths_of(value: Any, path: Path = ()) -> Iterator[Path]:
+    """Yields the paths of all fields of a value."""
     steps: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for step, inner in steps:
         yield (*path, step)
-        yield from _paths(inner, (*path, step))
+        yield from paths_of(inner, (*path, step))
 
 
 class OriginLocations:
@@ -218,7 +246,7 @@ class OriginLocations:
         missing = {field for field in wanted if field not in self._known}
         for index in {index for index, _ in missing}:  # a List has many resources in one text, which is read only once
             sources = self._by_text.pop(id(self._loaded.resources[index].text), ())
-            missing |= {(other, path) for other in sources for path in ((), *_paths(self._loaded.resources[other].value, ()))}
+            missing |= {(other, path) for other in sources for path in ((), *paths_of(self._loaded.resources[other].value))}
         ordered = [*missing]
         locations = reading.field_locations((self._loaded.resources[index], path) for index, path in ordered)
         self._known.update(zip(ordered, locations, strict=True))

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from typing import NamedTuple
 
 import click
 
-from krm_fn import results
-from krm_fn.cli import command_options, command_output, compared_states, finding_formats
+from krm_fn import escaping, expand, results
+from krm_fn.cli import command_options, command_output, compared_roots, finding_formats, path_inputs
 from krm_fn.cli.command_options import Inputs, Policy
-from krm_fn.review.diagram import graph_diagram, graphviz_diagram, mermaid_diagram
-from krm_fn.review.diff import comparison
+from krm_fn.files import reading
+from krm_fn.files.reading import Source
+from krm_fn.kube import identity
+from krm_fn.results import Result
+from krm_fn.review import diagram as diagrams
+from krm_fn.review.diagram import Diagram, graph_diagram, graphviz_diagram, mermaid_diagram
+from krm_fn.review.diff import comparison, rendered_state
+from krm_fn.review.diff.rendered_state import RenderedState
+from krm_fn.review.upgrade import fleet_parts
 
 _WRITERS = {"dot": graphviz_diagram.write, "mermaid": mermaid_diagram.write}
 """The text formats."""
@@ -43,8 +51,11 @@ _SECONDS = 120
 def graph(ctx: click.Context, *, given: Inputs, policy: Policy, old: str | None, style: str) -> None:
     """Draw diagrams of graphs with their services and connections.
 
-    PATH is a file, a folder or stdin (-). Each service shows its type, engine, replicas, nodes, GPUs and ports. Arrows show ingresses,
-    discovery, the KV cache from prefill to decode, scaling, NATS, etcd, PersistentVolumeClaims, models and endpoint pickers.
+    {paths}
+
+    Each service shows its type, engine, replicas, nodes, GPUs and ports. Arrows show ingresses, discovery, the KV cache from prefill to
+    decode, scaling, NATS, etcd, PersistentVolumeClaims, models and endpoint pickers. If there are several roots, each graph has the name of
+    its root.
 
     With --old, the diagram marks new, removed and restarting services with a colour and a label. The services that restart are those that
     krm-fn diff forecasts.
@@ -60,24 +71,66 @@ def graph(ctx: click.Context, *, given: Inputs, policy: Policy, old: str | None,
       krm-fn graph --old main --format html graphs/ > change.html
     """  # noqa: D301 - click reads the backspace
     program = _program() if style in _DRAWN else ""
-    new_state, old_state = compared_states.load(given, old)
-    new = new_state.rendered
-    about = [finding for finding in new_state.results if finding.severity == "error"]
-    if old_state is None:
-        diagram = graph_diagram.diagram(new.inputs, new.config)
-    else:
-        diagram = graph_diagram.change_diagram(old_state.rendered, new)
-        about += [*old_state.results, *comparison.not_compared(old_state.rendered, new)]
+    drawn = _change(given, old) if old is not None else _graphs(given)
+    diagram, about = diagrams.joined(drawn.diagrams), drawn.results
     if not diagram.nodes:
         about.append(results.warning("DYN550", "there is no graph to draw; name a file or folder with a graph"))
-    findings = policy.without_ignored(about, new.inputs)
-    finding_formats.print_text(new_state.files.resources, policy.shown(findings), new_state.files.stdin)
+    findings = policy.without_ignored(about, [source.value for source in drawn.resources])
+    finding_formats.print_text(drawn.resources, policy.shown(findings), drawn.stdin)
+    command_output.write(escaping.joined([] if policy.quiet else drawn.lines), err=True)
     if style in _DRAWN:
         svg = _drawn(program, graphviz_diagram.write(diagram))
         command_output.write(svg if style == "svg" else graphviz_diagram.page(svg, compared=old is not None), style)
     else:
         command_output.write(_WRITERS[style](diagram), style)
     ctx.exit(int(bool(policy.failing(findings))))
+
+
+class _Drawn(NamedTuple):
+    """The diagrams with the names of their roots, the findings, and the resources in which these are located."""
+
+    diagrams: list[tuple[str, Diagram]]
+    results: list[Result]
+    resources: list[Source]
+    lines: list[str]
+    stdin: str
+
+
+def _graphs(given: Inputs) -> _Drawn:
+    """Draws the graphs of each root."""
+    loaded = path_inputs.load(given).with_dynamo()
+    drawn, about = [], [*loaded.results]
+    for root in loaded.roots:
+        for render in root.renders():
+            drawn.append((root.name, graph_diagram.diagram(render.sources.values, render.sources.config)))
+            expansion = expand.expand(render.sources.values, render.sources.config)
+            about += reading.locate(expansion.results, render.sources.resources)
+        about += root.sources.located(())
+    return _Drawn(drawn, [finding for finding in about if finding.severity == "error"], loaded.resources, loaded.lines, loaded.stdin)
+
+
+def _change(given: Inputs, old: str) -> _Drawn:
+    """Draws both states of each root."""
+    compared = compared_roots.load(given, old, skips=False)
+    drawn, about = [], [*compared.results]
+    for pair in compared.pairs:
+        before, after = _as_rendered(pair.old.rendered), _as_rendered(pair.new.rendered)
+        drawn.append((pair.root, graph_diagram.change_diagram(before, after)))
+        about += [finding for finding in pair.new.results if finding.severity == "error"]
+        about += [*pair.old.results, *comparison.not_compared(before, after)]
+    sources = [source for pair in compared.pairs for source in pair.new.files.resources]
+    stdin = next((pair.new.files.stdin for pair in compared.pairs if pair.new.files.stdin), "")
+    return _Drawn(drawn, about, sources, compared.lines, stdin)
+
+
+def _as_rendered(state: RenderedState) -> RenderedState:
+    """Returns a state with the settings of its render: those of a finished build are on its graphs."""
+    built = (
+        resource for resource in state.sources if identity.key(resource, rendered_state.default_namespace(state.config)) in state.built
+    )
+    graph = next(built, None)
+    settings = fleet_parts.settings(graph, state.config) if graph else state.config
+    return state._replace(config=settings._replace(namespace=state.config.namespace))
 
 
 def _program() -> str:

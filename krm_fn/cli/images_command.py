@@ -11,9 +11,9 @@ from pathlib import Path
 import click
 
 from krm_fn import expand, report, results
-from krm_fn.cli import author_locations, command_options, command_output, finding_formats, repository_states
+from krm_fn.cli import author_locations, command_options, command_output, finding_formats, path_inputs
 from krm_fn.cli.command_options import Inputs, Policy
-from krm_fn.cli.repository_states import LoadedRoots
+from krm_fn.cli.path_inputs import LoadedRoots
 from krm_fn.files import reading
 from krm_fn.files.sources import Sources
 from krm_fn.results import Result
@@ -68,9 +68,10 @@ def images(  # noqa: PLR0913 - one for each option
 ) -> None:
     """List the images that pods need.
 
-    PATH is a file, a folder or stdin (-). The list has the images of containers, init containers and image volumes, in rendered objects
-    and in other workload objects of the PATHs. For each use, the list shows the object and the line that sets the image. In a folder with
-    Kustomizations or kpt packages, krm-fn builds each root, as krm-fn check does.
+    {paths}
+
+    The list has the images of containers, init containers and image volumes, in rendered objects and in other workload objects of the
+    PATHs. For each use, the list shows the object and the line that sets the image.
 
     With --lock, an image without a digest in FILE is an error. With --resolve, krm-fn runs CMD for each image without a digest. It
     replaces {} in CMD by the image, starts no shell, and reads the digest from stdout. With both options, krm-fn writes new digests into
@@ -90,18 +91,17 @@ def images(  # noqa: PLR0913 - one for each option
     if style == "kustomize" and not lock_file and not resolve:
         raise click.UsageError("the format kustomize needs digests, from --lock or --resolve")
     image_format = FORMATS[style]
-    inputs = LoadedRoots([given.load()], [], [], [""]) if root else repository_states.load(given)
+    inputs = path_inputs.load(given._replace(is_built=given.is_built and root is None))
     uses_by_part = [image_uses.uses(part.values, part.config) for part in inputs.parts]
     uses = [use for part_uses in uses_by_part for use in part_uses]
     about = _errors(inputs, root)
     digests, problems = _digests(uses, lock_file, resolve, is_complete=not results.failed(about))
     about_images = [*image_references.invalid(uses), *(image_references.conflicts(uses, digests) if style == "kustomize" else ())]
     about_images += image_lock.unpinned(uses, digests) if image_format.fills_mirror else ()
-    resources = [source for part in inputs.parts for source in part.resources]
+    resources = inputs.resources
     located = [*about, *reading.locate([*about_images, *problems], resources, root)]
     findings = policy.without_ignored(located, [source.value for source in resources])
-    stdin = next((part.stdin for part in inputs.parts if part.stdin), "")
-    finding_formats.print_text(resources, policy.shown(findings), stdin)
+    finding_formats.print_text(resources, policy.shown(findings), inputs.stdin)
     for line in () if policy.quiet else inputs.lines:
         command_output.print_line(line, err=True)
     failing = policy.failing(findings)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
 from krm_fn import escaping, expand, report, results
-from krm_fn.cli import author_locations, command_options, command_output, finding_formats
+from krm_fn.cli import author_locations, command_options, command_output, finding_formats, path_inputs
 from krm_fn.cli.command_options import Inputs, Policy
+from krm_fn.cli.path_inputs import PathPart, RootRender
 from krm_fn.files import reading, sources
+from krm_fn.results import Result
 from krm_fn.review import required_objects, requirement_states
 from krm_fn.review.field_authors import FieldAuthor, FieldLocation
 from krm_fn.review.requirement_states import ExportedKeys, RequiredObject, State
@@ -24,8 +26,9 @@ _HEAD = ("KIND", "NAME", "KEYS", "STATE", "NAMED BY")
 
 
 class _Needs(NamedTuple):
-    """All that the render needs, with the locations of the fields that name it."""
+    """All that a render needs, with the locations of the fields that name it. `root` is its folder; empty if there is only one."""
 
+    root: str
     objects: list[RequiredObject]
     definitions: list[tuple[str, str, State]]
     locations: dict[FieldAuthor | None, FieldLocation]
@@ -52,9 +55,11 @@ def needs(  # noqa: PLR0913 - one for each option
 ) -> None:
     """List the objects that must exist beside the graphs.
 
-    PATH is a file, a folder or stdin (-). The list has Secrets and ConfigMaps with their keys, claims, accounts, roles, classes, queues and
-    the definitions of kinds, which the rendered objects name and which are not among the PATHs. Each has the line that names it. Optional
-    references are left out.
+    {paths}
+
+    The list has Secrets and ConfigMaps with their keys, claims, accounts, roles, classes, queues and the definitions of kinds, which the
+    rendered objects name and which are not in the same root or among the same files. Each has the line that names it. Optional references
+    are left out. Several roots have a list each.
 
     With --live, the list says which of them the cluster has. krm-fn reads only the names of the keys of Secrets, never their values. The
     state is unknown if the export has no object of the kind.
@@ -65,25 +70,42 @@ def needs(  # noqa: PLR0913 - one for each option
       krm-fn needs graphs/
       kubectl get pvc,secrets,configmaps,sa -n team-a -o json | krm-fn needs --live - graphs/
     """  # noqa: D301 - click reads the backspace
-    loaded = given.load()
-    expansion = expand.expand(loaded.values, loaded.config)
-    errors = [finding for finding in expansion.results if finding.severity == "error"]
-    located = reading.locate([*loaded.results, *errors], loaded.resources, root)
-    findings = policy.without_ignored(located, loaded.values)
+    loaded = path_inputs.load(given._replace(is_built=given.is_built and root is None)).with_dynamo()
     exported = _exported(export) if export else None
+    renders = [render for part in loaded.roots for render in part.renders()]
+    about = [*loaded.results, *(finding for part in loaded.roots for finding in _errors(part, root))]
+    findings = policy.without_ignored(about, [source.value for source in loaded.resources])
     finding_formats.print_text(loaded.resources, policy.shown(findings), loaded.stdin)
+    command_output.write(escaping.joined([] if policy.quiet or style == "json" else loaded.lines), err=True)
+    is_named = len(loaded.roots) > 1
+    listed = [_needs(render, exported, root, is_named=is_named) for render in renders]
+    if loaded.resources:
+        command_output.write(_json(listed) if style == "json" else _table(listed), style)
+    if policy.failing(findings):
+        command_output.print_line(f"the list is not complete: {report.count(policy.failing(findings))}", err=True)
+        ctx.exit(1)
+    ctx.exit(_MISSING if any(entry.is_incomplete for entry in listed) else 0)
+
+
+def _errors(part: PathPart, root: Path | None) -> list[Result]:
+    """Returns the findings about the files of a part, and the errors of its renders."""
+    errors = []
+    for render in part.renders():
+        expansion = expand.expand(render.sources.values, render.sources.config)
+        errors += [finding for finding in expansion.results if finding.severity == "error"]
+    return reading.locate([*part.sources.results, *errors], part.sources.resources, root)
+
+
+def _needs(render: RootRender, exported: ExportedKeys | None, root: Path | None, *, is_named: bool) -> _Needs:
+    loaded = render.sources
     requirements = required_objects.of_render(loaded.values, loaded.config)
-    kinds = required_objects.definitions(expansion.resources)
-    listed = _Needs(
+    kinds = required_objects.definitions(expand.expand(loaded.values, loaded.config).resources)
+    return _Needs(
+        render.name if is_named else "",
         requirement_states.grouped(requirements, exported),
         [(*kind, requirement_states.definition_state(*kind, exported)) for kind in kinds],
         author_locations.find((requirement.author for requirement in requirements), loaded, root),
     )
-    command_output.write(_json(listed) if style == "json" else _table(listed), style)
-    if policy.failing(findings):
-        command_output.print_line(f"the list is not complete: {report.count(policy.failing(findings))}", err=True)
-        ctx.exit(1)
-    ctx.exit(_MISSING if listed.is_incomplete else 0)
 
 
 def _exported(path: str) -> ExportedKeys:
@@ -96,14 +118,20 @@ def _exported(path: str) -> ExportedKeys:
     return requirement_states.read(loaded.values)
 
 
-def _table(listed: _Needs) -> str:
-    rows: list[Sequence[str]] = []
+def _table(listed: Sequence[_Needs]) -> str:
+    """Returns the table. With several roots, its first column has the root."""
+    is_named = any(entry.root for entry in listed)
+    rows = [(*((entry.root,) if is_named else ()), *row) for entry in listed for row in _rows(entry)]
+    return report.columns((*(("ROOT",) if is_named else ()), *_HEAD), rows)
+
+
+def _rows(listed: _Needs) -> Iterator[Sequence[str]]:
     for required in listed.objects:
         name = f"{required.key.namespace}/{required.key.name}" if required.key.namespace else required.key.name
         state = f"{required.state}: {', '.join(required.missing_keys)}" if required.missing_keys else required.state
-        rows.append((required.key.kind, name, ",".join(required.keys), state, _named_by(required, listed)))
-    rows += [("CustomResourceDefinition", f"{kind} in {api_version}", "", state, "") for api_version, kind, state in listed.definitions]
-    return report.columns(_HEAD, rows)
+        yield required.key.kind, name, ",".join(required.keys), state, _named_by(required, listed)
+    for api_version, kind, state in listed.definitions:
+        yield "CustomResourceDefinition", f"{kind} in {api_version}", "", state, ""
 
 
 def _named_by(required: RequiredObject, listed: _Needs) -> str:
@@ -114,16 +142,21 @@ def _named_by(required: RequiredObject, listed: _Needs) -> str:
     return f"{first} and {len(lines) - 1} more" if len(lines) > 1 else first
 
 
-def _json(listed: _Needs) -> str:
+def _json(listed: Sequence[_Needs]) -> str:
     content = {
         "formatVersion": FORMAT_VERSION,
-        "objects": [_json_object(required, listed) for required in listed.objects],
+        "objects": [{**_root(entry), **_json_object(required, entry)} for entry in listed for required in entry.objects],
         "definitions": [
-            {"apiVersion": api_version, "kind": kind, **({"state": state} if state else {})}
-            for api_version, kind, state in listed.definitions
+            {**_root(entry), "apiVersion": api_version, "kind": kind, **({"state": state} if state else {})}
+            for entry in listed
+            for api_version, kind, state in entry.definitions
         ],
     }
     return escaping.json_text(content, 2) + "\n"
+
+
+def _root(listed: _Needs) -> dict[str, str]:
+    return {"root": listed.root} if listed.root else {}
 
 
 def _json_object(required: RequiredObject, listed: _Needs) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import click
@@ -15,13 +16,14 @@ from krm_fn.files.reading import Source
 
 
 @click.command()
-@command_options.inputs
+@partial(command_options.inputs, builds=False)
 @click.option("--dry-run", is_flag=True, help="List the objects, and remove nothing.")
 @click.pass_context
 def prune(ctx: click.Context, *, given: Inputs, dry_run: bool) -> None:
     """Remove generated objects whose graph is gone.
 
-    PATH is a file or a folder, for example a kpt package after a graph in it was renamed or removed. krm-fn removes the objects that
+    PATH is a file or a folder, for example a kpt package after a graph in it was renamed or removed. The default is the current folder.
+    krm-fn builds nothing, because it changes files. It removes the objects that
     carry both of its marks, the label and the annotation of the owner, if none of their owners is among the files. It removes no other
     object and no Dynamo resource that you wrote, and lists what it removes.
 

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
-from krm_fn import expand, report, results
-from krm_fn.cli import command_options, command_output, finding_formats, repository_states
+from krm_fn import escaping, expand, report, results
+from krm_fn.cli import command_options, command_output, finding_formats, path_inputs, repository_states
 from krm_fn.cli.command_options import Inputs, Policy
+from krm_fn.cli.path_inputs import LoadedRoots, PathPart
 from krm_fn.files import reading, writing
-from krm_fn.kube import apply_order, labels
+from krm_fn.kube import apply_order, identity, labels
 from krm_fn.kube.types import Resource
 from krm_fn.results import Result
+from krm_fn.review.diff import rendered_state
 
 
 @click.command()
-@command_options.repository_inputs
+@command_options.inputs
 @command_options.output_format(default=None)
 @click.option(
     "--output-dir",
@@ -52,8 +57,10 @@ def render(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Print the native objects of Dynamo resources.
 
-    PATH is a file, a folder or stdin (-), and can contain a ResourceList. In a folder, krm-fn reads *.yaml, *.yml and *.json, and does not
-    build a Kustomization. A DynamoRender in a PATH is the configuration.
+    {paths} PATH can contain a ResourceList. A DynamoRender in it is the configuration.
+
+    Of a root that is built, krm-fn prints what the cluster gets from it. If PATH has several roots, name one of them, or write each into a
+    folder of its own with --output-dir.
 
     krm-fn prints objects in the order in which they can be applied. It also prints other resources, and the Dynamo resources unless the
     configuration sets source: drop.
@@ -67,6 +74,7 @@ def render(  # noqa: PLR0913 - one for each option
 
     \b
       krm-fn render graph.yaml | kubectl apply -f -
+      krm-fn render overlays/prod
       krm-fn render --config render.yaml graphs/ --output-dir manifests --prune
       krm-fn render --check
     """  # noqa: D301 - click reads the backspace
@@ -74,29 +82,74 @@ def render(  # noqa: PLR0913 - one for each option
         ctx.exit(_check_committed(given, policy, accept_functions=accept_functions))
     if accept_functions:
         raise click.UsageError("--accept-functions needs --check without --output-dir")
-    if not command_options.has_paths(ctx):
-        raise click.UsageError("Missing argument 'PATH...'.")
     if prune and not folder:
         raise click.UsageError("--prune needs --output-dir")
     if folder and style == "json":
         raise click.UsageError("--output-dir writes YAML; leave -o json out")
-    loaded = given.load(without=folder)
-    expansion = expand.expand(loaded.values, loaded.config)
-    findings = policy.without_ignored(reading.locate([*loaded.results, *expansion.results], loaded.resources), loaded.values)
-    finding_formats.print_text(loaded.resources, policy.shown(findings), loaded.stdin)
+    loaded = path_inputs.load(given, without=folder).with_dynamo()
+    renders = [_render(root) for root in loaded.roots]
+    about = [finding for entry in renders for finding in entry.findings]
+    about += [*loaded.results, *(_several(loaded) if len(renders) > 1 and not folder else _unnamed(loaded))]
+    findings = policy.without_ignored(about, [source.value for source in loaded.resources])
+    finding_formats.print_text(loaded.resources, policy.shown(sorted(findings, key=results.order)), loaded.stdin)
+    command_output.write(escaping.joined([] if policy.quiet else loaded.lines), err=True)
     if failing := policy.failing(findings):
         command_output.print_line(f"nothing is rendered: {report.count(failing)}", err=True)
         ctx.exit(1)
-    rendered = apply_order.sort(
-        labels.without_tool_annotations(resource) for resource in expansion.resources if not labels.is_local(resource)
-    )
-    if folder and check:
-        ctx.exit(_check_folder(folder, rendered))
-    if folder:
-        summary = _write_files(folder, rendered, prune=prune)
+    if folder is None:
+        command_output.write(command_output.resources(renders[0].objects, style or "yaml"), style or "yaml")
+        return
+    folders = _folders(folder, loaded.names)
+    if check:
+        ctx.exit(max(_check_folder(path, entry.objects) for path, entry in zip(folders, renders, strict=True)))
+    for path, entry in zip(folders, renders, strict=True):
+        summary = _write_files(path, entry.objects, prune=prune)
         command_output.write("" if policy.quiet else summary, err=True)
-    else:
-        command_output.write(command_output.resources(rendered, style or "yaml"), style or "yaml")
+
+
+class _Rendered(NamedTuple):
+    """The objects of a part in the order in which they can be applied, and the findings about it."""
+
+    objects: list[Resource]
+    findings: list[Result]
+
+
+def _render(root: PathPart) -> _Rendered:
+    """Renders a part. Of a build, the objects that it rendered stay as they are, because a later layer may have changed them."""
+    loaded, namespace = root.sources, rendered_state.default_namespace(root.sources.config)
+    built = rendered_state.built_keys(loaded.values, loaded.config) if root.is_built else frozenset()
+    keyed = [(identity.key(value, namespace), value) for value in loaded.values]
+    finished = [value for key, value in keyed if key in built or not built.isdisjoint(rendered_state.owner_keys(value, key.namespace))]
+    finished_ids = {id(value) for value in finished}
+    expansion = expand.expand([value for value in loaded.values if id(value) not in finished_ids], loaded.config)
+    applied = [resource for resource in (*expansion.resources, *finished) if not labels.is_local(resource)]
+    objects = apply_order.sort(map(labels.without_tool_annotations, applied))
+    return _Rendered(objects, reading.locate([*loaded.results, *expansion.results], loaded.resources))
+
+
+def _several(loaded: LoadedRoots) -> list[Result]:
+    """Returns the error about several roots: their objects are those of several clusters or namespaces."""
+    names = ", ".join(report.visible(name or "the files") for name in loaded.names)
+    message = (
+        f"{len(loaded.roots)} roots have Dynamo resources: {names}; name one of them as PATH, write each into a folder of its own with "
+        "--output-dir, or render the plain files together with --no-build"
+    )
+    return [results.error("DYN740", message)]
+
+
+def _unnamed(loaded: LoadedRoots) -> list[Result]:
+    """Returns the error about roots that would be written into the same folder."""
+    names = [name for name, number in Counter(loaded.names).items() if number > 1 or (not name and len(loaded.names) > 1)]
+    message = "--output-dir writes one folder for each root, so name folders only, and each of them once; several renders have the folder"
+    return [results.error("DYN740", f"{message} {', '.join(report.visible(name or '.') for name in names)}")] if names else []
+
+
+def _folders(folder: Path, names: list[str]) -> list[Path]:
+    """Returns the folder for the files of each root: below `folder`, as the roots are below the folder that has all of them."""
+    if len(names) == 1:
+        return [folder]
+    top = os.path.commonpath(names)
+    return [folder / os.path.relpath(name, top) for name in names]
 
 
 def _check_committed(given: Inputs, policy: Policy, *, accept_functions: bool) -> int:

@@ -20,7 +20,6 @@ from krm_fn.cli.command_options import Inputs
 from krm_fn.files import checkouts, project_file, reading, repository, revisions, selection
 from krm_fn.files.checkouts import Checkouts
 from krm_fn.files.repository import RepositoryError
-from krm_fn.files.sources import Sources
 from krm_fn.repositories import private_programs, root_inputs, states
 from krm_fn.repositories.states import RepositoryState, RootListing, RootOptions
 from krm_fn.repositories.tree import KPTFILE, ParsedFiles, Tree
@@ -44,18 +43,6 @@ class RepositoryStates(NamedTuple):
 
     new: RepositoryState
     old: RepositoryState | None
-
-
-class LoadedRoots(NamedTuple):
-    """The resources of each root, and those of all other paths together. `lines` say how each root was read.
-
-    `results` are findings about repositories as a whole. `names` are the folders of the parts; empty for the other paths.
-    """
-
-    parts: list[Sources]
-    results: list[Result]
-    lines: list[str]
-    names: list[str]
 
 
 def _special_files(path: str, exclude: tuple[str, ...]) -> list[Result]:
@@ -85,26 +72,10 @@ def is_repository(path: str, old: str | None = None, exclude: tuple[str, ...] = 
 
 def folders(given: Inputs, old: str | None = None) -> list[str]:
     """Returns the paths of a command that are read as repositories. `old` is the old state."""
+    if not given.is_built:
+        return []
     named = bool(given.project.roots)
     return [path for path in given.paths if is_repository(path, old, given.exclude, named_roots=named)]
-
-
-def load(given: Inputs, changes: Mapping[str, str] | None = None) -> LoadedRoots:
-    """Loads what the paths of a command apply, for commands without an old state.
-
-    `changes` are new texts of files by their paths. Folders that are read as repositories are read as if the files had these texts.
-    """
-    repositories = folders(given)
-    others = given._replace(paths=tuple(path for path in given.paths if path not in repositories))
-    parts, findings, lines = [others.load()] if others.paths else [], list[Result](), list[str]()
-    names = [""] * len(parts)
-    for folder in repositories:
-        state = read(folder, given, None, changes).new
-        parts += [root.sources for root in state.roots]
-        findings += state.results
-        lines += [root.line for root in state.roots]
-        names += [root.name for root in state.roots]
-    return LoadedRoots(parts, findings, lines, names)
 
 
 def _is_marked(path: Path) -> bool:
@@ -159,6 +130,25 @@ def read(
                 return RepositoryStates(new, _shared(new, states.read(old_roots, programs, same)))
     except RepositoryError as problem:
         raise click.BadParameter(str(problem), param_hint="--old") from problem
+
+
+def read_revision(revision: str, name: str, given: Inputs) -> RepositoryState:
+    """Reads a folder or a file of a git revision. `name` is its path from the top of the repository around the current folder.
+
+    Raises click.BadParameter if git cannot read the revision, or if the revision does not have the path.
+    """
+    path = f"{revision}:{name}"
+    try:
+        with progress_line.shown("reading") as progress, checkouts.opened(revision, project_file.top(Path())) as copies:
+            programs = private_programs.create(copies.temporary / "programs", _SECONDS)
+            with copies.old_state():
+                tree = Tree(copies.top, name, lambda inner: f"{revision}:{inner}")
+                if not tree.is_folder(name) and not tree.is_file(name):
+                    raise click.BadParameter(f"path {path!r} does not exist, and the revision {revision} has no such path.")
+                options = _options(given, copies, progress)
+                return states.read_file(tree, name, options) if tree.is_file(name) else states.read(states.find(tree, options), programs)
+    except RepositoryError as problem:
+        raise click.BadParameter(f"path {path!r} does not exist, and it is no path of a revision: {problem}") from problem
 
 
 def _shared(new: RepositoryState, old: RepositoryState) -> RepositoryState:

@@ -25,7 +25,7 @@ _INTERVAL = 2.0
 
 
 @click.command()
-@partial(command_options.inputs, required=False)
+@partial(command_options.inputs, default=(), builds=False)
 @click.option("-A", "--all-namespaces", is_flag=True, help="Read all namespaces of the cluster. Only without PATH.")
 @click.option("--kubeconfig", metavar="FILE", type=click.Path(exists=True, dir_okay=False), help="The kubeconfig. Only without PATH.")
 @click.option("--context", metavar="NAME", help="The context of the kubeconfig. Only without PATH.")

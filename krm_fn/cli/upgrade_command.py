@@ -10,9 +10,9 @@ import click
 
 from krm_fn import escaping, report, results
 from krm_fn.arguments import flag_tables
-from krm_fn.cli import command_options, command_output, compared_states, progress_line, repository_states, upgrade_files
+from krm_fn.cli import command_options, command_output, compared_states, path_inputs, path_types, progress_line, upgrade_files
 from krm_fn.cli.command_options import Inputs, Policy
-from krm_fn.cli.repository_states import LoadedRoots
+from krm_fn.cli.path_inputs import LoadedRoots
 from krm_fn.cli.upgrade_files import UpgradeFiles
 from krm_fn.files import reading
 from krm_fn.files.reading import Source
@@ -56,7 +56,7 @@ class _Release(click.ParamType[_Target]):
 
 
 @click.command()
-@command_options.repository_inputs
+@command_options.inputs
 @click.option(
     "--to",
     "target",
@@ -115,8 +115,7 @@ def upgrade(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Plan the upgrade of graphs to a release of Dynamo.
 
-    PATH is a file, a folder or stdin (-), also an export of a cluster. The default is the current folder. In a folder with Kustomizations
-    or kpt packages, krm-fn builds each root, as krm-fn check does.
+    {paths} A file can also be an export of a cluster.
 
     The plan has one or more steps. A step moves images, and with them the operator release that graphs follow. For each step, the plan
     lists what the platform needs before, the services that restart, the smallest sets of causes of each restart, the GPUs that are
@@ -143,11 +142,11 @@ def upgrade(  # noqa: PLR0913 - one for each option
     nodes = nodes or (given.project.nodes if gpus is None else None)
     if [*given.paths, nodes].count(reading.STDIN) > 1:
         raise click.UsageError("only one of PATH and --nodes can be stdin")
-    if (is_written or is_patch) and reading.STDIN in given.paths:
-        raise click.UsageError("--write and --patch need files, not stdin")
+    if (is_written or is_patch) and any(path == reading.STDIN or path_types.revision_path(path) for path in given.paths):
+        raise click.UsageError("--write and --patch need files, not stdin and not a revision")
     cluster = compared_states.read_nodes(nodes)
     with progress_line.shown("upgrade"):
-        loaded = repository_states.load(given)
+        loaded = path_inputs.load(given)
         fleet = _Fleet(loaded)
         version = f"{identity.DYNAMO_GROUP}/{api_version}" if api_version else ""
         options = UpgradeOptions(version, new_origin, gpus, cluster.nodes, tuple(cluster.pods), downgrade, target.accepts_newer)

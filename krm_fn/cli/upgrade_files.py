@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import click
 
 from krm_fn import function_config, results
-from krm_fn.cli import repository_states
+from krm_fn.cli import path_inputs, repository_states
 from krm_fn.cli.command_options import Inputs
-from krm_fn.cli.repository_states import LoadedRoots
+from krm_fn.cli.path_inputs import LoadedRoots
 from krm_fn.convert import versions
 from krm_fn.files import project_file, reading, writing
 from krm_fn.files.reading import Source
@@ -60,7 +60,7 @@ def edited(given: Inputs, loaded: LoadedRoots, plan: UpgradePlan, number: int) -
     """
     steps = plan.steps[:number]
     builds = _Builds(given)
-    on_disk = loaded._replace(parts=[part._replace(resources=[*map(builds.on_disk, part.resources)]) for part in loaded.parts])
+    on_disk = loaded.at_texts(builds.on_disk)
     wanted = [*_edits(given, on_disk, steps, builds), *_of_helm(on_disk, steps)]
     texts, done, unwritten = _texts(wanted, given)
     findings = [_by_hand(missing, given) for missing in unwritten]
@@ -264,7 +264,7 @@ def _differences(
     for entry in written:
         value = planned.get(id(entry.source.value), entry.source.value)
         planned[id(entry.source.value)] = _with_edit(value, entry.edit)
-    again = repository_states.load(given, {file: text.new for file, text in texts.items()})
+    again = path_inputs.load(given, {file: text.new for file, text in texts.items()})
     if len(again.parts) != len(loaded.parts):
         return [results.error("DYN664", "the new texts have other roots, so nothing is written; write the edits by hand")]
     moves_images = any(edit.path[:1] == ("images",) for entry in written for edit in entry.documents)

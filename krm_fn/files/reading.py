@@ -74,7 +74,7 @@ class Source(NamedTuple):
 
 def field_locations(fields: Iterable[tuple[Source, results.Path]]) -> list[dict[str, Any]]:
     """Returns the locations of several fields, in the order of the arguments. Each text is read once."""
-    whole_paths = [(source, (*source.at, *path)) for source, path in (_written(source, path) for source, path in fields)]
+    whole_paths = [(source, (*source.at, *path)) for source, path in (written(source, path) for source, path in fields)]
     paths_by_text: dict[int, tuple[str, list[results.Path]]] = {}
     for source, path in whole_paths:
         paths_by_text.setdefault(id(source.text), (source.text, []))[1].append(path)
@@ -82,7 +82,7 @@ def field_locations(fields: Iterable[tuple[Source, results.Path]]) -> list[dict[
     return [_location(source, *positions_by_text[id(source.text)][path]) for source, path in whole_paths]
 
 
-def _written(source: Source, path: results.Path) -> tuple[Source, results.Path]:
+def written(source: Source, path: results.Path) -> tuple[Source, results.Path]:
     """Returns the document that has a field, and the path there: a patch with the same value, or the source itself."""
     value = paths.at(source.value, path) if source.patches and path else None
     for patch in source.patches if value is not None else ():
@@ -215,7 +215,7 @@ def located(findings: Sequence[tuple[Source, Result]]) -> list[Result]:
 
 def _within(source: Source, result: Result, location: dict[str, Any]) -> dict[str, Any]:
     """Returns the location of a part of a text, behind the location of its field."""
-    author, _ = _written(source, result.path)
+    author, _ = written(source, result.path)
     line, column = positions.within(author.text, (location["line"] - author.line + 1, location["column"]), result.within)
     return {**location, "line": author.line + line - 1, "column": column}
 

@@ -244,9 +244,7 @@ def _left_out(source: Source, findings: list[Result], listed: ListedFile) -> boo
     group, annotations = address.api_version.partition("/")[0], labels.annotations(source.value) if address.kind else {}
     is_tools_file = Path(source.file).name in selection.KUSTOMIZATIONS and address.kind in _KINDS_OF_KUSTOMIZE
     if is_tools_file or (group == _KUSTOMIZE and address.kind == "Kustomization"):
-        message = (
-            "the Kustomization is not built, its files are read as they are; to check the build, pipe `kustomize build` into this command"
-        )
+        message = "the Kustomization is not built, its files are read as they are; to build it, name its folder, and leave --no-build out"
         findings.append(results.info("DYN071", message, **source.location()))
         return True
     if listed.in_folder and encryption.is_encrypted(source.value) and (not address.kind or encryption.is_encrypted_text(address.kind)):

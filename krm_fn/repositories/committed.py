@@ -25,6 +25,8 @@ from krm_fn.repositories.tree import Tree
 from krm_fn.results import Result
 from krm_fn.schema import object_changes
 
+CODES = ("DYN063", "DYN064")
+"""The codes of findings about a committed render that differs from a new one."""
 _MOST = 5
 """The largest number of names, or of fields of an object, in one finding."""
 _FLAGS = "--enable-alpha-plugins --enable-exec"

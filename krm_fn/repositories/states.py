@@ -136,6 +136,14 @@ def read(repository: RootListing, programs: Programs, unchanged: Collection[str]
     return RepositoryState(shown, findings, len(listing.roots) - len(relevant), listing.skipped, names, unjudged)
 
 
+def read_file(tree: Tree, name: str, options: RootOptions) -> RepositoryState:
+    """Reads one file of a tree, without a build."""
+    config = reading.read(options.config).sources if options.config else []
+    loaded = sources.from_files([tree.read(name)], config, namespace=options.namespace)
+    shown = tree.shown(name)
+    return RepositoryState([RootState(Root(name, "folder", "a file", files=(name,)), shown, name, "read as a file", loaded)], [])
+
+
 def _is_shown(state: RootState) -> bool:
     """True for a root with a resource or a finding, and for one that was not built."""
     is_unbuilt = not state.is_known or (state.is_unchanged and state.root.kind != "folder")

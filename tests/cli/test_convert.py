@@ -251,7 +251,7 @@ def test_too_many_kept_fields_are_an_error():
     assert convert("--native", "-", stdin=text).code == 0
 
 
-@pytest.mark.parametrize("arguments", [["-w", "-"], ["--to", "v1"], []])
+@pytest.mark.parametrize("arguments", [["-w", "-"], ["--to", "v1"]])
 def test_wrong_usage(arguments):
     """Stdin has no file to write."""
     assert console.run("convert", *arguments, stdin=GRAPH).code == 2

@@ -33,13 +33,6 @@ def test_files_are_named_by_arguments_and_by_f(verb, tmp_path):
     assert len({repr(sorted(yaml.safe_load_all(out), key=repr)) for _, out in done}) == 1
 
 
-@pytest.mark.parametrize("verb", ["render", "graph", "images"])
-def test_neither_an_argument_nor_f_is_wrong_usage(verb):
-    done = console.run(verb)
-    assert done.code == 2
-    assert "Missing argument 'PATH...'" in done.err
-
-
 NAMESPACES = [
     # reason, spec of the configuration, namespace of the graph, arguments, where the objects are
     ("neither", "", "", [], "default"),

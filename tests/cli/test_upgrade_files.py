@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from krm_fn.cli import repository_states, upgrade_files
+from krm_fn.cli import path_inputs, upgrade_files
 from krm_fn.cli.command_options import Inputs
 from krm_fn.files import project_file
 from krm_fn.review.upgrade import fleet_parts, planner, upgrade_steps
@@ -44,7 +44,7 @@ def upgraded(*paths, to="1.6.1", number=1, config=None, api_version=""):
     """The files after a step, from the plan of the paths."""
     project = project_file.of_paths(paths)
     given = Inputs(paths, config or project.config, None, (), None, project)
-    loaded = repository_states.load(given)
+    loaded = path_inputs.load(given)
     parts = [
         part
         for sources in loaded.parts

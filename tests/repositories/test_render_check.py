@@ -50,6 +50,5 @@ def test_a_folder_is_compared_byte_by_byte(clone):
     assert "out/dynamographdeployment_chat.yaml: error DYN063 the file differs" in done.err
 
 
-def test_a_render_still_needs_a_path(clone):
-    assert console.run("render").code == 2
+def test_the_check_of_committed_renders_takes_folders(clone):
     assert console.run("render", "--check", "-").code == 2

@@ -101,7 +101,7 @@ def test_yaml_is_the_render_with_comments(graph):
 def test_the_yaml_of_an_example_is_its_render(name):
     loaded = EXAMPLES[name]
     found = explain.explain(loaded.values, loaded.config).objects
-    written = "".join(explain_output.write("yaml", [explain_output.Section("", found)], loaded))
+    written = "".join(explain_output.write("yaml", [explain_output.RootSections("", [explain_output.Section("", found)], loaded)]))
     assert list(yaml.safe_load_all(written)) == [each.resource for each in found]
     assert written.count("  # ") >= sum(len(each.fields) for each in found)
 

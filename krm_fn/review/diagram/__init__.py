@@ -5,6 +5,7 @@ Each connection follows from a plan or from a field of an object. Connections th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from krm_fn.records import NamedTuple
@@ -72,3 +73,22 @@ class Diagram(NamedTuple):
     def names(self) -> dict[NodeKey, str]:
         """A short name for each node, which every format can write without quotes."""
         return {node.key: f"n{number}" for number, node in enumerate(self.nodes)}
+
+
+def joined(diagrams: Sequence[tuple[str, Diagram]]) -> Diagram:
+    """Joins the diagrams of several roots, each with the name of its root before its graphs. Roots with the same name are one diagram."""
+    if len({name for name, _ in diagrams}) < 2:
+        parts = [diagram for _, diagram in diagrams]
+    else:
+        parts = [_of_root(name, diagram) for name, diagram in diagrams]
+    nodes = {node.key: node for part in reversed(parts) for node in reversed(part.nodes)}
+    order = dict.fromkeys(node.key for part in parts for node in part.nodes)
+    return Diagram(tuple(nodes[key] for key in order), tuple(dict.fromkeys(edge for part in parts for edge in part.edges)))
+
+
+def _of_root(name: str, diagram: Diagram) -> Diagram:
+    def moved(key: NodeKey) -> NodeKey:
+        return f"{name}: {key[0]}", *key[1:]
+
+    nodes = tuple(node._replace(key=moved(node.key), group=node.group and f"{name}: {node.group}") for node in diagram.nodes)
+    return Diagram(nodes, tuple(edge._replace(source=moved(edge.source), target=moved(edge.target)) for edge in diagram.edges))

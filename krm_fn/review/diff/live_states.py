@@ -27,8 +27,16 @@ class LiveStates(NamedTuple):
     results: list[Result]
 
 
-def states(exported: Export, rendered: RenderedState) -> LiveStates:
+def owners(rendered: RenderedState) -> frozenset[ObjectKey]:
+    """Returns the keys of the Dynamo resources of a render."""
+    namespace = default_namespace(rendered.config)
+    return frozenset(identity.key(resource, namespace) for resource in rendered.inputs if is_expanded(resource))
+
+
+def states(exported: Export, rendered: RenderedState, known: Collection[ObjectKey] = ()) -> LiveStates:
     """Returns both states of the objects that the render has, or had: live objects with a mark of one of its Dynamo resources.
+
+    `known` are the Dynamo resources of other renders that are compared with the same cluster.
 
     Secrets are left out, and so are objects of namespaces that the export does not have. Numbers of replicas that applying leaves alone are
     those of the cluster in both states.
@@ -41,17 +49,19 @@ def states(exported: Export, rendered: RenderedState) -> LiveStates:
     covered = {key: resource for key, resource in wanted.items() if _is_covered(key, exported.namespaces)}
     managers = field_ownership.appliers(exported.objects)
     pairs = {key: _comparable_pair(live[key], resource, managers) for key, resource in covered.items() if key in live}
-    owners = {identity.key(resource, namespace) for resource in rendered.inputs if is_expanded(resource)}
-    pruned = [server_fields.native(resource) for key, resource in live.items() if key not in wanted and _is_of(resource, key, owners)]
+    rendered_owners = owners(rendered)
+    pruned = [
+        server_fields.native(resource) for key, resource in live.items() if key not in wanted and _is_of(resource, key, rendered_owners)
+    ]
     notes = (
         *_not_covered(wanted, covered),
         *_missing_kinds(covered, live),
         *_unknown_owners([key for key in pairs if field_ownership.of(live[key], managers) is None]),
-        *_other_owners(live, owners),
+        *_other_owners(live, {*rendered_owners, *known}),
     )
     old_objects = (*(old for old, _ in pairs.values()), *pruned)
     new_objects = tuple(pairs[key][1] if key in pairs else resource for key, resource in covered.items())
-    old = RenderedState(old_objects, (), rendered.config, built=frozenset(owners))
+    old = RenderedState(old_objects, (), rendered.config, built=rendered_owners)
     return LiveStates(old, rendered._replace(objects=new_objects, sources=()), errors or [*notes])
 
 

@@ -66,10 +66,7 @@ def render(
     lack resources.
     """
     keyed = [(identity.key(resource, default_namespace(config)), resource) for resource in inputs]
-    expanded = {key for key, resource in keyed if is_expanded(resource)}
-    built = expanded.intersection(
-        owner for key, resource in keyed if ownership.is_generated(resource) for owner in owner_keys(resource, key.namespace)
-    )
+    built = built_keys(inputs, config)
     finished = [resource for key, resource in keyed if not built.isdisjoint(owner_keys(resource, key.namespace))]
     remaining = [resource for key, resource in keyed if key not in built and built.isdisjoint(owner_keys(resource, key.namespace))]
     from krm_fn.arguments import argument_findings  # noqa: PLC0415 - the command render imports this module, and judges no flags
@@ -81,8 +78,16 @@ def render(
     sources = (*filter(is_expanded, applied), *(resource for key, resource in keyed if key in built))
     failed = frozenset(_failed(remaining, expansion.results, default_namespace(config)))
     findings = (*expansion.results, *argument_findings.check(planned))
-    state = RenderedState(objects, tuple(inputs), config, settings, frozenset(built), failed, findings=findings, sources=sources)
+    state = RenderedState(objects, tuple(inputs), config, settings, built, failed, findings=findings, sources=sources)
     return _with_errors(state, file_findings)
+
+
+def built_keys(inputs: Sequence[Resource], config: Config) -> frozenset[ObjectKey]:
+    """Returns the keys of the Dynamo resources whose objects are among the inputs, as in a finished build."""
+    keyed = [(identity.key(resource, default_namespace(config)), resource) for resource in inputs]
+    expanded = {key for key, resource in keyed if is_expanded(resource)}
+    generated = [(key, resource) for key, resource in keyed if ownership.is_generated(resource)]
+    return frozenset(expanded.intersection(owner for key, resource in generated for owner in owner_keys(resource, key.namespace)))
 
 
 def _with_errors(state: RenderedState, findings: Iterable[Result]) -> RenderedState:

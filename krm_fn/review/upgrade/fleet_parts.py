@@ -56,8 +56,8 @@ def parts(name: str, resources: Sequence[Resource], config: Config, *, is_config
     others = tuple(resource for resource in written if not rendered_state.is_expanded(resource))
     by_config: dict[Config, list[Resource]] = {}
     for resource in expanded:
-        by_config.setdefault(config if is_configured else _config(resource, config), []).append(resource)
-    return tuple(FleetPart(name, (*members, *others), settings, replicas) for settings, members in by_config.items())
+        by_config.setdefault(config if is_configured else settings(resource, config), []).append(resource)
+    return tuple(FleetPart(name, (*members, *others), part_config, replicas) for part_config, members in by_config.items())
 
 
 def _is_output(resource: Resource) -> bool:
@@ -67,16 +67,16 @@ def _is_output(resource: Resource) -> bool:
     return is_owned or ownership.is_generated(resource)
 
 
-def _config(resource: Resource, config: Config) -> Config:
+def settings(resource: Resource, config: Config) -> Config:
     """Returns the settings that made the objects of a resource; `config` for a resource that no render wrote.
 
     A release that the images choose is not pinned.
     """
-    settings = render_mark.read(f"{labels.annotations(resource).get(labels.RENDERED_BY, '')}")
-    if settings is None:
+    written = render_mark.read(f"{labels.annotations(resource).get(labels.RENDERED_BY, '')}")
+    if written is None:
         return config
-    unpinned = settings._replace(behaviour=config.behaviour)
-    return unpinned if release_choice.release_name(resource, unpinned) == settings.behaviour else settings
+    unpinned = written._replace(behaviour=config.behaviour)
+    return unpinned if release_choice.release_name(resource, unpinned) == written.behaviour else written
 
 
 def graphs(part: FleetPart) -> Iterator[tuple[int, Resource]]:

@@ -1,0 +1,221 @@
+"""Selects what `krm-fn explain` prints: objects by their names, fields by their paths, and the fields that a line of an input affects."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+
+import click
+
+from krm_fn import function_config, results
+from krm_fn.cli import explain_output, field_paths
+from krm_fn.cli.command_options import Inputs
+from krm_fn.cli.explain_output import RootSections, Section
+from krm_fn.cli.path_inputs import RootRender
+from krm_fn.files import reading
+from krm_fn.files.sources import Sources
+from krm_fn.kube.types import Resource
+from krm_fn.manifests import ownership
+from krm_fn.results import Path, Result
+from krm_fn.review import affected_fields
+from krm_fn.review import explain as explaining
+from krm_fn.review.explain import Explained, Explanation, Renderable
+
+_UNUSED = "DYN500"
+
+
+class ExplainedRoot:
+    """One render of a root with the objects that it makes. In a build, these are the objects of the build.
+
+    `files` are all resources of the render, and `loaded` those that render. `failed` are the errors.
+    """
+
+    def __init__(self, render: RootRender) -> None:
+        written = [source for source in render.sources.resources if not ownership.is_marked(source.value)]  # not of an earlier render
+        self.name = render.name
+        self.files = render.sources._replace(resources=written)
+        rendered = explaining.renderable(self.files.values, self.files.config)
+        findings = reading.locate([*self.files.results, *rendered.results], written)
+        self.failed = [finding for finding in findings if finding.severity == "error"]
+        self.loaded: Sources = self.files._replace(resources=[written[index] for index in rendered.resources])
+        objects = rendered.objects if render.generated is None else [source.value for source in render.generated]
+        self.rendered: Renderable = rendered._replace(resources=dict(enumerate(rendered.resources.values())), objects=objects)
+
+    @property
+    def objects(self) -> list[Resource]:
+        """The objects of the render."""
+        return self.rendered.objects
+
+    @cached_property
+    def explanation(self) -> Explanation:
+        """The fields of all objects with their origins."""
+        return Explanation([*self.explained(self.objects)], self.rendered.results)
+
+    def explained(self, objects: Iterable[Resource]) -> Iterator[Explained]:
+        """Yields objects with the origins of their fields."""
+        return explaining.explained(self.rendered, objects, self.loaded.config)
+
+    def is_unknown(self, given: Inputs) -> bool:
+        """True if no object is known: all failed, or the configuration has an error."""
+        return bool(self.failed) and (not self.objects or any(self._is_about_configuration(finding, given) for finding in self.failed))
+
+    def _is_about_configuration(self, result: Result, given: Inputs) -> bool:
+        files = {given.config, self.loaded.settings.file if self.loaded.settings else None}
+        return bool(result.ref and function_config.is_config(result.ref)) or (bool(result.file) and result.file in files)
+
+    def unused(self) -> list[Result]:
+        """Returns the warnings about fields that reach no object, with their locations."""
+        message = "the field reaches no generated object; remove it, or check its name and its place"
+        unused = affected_fields.unused(self.explanation, self.loaded.values, self.loaded.config)
+        resources = self.loaded.resources
+        findings = [results.warning(_UNUSED, message, resources[index].address, path) for index, path in unused]
+        return reading.locate(findings, resources)
+
+
+def unused(roots: Sequence[ExplainedRoot]) -> list[Result]:
+    """Returns the warnings about fields that reach no object. A line of a base that several roots have must reach none in all of them."""
+    by_root = [root.unused() for root in roots]
+    lines = [{(finding.file, finding.line, finding.column) for finding in findings} for findings in by_root]
+    files = [{source.file for source in root.loaded.resources} for root in roots]
+    distinct = {(finding.file, finding.line, finding.column): finding for findings in by_root for finding in findings}
+    return [
+        finding
+        for location, finding in distinct.items()
+        if all(location in unused_lines or finding.file not in of_root for unused_lines, of_root in zip(lines, files, strict=True))
+    ]
+
+
+def select(roots: Sequence[ExplainedRoot], object_name: str | None, field: str | None, line: str | None) -> list[RootSections]:
+    """Returns the selected objects and fields of each root. Raises click.BadParameter, with the nearest name, if no root has them."""
+    selected_path = field_paths.parse(field) if field is not None else None
+    if field is not None and selected_path is None:
+        raise click.BadParameter(f"{field!r} is not the path of a field, such as spec.replicas.", param_hint="--field")
+    _require_object(roots, object_name)
+    inputs = {} if selected_path is None else {id(root): _inputs(root, selected_path) for root in roots}
+    of_objects = [root for root in roots if selected_path and any(_has_field(entry, selected_path) for entry in _named(root, object_name))]
+    if line is not None:
+        _require_line(roots, line)
+    elif selected_path and not of_objects:
+        _require_field(roots, object_name, f"{field}", inputs)
+    shown = []
+    for root in roots:
+        sections = [Section("", root.explained(_named(root, object_name)))]
+        if line is not None:
+            sections = _of_line(root, line)
+        elif selected_path and not of_objects:
+            sections = _of_fields(root, inputs[id(root)])
+        path = selected_path if line is not None or of_objects else None
+        objects = [section._replace(objects=_selected(section.objects, object_name, path)) for section in sections]
+        shown.append(RootSections(root.name, objects, root.loaded))
+    return shown
+
+
+def _named(root: ExplainedRoot, object_name: str | None) -> list[Resource]:
+    return [resource for resource in root.objects if object_name is None or _is_named(resource, object_name)]
+
+
+def _is_named(resource: Resource, name: str) -> bool:
+    """True for KIND/NAME, and for the forms of reports: KIND NAME and KIND NAMESPACE/NAME."""
+    ref = results.ref(resource)
+    wanted = "/".join(name.split()).lower()
+    return wanted in (f"{ref.kind}/{ref.name}".lower(), f"{ref.kind}/{ref.namespace}/{ref.name}".lower())
+
+
+def _require_object(roots: Sequence[ExplainedRoot], object_name: str | None) -> None:
+    if object_name is None or any(_named(root, object_name) for root in roots):
+        return
+    refs = [results.ref(resource) for root in roots for resource in root.objects]
+    names = {f"{ref.kind}/{ref.name}": None for ref in refs}
+    raise click.BadParameter(f"no generated object is {object_name!r}{_nearest(object_name, names)}", param_hint="--object")
+
+
+def _has_field(resource: Resource, selected: Path) -> bool:
+    return any(field_paths.is_at_or_below(path, selected, resource) for path, _ in explaining.fields_of(resource))
+
+
+def _inputs(root: ExplainedRoot, selected: Path) -> list[tuple[int, Path]]:
+    """Returns the fields of Dynamo resources with a path: in the resource as it is built, or in the file that has the field."""
+    return [
+        (index, path)
+        for index, source in enumerate(root.loaded.resources)
+        for path in explain_output.paths_of(source.value)
+        for document, inner in [reading.written(source, path)]
+        if field_paths.is_at_or_below(path, selected, source.value) or field_paths.is_at_or_below(inner, selected, document.value)
+    ]
+
+
+def _require_field(roots: Sequence[ExplainedRoot], object_name: str | None, field: str, inputs: dict[int, list[tuple[int, Path]]]) -> None:
+    if any(inputs.values()):
+        return
+    objects = [resource for root in roots for resource in _named(root, object_name)]
+    known = {name: None for resource in objects for path, _ in explaining.fields_of(resource) for name in _above(path)}
+    raise click.BadParameter(f"no object has the field {field!r}{_nearest(field, known)}", param_hint="--field")
+
+
+def _above(path: Path) -> list[str]:
+    """A field and all fields above it."""
+    return [results.field(path[:length]) for length in range(1, len(path) + 1)]
+
+
+def _nearest(name: str, known: dict[str, None]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def _selected(objects: Iterable[Explained], object_name: str | None, selected: Path | None) -> Iterator[Explained]:
+    """The objects of that kind and name, with that field and those below it only."""
+    for explained in objects:
+        if object_name is not None and not _is_named(explained.resource, object_name):
+            continue
+        fields = [
+            entry for entry in explained.fields if selected is None or field_paths.is_at_or_below(entry.path, selected, explained.resource)
+        ]
+        if fields or selected is None:
+            yield explained._replace(fields=fields)
+
+
+def _require_line(roots: Sequence[ExplainedRoot], line: str) -> None:
+    """Raises click.BadParameter for a line without a field in any root."""
+    file, _, line_text = line.rpartition(":")
+    number = int(line_text) if line_text.isdecimal() else 0
+    known = {known_line for root in roots for lines in explain_output.fields_by_line(root.loaded, file) for known_line in lines}
+    if number in known:
+        return
+    nearest = min(known, key=lambda line_number: (abs(line_number - number), line_number)) if known and number else 0
+    near = f"the nearest is {file}:{nearest}" if nearest else "write FILE:LINE"
+    message = f"{line!r} is not a line with a field of a Dynamo resource or of the configuration; {near}"
+    raise click.BadParameter(message, param_hint="--from")
+
+
+def _of_line(root: ExplainedRoot, line: str) -> list[Section]:
+    """Fields that a line reaches, and other fields that it decides."""
+    file, _, number = line.rpartition(":")
+    lines, settings = explain_output.fields_by_line(root.loaded, file)
+    return _affected(root, lines.get(int(number), {}), settings.get(int(number), ()))
+
+
+def _of_fields(root: ExplainedRoot, fields: Sequence[tuple[int, Path]]) -> list[Section]:
+    """Fields of objects that fields of Dynamo resources reach, and other fields that they decide."""
+    by_resource: dict[int, list[Path]] = {}
+    for index, path in fields:
+        by_resource.setdefault(index, []).append(path)
+    return _affected(root, by_resource, ())
+
+
+def _affected(root: ExplainedRoot, fields: dict[int, list[Path]], settings: Iterable[Path]) -> list[Section]:
+    explanation, loaded = root.explanation, root.loaded
+    sourced: list[Explained] = []
+    affected: list[Explained] = []
+    for index, paths in fields.items():
+        sourced += affected_fields.from_fields(explanation, index, paths)
+        affected += affected_fields.affected_by_fields(explanation, loaded.values, loaded.config, index, paths)
+    for path in settings:
+        sourced += affected_fields.from_setting(explanation, path)
+        affected += affected_fields.affected_by_setting(explanation, loaded.values, loaded.config, path)
+    shown = {(explained.key, entry.path) for explained in sourced for entry in explained.fields}
+    more = [
+        explained._replace(fields=[entry for entry in explained.fields if (explained.key, entry.path) not in shown])
+        for explained in affected
+    ]
+    return [Section("reaches", sourced), Section("decides", [explained for explained in more if explained.fields])]
