@@ -113,7 +113,7 @@ class LoadedRoots(NamedTuple):
 
     def with_dynamo(self) -> LoadedRoots:
         """Returns the parts with a Dynamo resource or an object of one; all parts if none has any."""
-        return self._replace(roots=[root for root in self.roots if any(map(_is_of_dynamo, root.sources.values))] or self.roots)
+        return self._replace(roots=[root for root in self.roots if any(map(is_of_dynamo, root.sources.values))] or self.roots)
 
     def at_texts(self, move: Callable[[Source], Source]) -> LoadedRoots:
         """Returns the same resources at other texts, those that a function returns for them."""
@@ -184,7 +184,8 @@ def _add(loaded: LoadedRoots, path: str, state: RepositoryState) -> None:
     loaded.results.extend(findings)
 
 
-def _is_of_dynamo(resource: Resource) -> bool:
+def is_of_dynamo(resource: Resource) -> bool:
+    """True for a Dynamo resource, and for an object that a render made of one."""
     return identity.is_dynamo(resource) or ownership.is_generated(resource)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +18,8 @@ from krm_fn.cli.path_inputs import LoadedRoots, PathPart
 from krm_fn.files import reading, writing
 from krm_fn.kube import apply_order, identity, labels
 from krm_fn.kube.types import Resource
+from krm_fn.repositories import committed
+from krm_fn.repositories.states import RootState
 from krm_fn.results import Result
 from krm_fn.review.diff import rendered_state
 
@@ -159,6 +162,7 @@ def _check_committed(given: Inputs, policy: Policy, *, accept_functions: bool) -
     """
     findings: list[Result] = []
     names: list[str] = []
+    roots: list[RootState] = []
     for path in given.paths:
         if path == reading.STDIN or not Path(path).is_dir():
             raise click.UsageError("--check takes folders, or --output-dir")
@@ -167,15 +171,27 @@ def _check_committed(given: Inputs, policy: Policy, *, accept_functions: bool) -
         findings += [result for result in (*state.results, *unknown) if result.severity == "error"]
         findings += [_accepted(result) if accept_functions else result for result in state.unjudged]
         names += state.committed
+        roots += [root for root in state.roots if any(map(path_inputs.is_of_dynamo, root.sources.values))]
     if not names and not findings:
-        message = "no committed render is here, or its source is not; name the folder that has both"
-        findings = [results.error("DYN001", message)]
+        findings = _without_source(roots) or ([] if roots else [path_inputs.no_resource(given.paths)])
     finding_formats.print_text([], findings)
+    if not names and not findings and not policy.quiet:
+        folders = shlex.join(root.name for root in roots)
+        command_output.print_line(f"no committed render is here, so none is out of date; rendered when it is applied: {folders}", err=True)
     if names and not results.failed(findings) and not policy.quiet:
         command_output.print_line(
             f"{len(names)} committed render{'s are' if len(names) > 1 else ' is'} up to date: {shlex.join(names)}", err=True
         )
     return int(results.failed(findings))
+
+
+def _without_source(roots: Sequence[RootState]) -> list[Result]:
+    """Returns the errors about committed renders that cannot be compared, because their graphs are not in the repository."""
+    outputs = [
+        source for root in roots if root.root.kind == "folder" for source in root.sources.resources if committed.is_output(source.value)
+    ]
+    message = "the source of this render is not here, so the render cannot be compared; name the folder that has both"
+    return [results.error("DYN001", message, file=file) for file in dict.fromkeys(source.file for source in outputs)]
 
 
 def _accepted(result: Result) -> Result:

@@ -28,11 +28,27 @@ def test_a_source_that_cannot_be_built_fails(clone):
     assert codes(console.run("render", "--check")) == ["DYN593"]
 
 
-def test_without_a_committed_render_the_check_fails(clone):
-    """A job in CI that finds nothing to compare must not be green."""
-    clone.put(README)
+def test_without_a_committed_render_none_is_out_of_date(clone):
+    """Most repositories are rendered when they are applied. The check says so, and names what it looked at."""
+    clone.put(README, "prod")
+    done = console.run("render", "--check")
+    assert (done.code, done.out, codes(done)) == (0, "", [])
+    assert done.err == "no committed render is here, so none is out of date; rendered when it is applied: prod\n"
+
+
+def test_a_folder_without_dynamo_is_not_up_to_date(clone):
+    """A job in CI that names the wrong folder must not be green."""
+    clone.put({"a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"})
     done = console.run("render", "--check")
     assert (done.code, codes(done)) == (1, ["DYN001"])
+
+
+def test_a_committed_render_without_its_source_is_not_up_to_date(clone):
+    """A branch of renders has nothing to compare with."""
+    clone.put(README, "prod").save("objects.yaml", *BUILD, "prod")
+    done = console.run("render", "--check", "--exclude", "prod")
+    assert (done.code, codes(done)) == (1, ["DYN001"])
+    assert "objects.yaml: error DYN001 the source of this render is not here" in done.err
 
 
 def test_a_folder_is_compared_byte_by_byte(clone):
