@@ -361,14 +361,18 @@ class _SimulatedRollout:
         return unhealthy + spare > 0
 
     def _renumber(self) -> bool:
-        """Adds the surge, replaces the last old units as far as those after them are ready, and removes the surge when few are left."""
+        """Adds the surge, then replaces the last old unit whenever all others are ready, and removes the surge when few are left.
+
+        A StatefulSet replaces one pod at a time: the feature gate MaxUnavailableStatefulSet is off by default.
+        """
         is_first, self._is_started = not self._is_started, True
         surge, unavailable = self._steps.surge, self._steps.unavailable
         ready, total = len(self._new) - self._new_unready, len(self._old) + len(self._new) + self._new_waiting
         missing = self._wanted if is_first else min(self._wanted, total - ready)
         wanted = self._wanted + (surge if missing > surge else max(missing - unavailable, 0))
         removed = 0 if is_first else max(total - wanted, 0)
-        replaced = 0 if is_first else max(len(self._old) - max(self._wanted - unavailable - ready, 0), 0)
+        is_waiting = is_first or self.has_waiting() or bool(self._new_unready)
+        replaced = 0 if is_waiting else min(1, max(len(self._old) - max(self._wanted - unavailable - ready, 0), 0))
         self._remove_old(replaced)
         self._new_waiting += max(wanted - total, 0) * is_first + replaced
         for _ in range(removed):

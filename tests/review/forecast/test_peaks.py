@@ -9,6 +9,7 @@ import pytest
 from krm_fn.review import forecast
 from krm_fn.review.forecast import gpu_capacity, rollouts
 from krm_fn.review.forecast.rollouts import Rollout, Steps
+from tests.review.forecast.rolled_services import Controller
 
 GPU = "nvidia.com/gpu"
 
@@ -32,7 +33,8 @@ PEAKS = [
     ("fewer pods", rollout(10, 4, 2, 4, Steps(1, 1)), 20),
     ("a StatefulSet with more and smaller pods: new pods have the new template", rollout(2, 4, 4, 2, Steps(0, 1, numbered=True)), 12),
     ("a StatefulSet with larger pods", rollout(4, 4, 2, 4, Steps(0, 1, numbered=True)), 16),
-    ("groups: the surge stays until the last old group is replaced", rollout(4, 4, 2, 4, Steps(1, 1, numbered=True)), 20),
+    ("groups: the surge stays until few old groups are left", rollout(4, 4, 2, 4, Steps(1, 1, numbered=True)), 18),
+    ("groups: one stops at a time, and only if all others are ready", rollout(4, 4, 2, 4, Steps(2, 1, numbered=True)), 20),
     ("groups that get smaller: the surge starts before an old group stops", rollout(4, 4, 4, 2, Steps(1, 1, numbered=True)), 18),
     ("groups without a surge", rollout(4, 4, 2, 4, Steps(0, 1, numbered=True)), 16),
 ]
@@ -47,46 +49,6 @@ def test_peak(reason, of_service, gpus):
 def test_several_rollouts_may_be_at_their_peaks_together():
     growing, shrinking = rollout(4, 4, 2, 4, Steps(1, 1)), rollout(4, 4, 4, 2, Steps(1, 1))
     assert rollouts.peak([growing, shrinking]) == 18 + 18
-
-
-class Controller:
-    """The state of a Deployment as its controller sees it: the sizes of both ReplicaSets, and their pods that are ready."""
-
-    def __init__(self, replicas, steps):
-        self.replicas, self.most, self.least = replicas, replicas + steps.surge, replicas - steps.unavailable
-
-    def syncs(self, state):
-        """Yields each state of the controller from one on, until it has nothing to do."""
-        yield state
-        while (following := self._synced(state)) != state:
-            state = following
-            yield state
-
-    def _synced(self, state):
-        old, old_ready, new, new_ready = state
-        more = min(self.most - old - new, self.replicas - new)
-        if more > 0:
-            return old, old_ready, new + more, new_ready
-        allowed = old + new - self.least - (new - new_ready)
-        if allowed <= 0:
-            return state
-        old -= min(old - old_ready, allowed)
-        spare = max(min(old_ready + new_ready - self.least, old), 0)
-        return old - spare, min(old_ready, old - spare), new, new_ready
-
-    def every(self):
-        """Returns all states that some order of readiness reaches."""
-        known, remaining = set(), [(self.replicas, self.replicas, 0, 0)]
-        while remaining:
-            state = remaining.pop()
-            for reached in self.syncs(state):
-                old, old_ready, new, new_ready = reached
-                if reached in known:
-                    continue
-                known.add(reached)
-                if new_ready < new:
-                    remaining.append((old, old_ready, new, new_ready + 1))
-        return known
 
 
 SHAPES = [
