@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import collections
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_fn.review import forecast
 from krm_fn.review.forecast import object_rules
 from tests.review.forecast import given
 from tests.testbed import api, server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 GPU = "nvidia.com/gpu"
 STILL = 6  # looks at the cluster in which nothing has changed
@@ -94,7 +97,7 @@ class Controller:
         spare = max(min(old_ready + new_ready - self.least, old), 0)
         return old - spare, min(old_ready, old - spare), new, new_ready
 
-    def settled(self, pods):
+    def settled(self, pods: int) -> Iterator[tuple[int, int, int, int]]:
         """Yields the states in which the controller waits, from a number of ready old pods on, if pods become ready one at a time."""
         state = (self.replicas, min(pods, self.replicas), 0, 0)
         while True:

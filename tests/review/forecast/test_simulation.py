@@ -7,7 +7,7 @@ from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from krm_fn.review.forecast import forecast, gpu_capacity, native_workloads, rollouts
+from krm_fn.review.forecast import forecast, gpu_capacity, native_workloads, rollouts, simulated_rollout
 from krm_fn.review.forecast.rollouts import Rollout, Steps
 from tests.review.forecast import given
 from tests.review.forecast.edits import written
@@ -161,7 +161,7 @@ def test_rollouts_that_wait_or_have_ended_need_no_attention(together, free):
     held = sum(rollouts.gpus(each.old_demands) * each.old_units for each in together)
     simulated = rollouts.simulate(together, rollouts._pool(together, held + free))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rollouts._SimulatedRollout, "is_blocked", lambda _: False)
+        patch.setattr(simulated_rollout.SimulatedRollout, "is_blocked", lambda _: False)
         assert simulated == rollouts.simulate(together, rollouts._pool(together, held + free))
     least = rollouts.needed(together)
     assert not any(rollouts.simulate(together, rollouts._pool(together, held + least)).stuck)
