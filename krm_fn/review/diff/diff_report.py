@@ -17,7 +17,7 @@ from krm_fn.review.diff import headline
 from krm_fn.review.diff.comparison import Diff
 from krm_fn.review.diff.headline import Verdict
 from krm_fn.review.diff.rendered_state import ChangeOrigin
-from krm_fn.review.forecast import ObjectForecast, podcliquesets
+from krm_fn.review.forecast import Gpus, ObjectForecast, podcliquesets
 from krm_fn.review.forecast.object_rules import Effect
 from krm_fn.review.forecast.rollouts import Service
 from krm_fn.schema.object_changes import FieldChange, ObjectChange
@@ -65,7 +65,7 @@ class Report(NamedTuple):
 
 
 class Row(NamedTuple):
-    """The effect on one service. `gpus` are the GPUs of its pods before and after.
+    """The effect on one service. `gpus` are the GPUs of its pods before and after; None for an unknown number.
 
     `dropped` is the number of its replicas that stop until another writer scales it.
     """
@@ -73,7 +73,7 @@ class Row(NamedTuple):
     service: Service
     effect: Effect
     stuck: bool
-    gpus: tuple[int, int]
+    gpus: tuple[int | None, int | None]
     lines: tuple[SourceLine, ...]
     dropped: int = 0
 
@@ -109,9 +109,19 @@ def rows(content: Report) -> list[Row]:
         for service, gpus in outcome.shares:
             fields = _service_fields(content.diff.changes[number], service, is_only=len(outcome.shares) == 1)
             effect, lines = _service_effect(outcome, service, fields), _lines(content, number, fields)
-            row = Row(service, effect, bool(outcome.stuck), (gpus.before, gpus.after), lines, outcome.dropped)
+            row = Row(service, effect, bool(outcome.stuck), _known(gpus), lines, outcome.dropped)
             rows_by_service[service] = _merged(rows_by_service[service], row) if service in rows_by_service else row
     return sorted(rows_by_service.values(), key=lambda row: (_ORDER.index(row.effect), row.service))
+
+
+def _known(gpus: Gpus) -> tuple[int | None, int | None]:
+    return None if gpus.unknown_before else gpus.before, None if gpus.unknown_after else gpus.after
+
+
+def gpu_texts(row: Row) -> tuple[str, str]:
+    """Returns the numbers of GPUs of a service before and after."""
+    before, after = ("unknown" if count is None else f"{count}" for count in row.gpus)
+    return before, after
 
 
 def _service_effect(outcome: ObjectForecast, service: Service, fields: Sequence[int]) -> Effect:
@@ -142,9 +152,9 @@ def _merged(one: Row, other: Row) -> Row:
         effect = "updated"  # a replica goes that is an object of its own
     else:
         effect = min(effects, key=_STRENGTH.index)
-    gpus = (one.gpus[0] + other.gpus[0], one.gpus[1] + other.gpus[1])
+    before, after = ((None if one is None or other is None else one + other) for one, other in zip(one.gpus, other.gpus, strict=True))
     lines = tuple(dict.fromkeys((*one.lines, *other.lines)))
-    return Row(one.service, effect, one.stuck or other.stuck, gpus, lines, one.dropped + other.dropped)
+    return Row(one.service, effect, one.stuck or other.stuck, (before, after), lines, one.dropped + other.dropped)
 
 
 def _lines(content: Report, number: int, fields: Sequence[int]) -> tuple[SourceLine, ...]:

@@ -141,9 +141,12 @@ def _other_effects(diffs: Sequence[Diff]) -> Iterator[Sentence]:
 
 def _gpus_of(diffs: Sequence[Diff]) -> Iterator[Sentence]:
     gpus = Gpus(*map(sum, zip(*(diff.forecast.gpus for diff in diffs), strict=True)))
-    if gpus.peak:
+    if gpus.peak or gpus.unknown_before or gpus.unknown_after:
         interrupted = f"{_gpus(gpus.interrupted)} {'is' if gpus.interrupted == 1 else 'are'} interrupted. " if gpus.interrupted else ""
-        yield f"{interrupted}{_gpus(gpus.before)} before, {gpus.peak} at the peak, {gpus.after} after.", ""
+        before = "An unknown number of GPUs" if gpus.unknown_before else _gpus(gpus.before)
+        peak = f"at least {gpus.peak}" if gpus.unknown_before or gpus.unknown_after else gpus.peak
+        after = "an unknown number" if gpus.unknown_after else gpus.after
+        yield f"{interrupted}{before} before, {peak} at the peak, {after} after.", ""
 
 
 def _refused(diffs: Sequence[Diff]) -> Iterator[Sentence]:

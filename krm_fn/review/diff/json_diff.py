@@ -52,8 +52,10 @@ def _key(key: ObjectKey) -> dict[str, Any]:
     return {"group": key.group, "kind": key.kind, "namespace": key.namespace, "name": key.name}
 
 
-def _gpus(gpus: Gpus) -> dict[str, int]:
-    return {"before": gpus.before, "peak": gpus.peak, "after": gpus.after, "interrupted": gpus.interrupted}
+def _gpus(gpus: Gpus) -> dict[str, Any]:
+    counts = {"before": gpus.before, "peak": gpus.peak, "after": gpus.after, "interrupted": gpus.interrupted}
+    unknown = [state for state, number in (("before", gpus.unknown_before), ("after", gpus.unknown_after)) if number]
+    return {**counts, **({"unknown": unknown} if unknown else {})}
 
 
 def _object(content: Report, number: int, change: ObjectChange, outcome: ObjectForecast) -> dict[str, Any]:

@@ -85,7 +85,8 @@ def _table_lines(rows: Sequence[Row]) -> Iterator[str]:
         yield "| Service | Effect | GPUs | Changed by |\n|---|---|---|---|\n"
     for row in rows:
         effect = ", ".join(f"**{word}**" if word not in _QUIET else word for word in row.effects)
-        gpus = f"{row.gpus[0]}" if row.gpus[0] == row.gpus[1] else f"{row.gpus[0]} → {row.gpus[1]}"
+        before, after = diff_report.gpu_texts(row)
+        gpus = before if before == after else f"{before} → {after}"
         service = cell(code(headline.title(row.service)))
         lines = code(diff_report.joined_lines(row.lines)) if row.lines else ""
         yield f"| {service} | {effect} | {gpus} | {cell(lines)} |\n"

@@ -75,8 +75,8 @@ def _effect(row: Row) -> str:
 
 
 def _gpus(row: Row) -> str:
-    old, new = row.gpus
-    return f"{old}" if old == new else f"{old} -> {new}"
+    old, new = diff_report.gpu_texts(row)
+    return old if old == new else f"{old} -> {new}"
 
 
 def _object(content: Report, number: int, change: ObjectChange, effect: str) -> Iterator[str]:

@@ -10,7 +10,17 @@ from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
 from krm_fn.results import Path, Result
-from krm_fn.review.forecast import gpu_capacity, leader_worker_sets, native_kinds, native_workloads, object_rules, podcliquesets, rollouts
+from krm_fn.review.forecast import (
+    claimed_gpus,
+    gpu_capacity,
+    leader_worker_sets,
+    native_kinds,
+    native_workloads,
+    object_rules,
+    podcliquesets,
+    rollouts,
+)
+from krm_fn.review.forecast.claimed_gpus import StateDevices
 from krm_fn.review.forecast.object_rules import ClusterState, Effect, KindForecast
 from krm_fn.review.forecast.rollouts import Rollout, Service
 from krm_fn.schema.object_changes import ObjectChange
@@ -37,13 +47,15 @@ class Gpus(NamedTuple):
     """Numbers of GPUs. `peak` is the largest number at one time.
 
     `interrupted` is the number held by old pods that are replaced, that are deleted with their object, or that stop until another writer
-    scales their object again.
+    scales their object again. `unknown_before` and `unknown_after` are the numbers of claims whose GPUs are unknown, and not counted.
     """
 
     before: int = 0
     peak: int = 0
     after: int = 0
     interrupted: int = 0
+    unknown_before: int = 0
+    unknown_after: int = 0
 
 
 class ObjectForecast(NamedTuple):
@@ -106,8 +118,9 @@ def forecast(
         free_nodes, placed = rollouts.place(together, nodes, pods)
         free = free_nodes.free()
         stuck = iter(rollouts.simulate(placed, free_nodes).stuck)
-    outcomes = tuple(_outcome(change, part, stuck, free) for change, part in zip(changes, parts, strict=True))
-    gpus = total_gpus(together)
+    devices = claimed_gpus.read(changes)
+    outcomes = tuple(_outcome(change, part, stuck, free, devices) for change, part in zip(changes, parts, strict=True))
+    gpus = _gpus_with_claims([(change.key.namespace, part.rollouts) for change, part in zip(changes, parts, strict=True)], devices)
     services = tuple(dict.fromkeys(service for change, part in zip(changes, parts, strict=True) if change.new for service in part.services))
     before = tuple(dict.fromkeys(service for change, part in zip(changes, parts, strict=True) for service in _old_services(change, part)))
     findings = (*_findings_of_all(changes, parts), *_node_findings(nodes, gpus.peak))
@@ -149,27 +162,41 @@ def scalable_parts(key: ObjectKey, resource: Resource) -> Iterator[tuple[Service
     yield from _SCALABLE_PARTS.get((key.group, key.kind), object_rules.scalable_parts)(resource, key.namespace)
 
 
-def _outcome(change: ObjectChange, part: KindForecast, stuck_rollouts: Iterator[bool] | None, free: int | None) -> ObjectForecast:
+def _outcome(
+    change: ObjectChange, part: KindForecast, stuck_rollouts: Iterator[bool] | None, free: int | None, devices: StateDevices
+) -> ObjectForecast:
     """Returns the outcome for one object. `stuck_rollouts` has the next rollouts in the order of the objects."""
     stuck = None if stuck_rollouts is None else True in [next(stuck_rollouts) for _ in part.rollouts]
-    findings = [*_object_findings(change, part)]
+    findings = [*_object_findings(change, part), *claimed_gpus.findings(change, part.rollouts, devices)]
     if stuck and free is not None:
         findings.append(_stuck(change, part.rollouts, free))
-    gpus, shares = total_gpus(part.rollouts), tuple(_shares(part))
+    namespace = change.key.namespace
+    gpus, shares = _gpus_with_claims([(namespace, part.rollouts)], devices), tuple(_shares(part, namespace, devices))
     dropped = sum(rollout.dropped for rollout in part.rollouts)
     return ObjectForecast(
         change.key, part.effect, part.services, part.restarting, part.causes, gpus, stuck, tuple(findings), shares, dropped
     )
 
 
-def _shares(part: KindForecast) -> Iterator[tuple[Service, Gpus]]:
+def _shares(part: KindForecast, namespace: str, devices: StateDevices) -> Iterator[tuple[Service, Gpus]]:
     """Yields the GPUs of each service of an object."""
     rollouts_by_service: dict[Service, list[Rollout]] = {service: [] for service in part.services}
     for rollout in part.rollouts:
         service = rollout.service or next(iter(part.services), None)
         if service:
             rollouts_by_service.setdefault(service, []).append(rollout)
-    yield from ((service, total_gpus(service_rollouts)) for service, service_rollouts in rollouts_by_service.items())
+    for service, service_rollouts in rollouts_by_service.items():
+        yield service, _gpus_with_claims([(namespace, service_rollouts)], devices)
+
+
+def _gpus_with_claims(rollouts_by_object: Sequence[tuple[str, Sequence[Rollout]]], devices: StateDevices) -> Gpus:
+    """Returns the GPUs of rollouts with those of claims. Each sequence of rollouts comes with its namespace."""
+    counted = [rollout for namespace, own in rollouts_by_object for rollout in claimed_gpus.counted(own, namespace, devices)]
+    total = total_gpus(counted)
+    shared = claimed_gpus.shared([(namespace, rollout) for namespace, own in rollouts_by_object for rollout in own], devices)
+    unknown = [claimed_gpus.unknown(own, namespace, devices) for namespace, own in rollouts_by_object]
+    before, peak, after = total.before + shared.before, total.peak + shared.peak, total.after + shared.after
+    return Gpus(before, peak, after, total.interrupted, sum(old for old, _ in unknown), sum(new for _, new in unknown))
 
 
 def total_gpus(parallel: Sequence[Rollout]) -> Gpus:
