@@ -14,15 +14,12 @@ from krm_fn.kube import identity, paths, references
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.references import Reference, kustomize_fields, name_fields
 from krm_fn.kube.types import Resource
-from krm_fn.kube.values import mapping, text
 from krm_fn.manifests import ownership
 from krm_fn.resolve import cluster
-from krm_fn.results import Path, Result
+from krm_fn.results import Result
 from krm_fn.review import build_index
 
 _HASHED = (name_fields.CONFIG_MAP, name_fields.SECRET)
-_AUTOSCALERS = {("autoscaling", "HorizontalPodAutoscaler"), ("keda.sh", "ScaledObject")}
-_TARGET: Path = ("spec", "scaleTargetRef", "name")
 _CONFIGURATIONS = "list the file of `krm-fn schema --for names` under configurations of the layer with the"
 _Names = dict[tuple[str, str, str], dict[str, Resource]]
 """The objects of a build by name, by group, kind and namespace."""
@@ -114,21 +111,20 @@ def check_autoscalers(resources: Sequence[Resource], config: Config) -> Iterator
 
 def _adapter_of(resource: Resource) -> str:
     """Returns the name of the scaling adapter that an autoscaler scales; empty for other resources and targets."""
-    ref, target = results.ref(resource), mapping(mapping(resource.get("spec")).get("scaleTargetRef"))
-    is_autoscaler = (ref.api_version.rpartition("/")[0], ref.kind) in _AUTOSCALERS
-    return text(target.get("name")) if is_autoscaler and target.get("kind") == identity.ADAPTER else ""
+    targets = (target for target in references.of(resource) if target.path == references.SCALED and target.kind == identity.ADAPTER)
+    return next((target.name for target in targets), "")
 
 
 def _missing_adapter(resource: Resource, name: str, adapters: dict[str, Resource], *, has_workload: bool) -> Result:
     ref, message = results.ref(resource), f"no graph has the scaling adapter {name}, so this autoscaler scales nothing"
     if has_workload:
-        return results.error("DYN502", f"{message}; enable the scaling adapter of this service", ref, _TARGET)
+        return results.error("DYN502", f"{message}; enable the scaling adapter of this service", ref, references.SCALED)
     renamed = [
         other for other in sorted(adapters) if build_index.is_like(other, name) or _is_renamed(name, other, adapters[other], resource)
     ]
     if renamed:
         fix = f"write {renamed[0]}, for example with a patch in the layer with the function"
-        return results.error("DYN502", f"{message}; {fix}", ref, _TARGET, current=name, proposed=renamed[0])
+        return results.error("DYN502", f"{message}; {fix}", ref, references.SCALED, current=name, proposed=renamed[0])
     if similar := difflib.get_close_matches(name, sorted(adapters), 1, 0.8):
-        return results.error("DYN502", f"{message}; write {similar[0]}", ref, _TARGET, current=name, proposed=similar[0])
-    return results.warning("DYN502", f"{message}; correct the name, or check it together with its graph", ref, _TARGET)
+        return results.error("DYN502", f"{message}; write {similar[0]}", ref, references.SCALED, current=name, proposed=similar[0])
+    return results.warning("DYN502", f"{message}; correct the name, or check it together with its graph", ref, references.SCALED)

@@ -24,6 +24,10 @@ _GROUPS = ("group", "apiGroup")
 """The fields beside a name that have the group of the named object."""
 
 
+SCALED: Path = ("spec", "scaleTargetRef", "name")
+"""The field of an autoscaler with the name of what it scales."""
+
+
 class Reference(NamedTuple):
     """A name of an object in a field. `path` is the path of the field.
 

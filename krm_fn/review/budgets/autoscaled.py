@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 
-from krm_fn.kube import identity, values
+from krm_fn.kube import identity, references
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.review import forecast
@@ -49,10 +49,10 @@ def _maxima(state: State) -> Iterator[tuple[ObjectKey, int]]:
         if (key.group, key.kind) in _AUTOSCALERS:
             field, default = _AUTOSCALERS[key.group, key.kind]
             spec = object_rules.spec(resource)
-            target = values.mapping(spec.get("scaleTargetRef"))
-            api_version, kind = f"{target.get('apiVersion') or 'apps/v1'}", f"{target.get('kind') or 'Deployment'}"
-            target_key = ObjectKey(api_version.rpartition("/")[0], kind, key.namespace, f"{target.get('name')}")
-            yield target_key, object_rules.replica_count(spec.get(field), default)
+            for target in references.of(resource):
+                if target.path == references.SCALED:
+                    maximum = object_rules.replica_count(spec.get(field), default)
+                    yield ObjectKey(target.group, target.kind, key.namespace, target.name), maximum
 
 
 def _written(key: ObjectKey, resource: Resource, numbers: dict[Service, int]) -> Iterator[tuple[Service | ObjectKey, int]]:

@@ -12,7 +12,7 @@ from typing import Any
 from krm_fn import expand, results
 from krm_fn.config import Config
 from krm_fn.expand import PlannedResource
-from krm_fn.kube import identity, names, paths
+from krm_fn.kube import identity, names, paths, references
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.manifests import ingress, workloads
@@ -234,7 +234,7 @@ def _of_written_objects(resources: Sequence[Resource], default_namespace: str) -
         elif address.kind == "HTTPRoute":
             yield from _route(namespace, address.name, spec)
         else:
-            yield from _autoscaler(namespace, address, spec)
+            yield from _autoscaler(resource, namespace)
 
 
 def _lora(namespace: str, name: str, spec: dict[str, Any]) -> Iterator[DiagramNode | DiagramEdge]:
@@ -256,12 +256,13 @@ def _route(namespace: str, name: str, spec: dict[str, Any]) -> Iterator[DiagramN
             yield DiagramEdge(here, _pool_key(str(backend.get("namespace") or namespace), str(backend.get("name"))), "requests")
 
 
-def _autoscaler(namespace: str, address: results.Ref, spec: dict[str, Any]) -> Iterator[DiagramNode | DiagramEdge]:
-    target = spec.get("scaleTargetRef")
-    if isinstance(target, dict) and target.get("kind") == identity.ADAPTER:
-        here: NodeKey = (namespace, address.kind, address.name)
-        yield DiagramNode(here, "autoscaler", address.name, (address.kind,))
-        yield DiagramEdge(here, _adapter_key(namespace, str(target.get("name"))), "scales")
+def _autoscaler(resource: Resource, namespace: str) -> Iterator[DiagramNode | DiagramEdge]:
+    for target in references.of(resource):
+        if target.path == references.SCALED and target.kind == identity.ADAPTER:
+            kind, name = results.ref(resource)[1:3]
+            here: NodeKey = (namespace, kind, name)
+            yield DiagramNode(here, "autoscaler", name, (kind,))
+            yield DiagramEdge(here, _adapter_key(namespace, target.name), "scales")
 
 
 def _state_diagram(state: RenderedState, failed: frozenset[ObjectKey]) -> Diagram:
