@@ -6,7 +6,7 @@ An API server accepts such a reference, and the pods or the autoscaler then wait
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from krm_fn import results
 from krm_fn.config import Config
@@ -15,14 +15,20 @@ from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.references import Reference, kustomize_fields, name_fields
 from krm_fn.kube.types import Resource
 from krm_fn.manifests import ownership
+from krm_fn.records import NamedTuple
 from krm_fn.resolve import cluster
 from krm_fn.results import Result
 from krm_fn.review import build_index
 
-_HASHED = (name_fields.CONFIG_MAP, name_fields.SECRET)
+_HASHED = ("ConfigMap", "Secret")
 _CONFIGURATIONS = "list the file of `krm-fn schema --for names` under configurations of the layer with the"
-_Names = dict[tuple[str, str, str], dict[str, Resource]]
-"""The objects of a build by name, by group, kind and namespace."""
+
+
+class _Built(NamedTuple):
+    """The objects of a build by name, by group, kind and namespace, and the names of its graphs and other owners of generated objects."""
+
+    objects: dict[tuple[str, str, str], dict[str, Resource]]
+    owners: frozenset[str]
 
 
 def check_names(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
@@ -31,63 +37,74 @@ def check_names(resources: Sequence[Resource], config: Config) -> Iterator[Resul
     kustomize follows the fields that it knows, and those in a file under `configurations`. It never follows objects that a function makes.
     """
     default = config.namespace or cluster.NAMESPACE
-    built: _Names = {}
+    objects: dict[tuple[str, str, str], dict[str, Resource]] = {}
     for resource in resources:
         key = identity.key(resource, default)
-        built.setdefault((key.group, key.kind, key.namespace), {})[key.name] = resource
+        objects.setdefault((key.group, key.kind, key.namespace), {})[key.name] = resource
+    built = _Built(objects, frozenset(name for resource in resources for name in _owners(resource)))
     for resource in resources:
         if not identity.is_dynamo(resource):  # the graph in a build may keep the names with which it was rendered
             for reference in references.of(resource):
                 yield from _check_name(resource, reference, identity.key(resource, default), built)
 
 
-def _check_name(resource: Resource, reference: Reference, key: ObjectKey, built: _Names) -> Iterator[Result]:
+def _check_name(resource: Resource, reference: Reference, key: ObjectKey, built: _Built) -> Iterator[Result]:
     namespace = (reference.namespace or key.namespace) if name_fields.is_namespaced(reference.group, reference.kind) else ""
-    names = built.get((reference.group, reference.kind, namespace), {})
-    if not names or reference.name in names or reference.kind == identity.ADAPTER:
+    objects = built.objects.get((reference.group, reference.kind, namespace), {})
+    if not objects or reference.name in objects or reference.kind == identity.ADAPTER:
         return
-    code, name, reason = _renaming(resource, reference, key, names)
-    if name:
-        message = f"{reference.kind} {reference.name} is not in the build, but {name} is, because {reason}"
-        yield results.error(code, message, results.ref(resource), reference.path, current=reference.name, proposed=name)
+    is_known = kustomize_fields.is_known((key.group, key.kind), reference.path, (reference.group, reference.kind))
+    for name, other in objects.items():
+        is_generated = ownership.is_marked(other)
+        code, reason = _renaming(resource, reference.name, name, other, built.owners) if is_generated or not is_known else ("", "")
+        if code:
+            message = f"{reference.kind} {reference.name} is not in the build, but {name} is, because {reason}"
+            yield results.error(code, message, results.ref(resource), reference.path, current=reference.name, proposed=name)
+            return
 
 
-def _renaming(resource: Resource, reference: Reference, key: ObjectKey, names: dict[str, Resource]) -> tuple[str, str, str]:
-    """Returns the code, the new name of the named object, and the reason with the fix; an empty name if the object was not renamed."""
-    target = (reference.group, reference.kind)
-    hashed = [
-        name for name in names if (match := build_index.HASHED_NAME.fullmatch(name)) and build_index.is_like(match[1], reference.name)
-    ]
-    if target in _HASHED and len(hashed) == 1:
-        return "DYN501", hashed[0], f"kustomize changed the name without this reference; {_CONFIGURATIONS} generator"
-    renamed = [name for name, other in names.items() if _is_renamed(reference.name, name, other, resource)]
-    if len(renamed) == 1 and ownership.is_marked(names[renamed[0]]):
+def _renaming(resource: Resource, name: str, other: str, named: Resource, owners: Collection[str]) -> tuple[str, str]:
+    """Returns the code and the reason with the fix, if `other` is the new name of what a resource calls `name`; otherwise empty texts."""
+    if ownership.is_marked(named):
         reason = "a prefix or suffix changed the graph, and kustomize cannot follow objects that the function makes"
-        return "DYN671", renamed[0], f"{reason}; write {renamed[0]}, for example with a patch in the layer with the function"
-    if len(renamed) == 1 and not kustomize_fields.is_known((key.group, key.kind), reference.path, target):
-        return "DYN671", renamed[0], f"a prefix or suffix changed the name without this reference; {_CONFIGURATIONS} prefix or suffix"
-    return "", "", ""
+        return ("DYN671", f"{reason}; {_write(other)}") if _has_affixes(name, other, named, resource) else ("", "")
+    hashed = build_index.HASHED_NAME.fullmatch(other) if results.ref(named).kind in _HASHED else None
+    if hashed and (hashed[1] == name or _is_renamed(name, hashed[1], resource, owners)):
+        return "DYN501", f"kustomize changed the name without this reference; {_CONFIGURATIONS} generator"
+    if _is_renamed(name, other, resource, owners):
+        return "DYN671", f"a prefix or suffix changed the name without this reference; {_CONFIGURATIONS} prefix or suffix"
+    return "", ""
 
 
-def _is_renamed(name: str, other: str, named: Resource, referrer: Resource) -> bool:
-    """True if `other` is `name` with a prefix or a suffix that the object with the reference has in its name, too.
+def _write(name: str) -> str:
+    return f"write {name}, for example with a patch in the layer with the function"
 
-    A generated object has them in the name of its graph, with which its own name begins.
+
+def _has_affixes(name: str, other: str, named: Resource, referrer: Resource) -> bool:
+    """True if a generated object is called `other` because its graph got a prefix or a suffix, as the object with the reference did.
+
+    The name of a generated object begins with that of the graph.
     """
-    referrers = (results.ref(referrer).name, *_owners(referrer))
-    for owner in (*_owners(named), other):
+    for owner in _owners(named):
         rest = other.removeprefix(owner)
-        before = name.removesuffix(rest)
-        at = owner.find(before)
-        if other.startswith(owner) and name.endswith(rest) and before not in ("", owner) and at >= 0:
-            prefix, suffix = owner[:at], owner[at + len(before) :]
-            if any(known.startswith(prefix) and known.endswith(suffix) for known in referrers):
-                return True
+        if other.startswith(owner) and name.endswith(rest) and _is_renamed(name.removesuffix(rest), owner, referrer, (owner,)):
+            return True
     return False
 
 
-def _owners(resource: Resource) -> Iterable[str]:
-    return (mark.partition("/")[2] for mark in ownership.owners(resource))
+def _is_renamed(name: str, other: str, referrer: Resource, owners: Collection[str]) -> bool:
+    """True if `other` is `name` with a prefix or a suffix that an owner and the object with the reference have in their names, too."""
+    prefix, middle, suffix = other.partition(name) if name else ("", "", "")
+    referrers = (results.ref(referrer).name, *_owners(referrer))
+    is_shared = all(any(known.startswith(prefix) and known.endswith(suffix) for known in names) for names in (owners, referrers))
+    return bool(middle) and other != name and is_shared
+
+
+def _owners(resource: Resource) -> Iterator[str]:
+    """Yields the names of the owners of a generated object, and the name of a Dynamo resource itself."""
+    yield from (mark.partition("/")[2] for mark in ownership.owners(resource))
+    if identity.is_dynamo(resource):
+        yield results.ref(resource).name
 
 
 def check_autoscalers(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
@@ -120,11 +137,10 @@ def _missing_adapter(resource: Resource, name: str, adapters: dict[str, Resource
     if has_workload:
         return results.error("DYN502", f"{message}; enable the scaling adapter of this service", ref, references.SCALED)
     renamed = [
-        other for other in sorted(adapters) if build_index.is_like(other, name) or _is_renamed(name, other, adapters[other], resource)
+        other for other in sorted(adapters) if build_index.is_like(other, name) or _has_affixes(name, other, adapters[other], resource)
     ]
     if renamed:
-        fix = f"write {renamed[0]}, for example with a patch in the layer with the function"
-        return results.error("DYN502", f"{message}; {fix}", ref, references.SCALED, current=name, proposed=renamed[0])
+        return results.error("DYN502", f"{message}; {_write(renamed[0])}", ref, references.SCALED, current=name, proposed=renamed[0])
     if similar := difflib.get_close_matches(name, sorted(adapters), 1, 0.8):
         return results.error("DYN502", f"{message}; write {similar[0]}", ref, references.SCALED, current=name, proposed=similar[0])
     return results.warning("DYN502", f"{message}; correct the name, or check it together with its graph", ref, references.SCALED)

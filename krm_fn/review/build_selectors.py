@@ -6,7 +6,6 @@ in their labels, so a prefix in kustomize changes the labels, and no selector th
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -26,13 +25,14 @@ from krm_fn.review import pods
 
 _DYNAMO = "nvidia.com/"
 """The prefix of labels that only a render writes on pods."""
+_IDENTITY = (labels.SELECTOR, labels.GRAPH, labels.COMPONENT, labels.NAMESPACE)
+"""The labels with names of graphs and services. A policy for a type of component may stand beside graphs without this type."""
 _ADDED = (
     *("pod-template-hash", "pod-template-generation", "controller-revision-hash", "controller-uid", labels.OLD_JOB_NAME),
     *("statefulset.kubernetes.io/", "apps.kubernetes.io/", "batch.kubernetes.io/", "leaderworkerset.sigs.k8s.io/", "grove.io/"),
     *(labels.PART_OF, labels.MANAGED_BY, labels.TOPOLOGY_PREFIX, "topology.kubernetes.io/", "service.istio.io/", "security.istio.io/"),
 )
 """Labels, or their prefixes, that controllers write on pods. A build does not show their values."""
-_SIMILAR = 0.8
 _SHORTEST = 5
 """Words with fewer letters are often similar by accident."""
 
@@ -107,11 +107,11 @@ def _is_main(selector: Selector) -> bool:
 
 
 def _unselected(resource: Resource, wanted: Sequence[_Wanted], near: Sequence[_Labelled]) -> Iterator[Result]:
-    """Yields a warning for a label that only renders write, and that no pod of the namespace has with this value."""
+    """Yields a warning for the name of a graph or a service that no pod of the namespace has in this label."""
     rendered = [item for item in near if ownership.is_marked(item.resource)]
     for requirement in wanted if rendered else ():
         values = {text(item.labels.get(requirement.key)) for item in rendered} - {""}
-        if requirement.key.startswith(_DYNAMO) and values.isdisjoint(requirement.values):
+        if requirement.key in _IDENTITY and values and values.isdisjoint(requirement.values):
             known = f"the pods have {', '.join(sorted(values))}" if values else "no pod has this label"
             message = (
                 f"this selector selects nothing of the build: {known}; correct the label, or check this object together with its graph"
@@ -171,8 +171,19 @@ def _is_similar(wanted: str, value: str, *, is_dynamo: bool) -> bool:
     if wanted.count("-") != value.count("-") or len(pairs) != 1:
         return False
     ((word, other),) = pairs
-    is_word = min(len(word), len(other)) >= _SHORTEST and f"{word}{other}".isalpha()
-    return is_word and difflib.SequenceMatcher(None, word, other).ratio() >= _SIMILAR
+    return min(len(word), len(other)) >= _SHORTEST and f"{word}{other}".isalpha() and _is_mistyped(word, other)
+
+
+def _is_mistyped(word: str, other: str) -> bool:
+    """True for two neighbouring letters in the wrong order, and for a letter too many or too few. Other letters often make other words.
+
+    >>> _is_mistyped("wroker", "worker"), _is_mistyped("workers", "worker"), _is_mistyped("reader", "leader")
+    (True, True, False)
+    """
+    if len(word) == len(other):
+        return any(f"{word[:at]}{word[at + 1]}{word[at]}{word[at + 2 :]}" == other for at in range(len(word) - 1))
+    shorter, longer = sorted((word, other), key=len)
+    return any(f"{longer[:at]}{longer[at + 1 :]}" == shorter for at in range(len(longer)))
 
 
 def _is_renamed(requirement: _Wanted, value: str, name: str) -> bool:

@@ -187,6 +187,7 @@ def test_a_pod_that_does_not_select_itself(repository, field):
 QUIET = [
     # reason, a neighbour that selects nothing of the build, and is right
     ("a label of another program", "spec: {podSelector: {matchLabels: {app: searcher-ui}}, policyTypes: [Ingress]}"),
+    ("a word with other letters", "spec: {podSelector: {matchLabels: {app: searched}}, policyTypes: [Ingress]}"),
     ("all pods", "spec: {podSelector: {}, policyTypes: [Ingress]}"),
     (
         "a label that a controller adds",
@@ -302,6 +303,46 @@ def test_a_claim_of_devices_with_another_name(repository, version, setting, valu
     assert "list the file of `krm-fn schema --for names` under configurations of the layer with the prefix or suffix" in done.out
     repository(CLAIMED[version], f"{NEIGHBOUR}---\n{CLAIM}", names=True, **{setting: value})
     assert "DYN671" not in findings()
+
+
+GRANDCHILDREN = [
+    # reason, the settings of the layer, the Secret among the neighbours
+    ("a hash", {"secretGenerator": [{"name": "hf-token", "literals": ["A=b"]}]}, "DYN501"),
+    ("a hash and a prefix", {"secretGenerator": [{"name": "hf-token", "literals": ["A=b"]}], "namePrefix": "eu-"}, "DYN501"),
+    ("a prefix", {"namePrefix": "eu-"}, "DYN671"),
+    ("a suffix", {"nameSuffix": "-eu"}, "DYN671"),
+]
+
+
+@pytest.mark.parametrize(("layer", "code"), [row[1:] for row in GRANDCHILDREN], ids=[row[0] for row in GRANDCHILDREN])
+def test_the_pods_of_a_group_need_the_file_of_names(repository, layer, code):
+    """kustomize does not know the pods of a LeaderWorkerSet."""
+    graph = BETA.replace("    scalingAdapter: {}\n", "    multinode: {nodeCount: 2}\n").replace('"2"]', '"4"]')
+    neighbours = CLAIM if "secretGenerator" in layer else f"{NEIGHBOUR}---\n{CLAIM}"
+    repository(graph, neighbours, **layer)
+    assert code in findings()
+    repository(graph, neighbours, names=True, **layer)
+    assert findings() == []
+
+
+RESEMBLING = [
+    # reason, the name of the graph, a route, the Service of the route, a Service in the build
+    ("the route has the same ending", "search", "web-frontend", "api", "api-frontend"),
+    ("the route has the same beginning", "search", "team-web", "api", "team-api"),
+    ("the Service of another graph", "team-search", "web", "api-frontend", "team-api-frontend"),
+]
+
+
+@pytest.mark.parametrize(("graph", "route", "service", "other"), [row[1:] for row in RESEMBLING], ids=[row[0] for row in RESEMBLING])
+def test_names_that_resemble_each_other(repository, graph, route, service, other):
+    """Without a prefix that the graph has too, a Service with a similar name is another Service."""
+    neighbours = (
+        f"apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: {route}}}\n"
+        f"spec: {{rules: [{{backendRefs: [{{name: {service}, port: 80}}]}}]}}\n"
+        f"---\napiVersion: v1\nkind: Service\nmetadata: {{name: {other}}}\nspec: {{ports: [{{port: 80}}]}}\n"
+    )
+    repository(BETA.replace("name: search", f"name: {graph}"), f"{NEIGHBOUR}---\n{neighbours}")
+    assert findings() == []
 
 
 def test_a_name_of_the_cluster_that_only_resembles_one_of_the_build(repository):

@@ -16,7 +16,7 @@ from tests.support import golden
 SUMMARY = re.compile(r"([0-9]+) services?, .*?(?:([0-9]+) GPUs?)?")
 
 
-UNLIKE = {"layout-c-generator": "a later layer changes replicas", "v1beta1-shared-gpus": "its GPUs are those of resource claims"}
+UNLIKE = {"layout-c-generator": "a later layer changes replicas"}
 """Examples whose GPUs are not those of the summary."""
 
 
