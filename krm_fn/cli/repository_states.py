@@ -164,7 +164,7 @@ def read_several(given: Inputs) -> dict[str, RepositoryState]:
     """
     by_top: dict[Path, list[str]] = {}
     for path in folders(given):
-        by_top.setdefault(_anchor(Path(path)), []).append(path)
+        by_top.setdefault(anchor(Path(path)), []).append(path)
     read_states = {}
     for top, paths in by_top.items():
         with progress_line.shown("reading") as progress, checkouts.opened(None, top) as copies:
@@ -181,7 +181,7 @@ def read_several(given: Inputs) -> dict[str, RepositoryState]:
     return read_states
 
 
-def _anchor(path: Path) -> Path:
+def anchor(path: Path) -> Path:
     """Returns the folder that is copied to read a path: the top of its repository, the current folder, or the folder above the path."""
     top, current = project_file.top(path), Path.cwd().resolve()
     if os.path.lexists(top / ".git"):

@@ -29,6 +29,9 @@ _FIELDS = frozenset(
     )
 )
 _REMOTE = re.compile(r"^[a-z][a-z0-9+.-]*://|^git@|^github\.com/|[?&](ref|version|timeout|submodules)=|^[^/.][^/]*\.[a-z]+/.*//")
+_FUNCTION = re.compile(r"config\.(kubernetes|k8s)\.io(/|~1)function")
+"""The name of the annotation of a function, also as a part of a JSON pointer, and its older name."""
+_FUNCTION_PATH = re.compile(r"config\.(kubernetes|k8s)\.io(~1function|/function\])")
 _DYNAMO = re.compile(r"\bkind[\"']?\s*:\s*[\"']?Dynamo|\bdynamo\.krm-fn\.io/")
 _PROGRAM, _IMAGES = "krm-fn", ("krm-fn", project.IMAGE.rpartition("/")[2])
 """The name of our program, and the last part of the name of our image."""
@@ -40,13 +43,15 @@ _VENDOR = "krm-fn builds without network and with files of the repository only; 
 class Closure(NamedTuple):
     """All that a Kustomization is built from: the folders with their Kustomizations, and the files.
 
-    `problems` are findings that prevent a build. `names_dynamo` is true if one of the files names a Dynamo kind or one of our annotations.
+    `problems` are findings that prevent a build. `remote` are those of them that a download would solve. `names_dynamo` is true if one of
+    the files names a Dynamo kind or one of our annotations.
     """
 
     folders: dict[str, Source]
     files: set[str]
     problems: list[Result]
     names_dynamo: bool
+    remote: list[Result] = []
 
 
 def closure(tree: Tree, folder: str) -> Closure:
@@ -54,6 +59,7 @@ def closure(tree: Tree, folder: str) -> Closure:
     folders: dict[str, Source] = {}
     files: set[str] = set()
     problems: list[Result] = []
+    remote: list[Result] = []
     pending = [folder]
     while pending:
         current = pending.pop()
@@ -63,13 +69,15 @@ def closure(tree: Tree, folder: str) -> Closure:
         elif current not in folders:
             folders[current] = kustomization
             problems.extend(_problems(tree, current, kustomization))
+            remote.extend(_remote(tree, current, kustomization))
             inside = [target for target in _targets(current, kustomization) if tree.contains(target)]
             pending.extend(target for target in inside if tree.is_folder(target))
             files.update(target for target in inside if tree.is_file(target))
     for name in sorted(files):
         problems.extend(problem for source in tree.read(name).sources for problem in _foreign(source, source.value))
+    problems += remote
     names_dynamo = any(tree.read(name).names_dynamo for name in files) or any(_DYNAMO.search(source.text) for source in folders.values())
-    return Closure(folders, files, problems, names_dynamo)
+    return Closure(folders, files, problems, names_dynamo, remote)
 
 
 def _targets(folder: str, kustomization: Source) -> Iterator[str]:
@@ -87,14 +95,29 @@ def _problems(tree: Tree, folder: str, kustomization: Source) -> Iterator[Result
         if module := _submodule(tree, target):
             message = f"{written} is in the submodule {module}, whose files are in another repository"
             yield _problem(kustomization, path, "DYN596", f"{message}; {_VENDOR}")
-        elif _REMOTE.search(written) and not tree.path(target).exists():
-            yield _problem(kustomization, path, "DYN596", f"{written} is not in the repository; {_VENDOR}")
+        elif _is_remote(tree, target, written):
+            continue
         elif written.startswith("/") or not tree.contains(target):
             yield _problem(kustomization, path, "DYN596", f"{written} leads out of the repository; {_VENDOR}")
         elif tree.is_folder(target) and not tree.kustomization_file(target):
             yield _problem(kustomization, path, "DYN593", f"the folder {written} has no Kustomization; list its files, or add one")
     for inline in inline_plugins(kustomization.value):
         yield from _foreign(kustomization, inline)
+    written_here = {name: value for name, value in kustomization.value.items() if name not in _PLUGINS}
+    if _names_function(written_here, _FUNCTION):
+        message = f"the Kustomization writes the annotation {labels.FUNCTION}; write it into the file of the function, or {_COMMAND}"
+        yield _problem(kustomization, (), "DYN595", message)
+
+
+def _remote(tree: Tree, folder: str, kustomization: Source) -> Iterator[Result]:
+    """Yields the findings about files and folders on servers."""
+    for path, written in named_paths(kustomization.value):
+        if _is_remote(tree, posixpath.normpath(posixpath.join(folder, written)), written):
+            yield _problem(kustomization, path, "DYN596", f"{written} is not in the repository; {_VENDOR}")
+
+
+def _is_remote(tree: Tree, target: str, written: str) -> bool:
+    return bool(_REMOTE.search(written)) and not tree.path(target).exists()
 
 
 def _submodule(tree: Tree, target: str) -> str:
@@ -176,6 +199,19 @@ def _foreign(source: Source, value: Any) -> Iterator[Result]:
     if isinstance(written, str) and not is_ours(written):
         message = f"krm-fn does not run the function {' '.join(written.split())[:100]}; {_COMMAND}"
         yield _problem(source, ("metadata", "annotations", labels.FUNCTION), "DYN595", message)
+    elif _names_function(value, _FUNCTION_PATH, (labels.FUNCTION,) if written else ()):
+        message = f"krm-fn does not run functions whose annotation {labels.FUNCTION} is written elsewhere; {_COMMAND}"
+        yield _problem(source, (), "DYN595", message)
+
+
+def _names_function(value: Any, pattern: re.Pattern[str], known: tuple[str, ...] = ()) -> bool:
+    """True if a key in a value is the annotation of a function, or if a text in it matches a pattern. Keys in `known` do not count."""
+    if isinstance(value, str):
+        return bool(pattern.search(value))
+    if isinstance(value, dict):
+        keys = (key for key in value if key not in known)
+        return any(_FUNCTION.fullmatch(key) for key in keys) or any(_names_function(inner, pattern, known) for inner in value.values())
+    return isinstance(value, list) and any(_names_function(inner, pattern, known) for inner in value)
 
 
 def is_ours(annotation: str) -> bool:

@@ -80,5 +80,10 @@ def find(name: str) -> str:
 
     Folders that are relative to the working directory are left out: their content is the repository's.
     """
-    folders = [folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(folder)]  # noqa: PTH117
-    return shutil.which(name, path=os.pathsep.join(folders)) or ""
+    return shutil.which(name, path=search_path()) or ""
+
+
+def search_path() -> str:
+    """Returns the PATH of the user without folders that are relative to the working directory."""
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return os.pathsep.join(folder for folder in folders if os.path.isabs(folder))  # noqa: PTH117

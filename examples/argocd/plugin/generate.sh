@@ -6,8 +6,16 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 built=$work/built.yaml rendered=$work/rendered.yaml settings=$work/settings.json said=$work/said
 
+# The checkout: the folder that holds this one and everything that it may read. Argo CD can leave out the first parts of the path.
+top='' path=${ARGOCD_APP_SOURCE_PATH:-}
+while [ -n "$path" ] && [ -z "$top" ]; do
+    [ "$path" = . ] && top=$PWD
+    [[ $PWD == */"$path" ]] && top=${PWD%"/$path"}
+    [[ $path == */* ]] && path=${path#*/} || path=''
+done
+
 # The parameters of the Application as a configuration: a file of the folder, or a ConfigMap with the settings.
-config=$(python3 - "$settings" <<'PYTHON'
+config=$(python3 - "$settings" "${top:-$PWD}" <<'PYTHON'
 import json
 import os
 import sys
@@ -20,6 +28,8 @@ if unknown := given.keys() - {"config", "settings"}:
 file, settings = given.get("config", {}).get("string", ""), given.get("settings", {}).get("map") or {}
 if file and settings:
     sys.exit("the parameters config and settings exclude each other; write the settings into the file")
+if file and not os.path.realpath(file).startswith(f"{os.path.realpath(sys.argv[2])}/"):
+    sys.exit("the parameter config names a file outside of the repository")
 if not file:
     data = {"namespace": os.environ.get("ARGOCD_APP_NAMESPACE", ""), **settings}
     with open(sys.argv[1], "w") as opened:
@@ -40,7 +50,8 @@ render() {
 }
 
 if [ -e kustomization.yaml ] || [ -e kustomization.yml ] || [ -e Kustomization ]; then
-    kustomize build --enable-alpha-plugins --enable-exec . >"$built"
+    # The only function that runs is krm-fn: whoever can commit here must not run programs in Argo CD. Remote bases are checked, too.
+    krm-fn build --fetch ${top:+--top "$top"} . >"$built"
     if grep -q 'dynamo.krm-fn.io/rendered-by:' "$built"; then # the function is among the transformers
         krm-fn check "$built" >&2
         mv "$built" "$rendered"
