@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -15,21 +16,23 @@ from krm_fn.files import revisions
 from krm_fn.review.diff import rendered_state
 
 
-def load(given: Inputs, old: str, *, skips: bool) -> ComparedStates:
+def load(given: Inputs, old: str, stack: contextlib.ExitStack, *, skips: bool) -> ComparedStates:
     """Returns the states of all roots, and those of all other paths together. `old` is a file, a folder or a git revision.
 
     `skips`: roots whose inputs are the same in both states are not rendered. An old state in one folder is that of one path.
+    Roots can be built again until the end of `stack`.
     """
     is_one_folder = len(given.paths) > 1 and revisions.is_path(old)
     folders = [] if is_one_folder else repository_states.folders(given, old)
-    compared = [repository_diffs.load(given._replace(paths=(folder,)), old, skips=skips) for folder in folders]
+    compared = [repository_diffs.load(given._replace(paths=(folder,)), old, stack, skips=skips) for folder in folders]
     parts = path_inputs.parts_of_kustomizations(given)
     read_otherwise = {*folders, *(finding.file for finding in parts)}
     if others := tuple(path for path in given.paths if path not in read_otherwise):
         new_state, old_state = compared_states.load(given._replace(paths=others), old)
         if old_state:
             name = ", ".join(others) if folders else ""
-            compared.append(ComparedStates([StatePair(name, new_state, old_state)], [], []))
+            find_origins = compared_states.document_origins(old_state, new_state)
+            compared.append(ComparedStates([StatePair(name, new_state, old_state, find_origins=find_origins)], [], []))
     pairs = [pair for states in compared for pair in states.pairs]
     findings = [*parts, *(finding for states in compared for finding in states.results)]
     if not any(pair.is_unchanged or pair.new.files.resources or pair.old.files.resources for pair in pairs):
@@ -60,7 +63,9 @@ def load_live(given: Inputs, live: str) -> ComparedStates:
         if pair is None
     ]
     names = [name for name, _ in compared] if len(loaded.roots) > 1 else [""]
-    state_pairs = [StatePair(name, *pair) for name, (_, pair) in zip(names, compared, strict=True)]
+    state_pairs = [
+        StatePair(name, *pair, find_origins=compared_states.live_origins(pair[0])) for name, (_, pair) in zip(names, compared, strict=True)
+    ]
     return ComparedStates(state_pairs, loaded.results, [*loaded.lines, *lines])
 
 

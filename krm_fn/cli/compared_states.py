@@ -5,6 +5,7 @@ With the option `--build`, the states are those that a build prints in temporary
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -17,17 +18,18 @@ from krm_fn.cli.command_options import Inputs
 from krm_fn.expand import KnownItems
 from krm_fn.files import build_sources, checkouts, commands, reading, revisions, sources
 from krm_fn.files.build_sources import BuildSources
-from krm_fn.files.reading import File, Source
+from krm_fn.files.reading import File
 from krm_fn.files.repository import RepositoryError
 from krm_fn.files.sources import Sources
 from krm_fn.kube.types import Resource
+from krm_fn.repositories import command_origins, document_hunks
 from krm_fn.results import Result
-from krm_fn.review.diff import live_states, rendered_state
-from krm_fn.review.diff.comparison import Diff
-from krm_fn.review.diff.diff_report import SourceLine
+from krm_fn.review.diff import live_states, recorded_origins, rendered_state
+from krm_fn.review.diff.comparison import FindOrigins, Origins
 from krm_fn.review.diff.live_states import LiveStates
-from krm_fn.review.diff.rendered_state import ChangeOrigin, RenderedState, StateName
+from krm_fn.review.diff.rendered_state import ChangeOrigin, RenderedState
 from krm_fn.review.live import cluster_export
+from krm_fn.schema.object_changes import ObjectChange
 
 
 class LoadedState(NamedTuple):
@@ -101,20 +103,30 @@ def _located(files: Sources, findings: Iterable[Result], build_sources: BuildSou
     return files.located(at_sources)
 
 
-def origin_lines(diff: Diff, states: Mapping[StateName, LoadedState]) -> dict[ChangeOrigin, SourceLine]:
-    """Returns the lines of the origins of changes. An origin without a file has none."""
-    fields: dict[ChangeOrigin, tuple[Source, results.Path]] = {}
-    for origins in diff.origins.values():
-        for origin in origins:
-            state = states[origin.state]
-            source = state.files.settings if origin.number is None else state.files.resources[origin.number]
-            if source:
-                in_file = state.build_sources.field(source, origin.path) if state.build_sources else None
-                fields[origin] = in_file or (source, origin.path)
-    lines = {}
-    for origin, location in zip(fields, reading.field_locations([*fields.values()]), strict=True):
-        lines[origin] = SourceLine(location["file"], location["line"])
-    return lines
+def live_origins(state: LoadedState) -> FindOrigins:
+    """Returns a function that finds the fields of the files from which changed objects of a cluster were made."""
+
+    def find(changes: Sequence[ObjectChange]) -> Origins:
+        fields = recorded_origins.find(state.rendered, changes)
+        inputs = [(state.files.resources[number], path) for number, path in fields.values()]
+        in_files = [state.build_sources.field(*field) if state.build_sources else None for field in inputs]
+        locations = reading.field_locations([in_file or field for in_file, field in zip(in_files, inputs, strict=True)])
+        return {
+            field: (ChangeOrigin("new", location["file"], location["line"], path),)
+            for (field, (_, path)), location in zip(fields.items(), locations, strict=True)
+        }
+
+    return find
+
+
+def document_origins(old: LoadedState, new: LoadedState) -> FindOrigins:
+    """Returns a function that finds the lines of plain files that make changes."""
+
+    def find(changes: Sequence[ObjectChange]) -> Origins:
+        old_files, new_files = (document_hunks.LoadedFiles(state.files, state.rendered) for state in (old, new))
+        return document_hunks.find(old_files, new_files, changes)
+
+    return find
 
 
 def read_export(path: str) -> tuple[list[Any], list[Result]]:
@@ -180,21 +192,26 @@ def read_build(text: str, seconds: int) -> BuildCommand:
         raise click.BadParameter(f"{problem}; name a program and its arguments.", param_hint="--build") from problem
 
 
-def build_states(build: BuildCommand, old: str | None, given: Inputs) -> tuple[LoadedState, LoadedState | None]:
-    """Returns the new state, and the old state if it is named. Raises StoppedError if a build fails, or if its output cannot be used."""
+def build_states(
+    build: BuildCommand, old: str | None, given: Inputs, stack: contextlib.ExitStack
+) -> tuple[LoadedState, LoadedState | None, FindOrigins]:
+    """Returns the new state, the old state if it is named, and a function that finds the lines that make changes.
+
+    The command can run again until the end of `stack`. Raises StoppedError if a build fails, or if its output cannot be used.
+    """
     if len(given.paths) != 1 or not Path(given.paths[0]).is_dir():
         raise click.UsageError("--build takes one PATH: the folder in which the command runs")
     path = given.paths[0]
     old_output = old_sources = None
     try:
-        with checkouts.opened(old, Path(path)) as copies:
-            if old is not None:
-                with copies.old_state() as folder:
-                    old_output = _run_build(build, folder, old)
-                    old_sources = build_sources.read(folder, copies.top, build.words, copies.old_names())
-            with copies.working_tree() as folder:
-                output = _run_build(build, folder, "the working tree")
-                new_sources = build_sources.read(folder, copies.top, build.words, lambda name: os.path.normpath(f"{path}/{name}"))
+        copies = stack.enter_context(checkouts.opened(old, Path(path)))
+        if old is not None:
+            with copies.old_state() as folder:
+                old_output = run_build(build, folder, old)
+                old_sources = build_sources.read(folder, copies.top, build.words, copies.old_names())
+        with copies.working_tree() as folder:
+            output = run_build(build, folder, "the working tree")
+            new_sources = build_sources.read(folder, copies.top, build.words, lambda name: os.path.normpath(f"{path}/{name}"))
     except RepositoryError as problem:
         raise click.BadParameter(str(problem), param_hint="--old") from problem
     config = reading.read(given.config) if given.config else File("", [], [])
@@ -205,12 +222,27 @@ def build_states(build: BuildCommand, old: str | None, given: Inputs) -> tuple[L
     findings = [*config.results, *_located(files, rendered.findings, new_sources)]
     new_state = LoadedState("the working tree", rendered, files, findings, new_sources)
     if old_output is None or old is None:
-        return new_state, None
+        return new_state, None, live_origins(new_state)
     named, default = ([], files.settings) if Path(old).is_dir() else sources.old_configuration(old, given.config, files.settings)
-    return new_state, render_old(old, sources.from_files([old_output], named, default, namespace=namespace), known, old_sources)
+    old_state = render_old(old, sources.from_files([old_output], named, default, namespace=namespace), known, old_sources)
+
+    def rebuilt(folder: Path, texts: Mapping[str, str | None]) -> RenderedState | None:
+        """Returns the state that the command makes with other texts of some files; None if it fails."""
+        named = config.sources
+        changed = texts.get(os.path.relpath(Path(given.config).resolve(), Path(path).resolve())) if given.config else None
+        if changed is not None:
+            named = reading.parse(changed.encode("utf-8", "surrogateescape"), f"{given.config}").sources
+        try:
+            loaded = sources.from_files([run_build(build, folder, "the working tree")], named, namespace=namespace)
+        except StoppedError:
+            return None
+        return rendered_state.render(loaded.values, loaded.config, loaded.settings_value, loaded.results)
+
+    folder_in_copy = folder.relative_to(copies.top)
+    return new_state, old_state, command_origins.find_origins(copies, folder_in_copy, path, rendered, rebuilt)
 
 
-def _run_build(build: BuildCommand, folder: Path, state: str) -> File:
+def run_build(build: BuildCommand, folder: Path, state: str) -> File:
     """Returns the output of the build.
 
     Paths of the copy are relative in its messages, because the copy is removed before a user reads them.

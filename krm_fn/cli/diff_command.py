@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 
 import click
@@ -136,9 +137,10 @@ def diff(  # noqa: PLR0913 - one for each option
         raise click.UsageError("name the state before the change with --old, a cluster with --live, or clusters with --across")
     cluster, limits = compared_states.read_nodes(nodes), budget_file.read(budget, given)
     skips = not (is_all or limits or nodes or "unknown" in conditions)
-    with progress_line.shown("diff") as step:
+    with contextlib.ExitStack() as stack, progress_line.shown("diff") as step:
+        command = compared_states.read_build(build, seconds) if build is not None else None
         try:
-            compared = _load(given, old, live, compared_states.read_build(build, seconds) if build is not None else None, skips=skips)
+            compared = _load(given, old, live, command, stack, skips=skips)
         except compared_states.StoppedError as stopped:
             command_output.write(stopped.messages + "".join(f"{report.entry(result)}\n" for result in stopped.results), err=True)
             ctx.exit(1)
@@ -171,15 +173,14 @@ def _require_no_state(*, across: bool, **others: str | None) -> None:
 def compare_states(pair: StatePair, cluster: ClusterCapacity, policy: Policy) -> RootReport:
     """Compares both states of a root."""
     new_state, old_state = pair.new, pair.old
-    comparison_result = comparison.compare(old_state.rendered, new_state.rendered, cluster.nodes, cluster.pods)
-    lines = compared_states.origin_lines(comparison_result, {"old": old_state, "new": new_state})
-    forecast_findings = diff_report.located_findings(comparison_result, lines)
+    comparison_result = comparison.compare(old_state.rendered, new_state.rendered, cluster.nodes, cluster.pods, pair.find_origins)
+    forecast_findings = diff_report.located_findings(comparison_result)
     findings = [*rendered_state.new_findings(new_state.results, old_state.rendered), *old_state.results]
     findings = policy.without_ignored([*findings, *comparison_result.findings], new_state.rendered.inputs)
     update_findings = reading.locate(comparison_result.updates, new_state.files.resources)
     forecast_findings = policy.without_ignored([*update_findings, *forecast_findings], new_state.rendered.inputs)
     shown = policy.shown([*findings, *forecast_findings])
-    content = diff_report.Report(comparison_result, old_state.name, lines, shown, command_output.colours(), pair.is_unchanged)
+    content = diff_report.Report(comparison_result, old_state.name, shown, command_output.colours(), pair.is_unchanged)
     return RootReport(pair.root, content, findings, forecast_findings, pair.old_root, pair.clusters)
 
 
@@ -189,13 +190,18 @@ def _objects(pair: StatePair, compared: RootReport) -> RootObjects:
     return RootObjects(compared.content.diff.changes, inputs, rendered_state.default_namespace(pair.new.rendered.config))
 
 
-def _load(given: Inputs, old: str | None, live: str | None, build: BuildCommand | None, *, skips: bool) -> ComparedStates:
-    """Returns the states after and before the change, of each root. Raises StoppedError if one of them cannot be read."""
+def _load(  # noqa: PLR0913 - one for each way to name a state
+    given: Inputs, old: str | None, live: str | None, build: BuildCommand | None, stack: contextlib.ExitStack, *, skips: bool
+) -> ComparedStates:
+    """Returns the states after and before the change, of each root. Copies for builds exist until the end of `stack`.
+
+    Raises StoppedError if one of the states cannot be read.
+    """
     if build is None:
-        return compared_roots.load(given, old, skips=skips) if old is not None else compared_roots.load_live(given, f"{live}")
-    new_state, old_state = compared_states.build_states(build, old, given)
+        return compared_roots.load(given, old, stack, skips=skips) if old is not None else compared_roots.load_live(given, f"{live}")
+    new_state, old_state, find_origins = compared_states.build_states(build, old, given, stack)
     pairs = [(new_state, old_state)] if old_state else compared_states.load_live(f"{live}", [new_state])
-    return ComparedStates([StatePair("", *pair) for pair in pairs if pair], [], [])
+    return ComparedStates([StatePair("", *pair, find_origins=find_origins) for pair in pairs if pair], [], [])
 
 
 COMMAND = diff

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import subprocess
 from typing import NamedTuple
@@ -111,7 +112,8 @@ def _graphs(given: Inputs) -> _Drawn:
 
 def _change(given: Inputs, old: str) -> _Drawn:
     """Draws both states of each root."""
-    compared = compared_roots.load(given, old, skips=False)
+    with contextlib.ExitStack() as stack:
+        compared = compared_roots.load(given, old, stack, skips=False)
     drawn, about = [], [*compared.results]
     for pair in compared.pairs:
         before, after = _as_rendered(pair.old.rendered), _as_rendered(pair.new.rendered)

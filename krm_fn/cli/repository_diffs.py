@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -14,11 +16,19 @@ from krm_fn.cli.root_pairs import LoadedPair, RootPair
 from krm_fn.config import Config
 from krm_fn.expand import KnownItems
 from krm_fn.files.sources import Sources
+from krm_fn.repositories.document_hunks import LoadedFiles
+from krm_fn.repositories.rebuilds import ComparedRoot, Rebuilds
 from krm_fn.repositories.states import RootState
 from krm_fn.results import Result
 from krm_fn.review.diff import fleet_formats, json_diff, rendered_state
+from krm_fn.review.diff.comparison import FindOrigins, Origins
 from krm_fn.review.diff.diff_report import Report
 from krm_fn.review.diff.fleet_formats import RootComparison
+from krm_fn.schema.object_changes import ObjectChange
+
+
+def _no_origins(_: Sequence[ObjectChange]) -> Origins:
+    return {}
 
 
 class StatePair(NamedTuple):
@@ -26,6 +36,7 @@ class StatePair(NamedTuple):
 
     `is_unchanged`: the root is not rendered, because all of its inputs are the same in both states. `old_root` is the folder of the root
     that applied the objects before, if it is another one. `clusters` are the names of the clusters, if they are known.
+    `find_origins` returns the lines that make changes.
     """
 
     root: str
@@ -34,6 +45,7 @@ class StatePair(NamedTuple):
     is_unchanged: bool = False
     old_root: str = ""
     clusters: tuple[str, ...] = ()
+    find_origins: FindOrigins = _no_origins
 
 
 class ComparedStates(NamedTuple):
@@ -60,17 +72,16 @@ class RootReport(NamedTuple):
         return f"{self.root} ({self.old_root} in {self.content.old})" if self.old_root else self.root
 
 
-def load(given: Inputs, old: str, *, skips: bool) -> ComparedStates:
+def load(given: Inputs, old: str, stack: contextlib.ExitStack, *, skips: bool) -> ComparedStates:
     """Reads both states of all roots of a folder. A root that is in one state only has an empty other state.
 
-    `skips`: roots whose inputs are the same in both states are not rendered.
+    `skips`: roots whose inputs are the same in both states are not rendered. Roots can be built again until the end of `stack`.
     """
-    read = repository_states.read(given.paths[0], given, old, unchanged="skip" if skips else "build")
+    read = stack.enter_context(repository_states.opened(given.paths[0], given, old, unchanged="skip" if skips else "build"))
     roots = root_pairs.by_folder(read.new.roots, read.old.roots if read.old else [])
     loaded = root_pairs.by_objects([pair for pair in roots if not _is_unchanged(pair)], lambda pair: _rendered_pair(pair, old))
-    pairs = [
-        _state_pair(pair) for pair in _in_order(roots, [*loaded, *(_unchanged_pair(pair, old) for pair in roots if _is_unchanged(pair))])
-    ]
+    ordered = _in_order(roots, [*loaded, *(_unchanged_pair(pair, old) for pair in roots if _is_unchanged(pair))])
+    pairs = [_state_pair(pair, read.rebuilds) for pair in ordered]
     lines = [_line(pair, old) for pair in _in_order(roots, loaded) if not pair.is_part]
     lines += _skipped(pairs, old)
     known = {_identity(result) for result in (read.old.results if read.old else ())}
@@ -117,13 +128,17 @@ def _in_order(roots: Sequence[RootPair], pairs: Sequence[LoadedPair]) -> list[Lo
     return sorted(pairs, key=lambda pair: order[id(pair.roots.new or pair.roots.old)])
 
 
-def _state_pair(pair: LoadedPair) -> StatePair:
+def _state_pair(pair: LoadedPair, rebuilds: Rebuilds | None) -> StatePair:
     new_root, old_root = pair.roots
     name = new_root.name if new_root else old_root.path if old_root else ""
     moved_from = old_root.path if new_root and old_root and old_root.path != new_root.path else ""
     root = new_root or old_root
     clusters = root.destination.clusters if root else ()
-    return StatePair(name, pair.new, pair.old, _is_unchanged(pair.roots), moved_from, clusters)
+    old, new = (
+        ComparedRoot(state, LoadedFiles(loaded.files, loaded.rendered)) for state, loaded in ((old_root, pair.old), (new_root, pair.new))
+    )
+    find_origins = functools.partial(rebuilds.find_origins, old, new) if rebuilds else _no_origins
+    return StatePair(name, pair.new, pair.old, _is_unchanged(pair.roots), moved_from, clusters, find_origins)
 
 
 def _line(pair: LoadedPair, old: str) -> str:

@@ -6,10 +6,11 @@ folders. Any other folder has plain files only.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import posixpath
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -21,6 +22,7 @@ from krm_fn.files import checkouts, project_file, reading, repository, revisions
 from krm_fn.files.checkouts import Checkouts
 from krm_fn.files.repository import RepositoryError
 from krm_fn.repositories import private_programs, root_inputs, states
+from krm_fn.repositories.rebuilds import Rebuilds
 from krm_fn.repositories.states import RepositoryState, RootListing, RootOptions
 from krm_fn.repositories.tree import KPTFILE, ParsedFiles, Tree
 from krm_fn.results import Result
@@ -39,10 +41,11 @@ Unchanged = Literal["build", "share", "skip"]
 
 
 class RepositoryStates(NamedTuple):
-    """The new state of a folder, and its old state if one is named."""
+    """The new state of a folder, and its old state if one is named, with `rebuilds` of their roots."""
 
     new: RepositoryState
     old: RepositoryState | None
+    rebuilds: Rebuilds | None = None
 
 
 def _special_files(path: str, exclude: tuple[str, ...]) -> list[Result]:
@@ -100,36 +103,63 @@ def _was_repository(path: str, old: str) -> bool:
 def read(
     path: str, given: Inputs, old: str | None, changes: Mapping[str, str] | None = None, unchanged: Unchanged = "build"
 ) -> RepositoryStates:
-    """Reads a folder, and its old state if it is named. `changes` are new texts of its files.
+    """Reads a folder as `opened` does, and removes the copies."""
+    with opened(path, given, old, changes, unchanged) as read_states:
+        return read_states
+
+
+@contextlib.contextmanager
+def opened(
+    path: str, given: Inputs, old: str | None, changes: Mapping[str, str] | None = None, unchanged: Unchanged = "build"
+) -> Iterator[RepositoryStates]:
+    """Reads a folder, and its old state if it is named. `changes` are new texts of its files. Roots can be built again before the end.
 
     The roots of both states are found before any root is built. Raises click.BadParameter if the old state cannot be read.
     """
-    try:
-        with progress_line.shown("reading") as progress, checkouts.opened(old, Path(path)) as copies:
-            programs = private_programs.create(copies.temporary / "programs", _SECONDS)
-            parsed: ParsedFiles = {}
+    with contextlib.ExitStack() as stack:
+        try:
+            copies = stack.enter_context(checkouts.opened(old, Path(path)))
+            with progress_line.shown("reading") as progress:
+                read_states = _read(path, _Setup(given, copies, progress, changes or {}), unchanged)
+        except RepositoryError as problem:
+            raise click.BadParameter(str(problem), param_hint="--old") from problem
+        yield read_states
 
-            def find(folder: Path, shown: Callable[[str], str]) -> RootListing:
-                tree = Tree(copies.top, folder.relative_to(copies.top).as_posix(), shown, parsed)
-                return states.find(tree, _options(given, copies, progress))
 
-            old_roots = None
-            if old is not None:
-                with copies.old_state(create=True) as folder:
-                    old_roots = find(folder, _old_names(old))
-            with copies.working_tree() as folder:
-                at = folder.relative_to(copies.top).as_posix()
-                _write(changes or {}, copies)
-                new_roots = find(folder, lambda name: os.path.normpath(Path(path) / posixpath.relpath(name, at)))
-                same = root_inputs.same(old_roots.inputs, new_roots.inputs) if old_roots and unchanged != "build" else frozenset[str]()
-                new = states.read(new_roots, programs, same if unchanged == "skip" else ())
-            new = new._replace(results=[*new.results, *_special_files(path, given.exclude)])
-            if old_roots is None:
-                return RepositoryStates(new, None)
-            with copies.old_state_again():
-                return RepositoryStates(new, _shared(new, states.read(old_roots, programs, same)))
-    except RepositoryError as problem:
-        raise click.BadParameter(str(problem), param_hint="--old") from problem
+class _Setup(NamedTuple):
+    """What decides how the copies of a folder are read. `changes` are new texts of files."""
+
+    given: Inputs
+    copies: Checkouts
+    progress: Callable[[str], None]
+    changes: Mapping[str, str]
+
+    def find(self, folder: Path, shown: Callable[[str], str], parsed: ParsedFiles) -> RootListing:
+        """Finds the roots of the copy that is at its path."""
+        tree = Tree(self.copies.top, folder.relative_to(self.copies.top).as_posix(), shown, parsed)
+        return states.find(tree, _options(self.given, self.copies, self.progress))
+
+
+def _read(path: str, setup: _Setup, unchanged: Unchanged) -> RepositoryStates:
+    """Reads both states in their copies. Raises RepositoryError if the old state cannot be read."""
+    given, copies, parsed = setup.given, setup.copies, ParsedFiles()
+    programs = private_programs.create(copies.temporary / "programs", _SECONDS)
+    old_roots = None
+    if copies.old is not None:
+        with copies.old_state(create=True) as folder:
+            old_roots = setup.find(folder, _old_names(copies.old), parsed)
+    with copies.working_tree() as folder:
+        at = folder.relative_to(copies.top).as_posix()
+        _write(setup.changes, copies)
+        new_roots = setup.find(folder, lambda name: os.path.normpath(Path(path) / posixpath.relpath(name, at)), parsed)
+        same = root_inputs.same(old_roots.inputs, new_roots.inputs) if old_roots and unchanged != "build" else frozenset[str]()
+        new = states.read(new_roots, programs, same if unchanged == "skip" else ())
+    new = new._replace(results=[*new.results, *_special_files(path, given.exclude)])
+    if old_roots is None:
+        return RepositoryStates(new, None)
+    with copies.again("old"):
+        old_state = _shared(new, states.read(old_roots, programs, same))
+    return RepositoryStates(new, old_state, Rebuilds(old_roots, new_roots, programs, copies))
 
 
 def read_revision(revision: str, name: str, given: Inputs) -> RepositoryState:

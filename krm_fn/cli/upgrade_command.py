@@ -20,12 +20,11 @@ from krm_fn.kube import identity
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.version import Version
 from krm_fn.results import Ref, Result
-from krm_fn.review.diff.diff_report import SourceLine
 from krm_fn.review.upgrade import fleet_parts, planner, upgrade_json, upgrade_markdown, upgrade_report, upgrade_steps, upgrade_text
 from krm_fn.review.upgrade.fleet_parts import FleetPart
 from krm_fn.review.upgrade.planner import UpgradeOptions
 from krm_fn.review.upgrade.upgrade_plan import StepPlan, UpgradePlan
-from krm_fn.review.upgrade.upgrade_report import EditedField, UpgradeReport
+from krm_fn.review.upgrade.upgrade_report import EditedField, SourceLine, UpgradeReport
 
 FORMATS = {"json": upgrade_json.write, "markdown": upgrade_markdown.write, "text": upgrade_text.write}
 """The functions that write a report, by the name of the format."""

@@ -12,10 +12,10 @@ import shutil
 import signal
 import stat
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import FrameType
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from krm_fn.files import repository
 from krm_fn.files.repository import Repository, RepositoryError
@@ -25,8 +25,14 @@ _SECONDS = 600
 
 _NAME = "checkout"
 """The name of the folder of a copy while it is used."""
-_OLD, _NEW = "old", "new"
+State = Literal["old", "new"]
+"""The state of which a copy has the files."""
+_OLD: State = "old"
+_NEW: State = "new"
 """The names of the folders of the copies while they are not used."""
+
+_LARGEST = 4 * 1024 * 1024
+"""The largest file that is compared line by line, in bytes."""
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -63,13 +69,38 @@ class Checkouts(NamedTuple):
             raise RepositoryError(f"{old} is not a folder, and git cannot read that revision: {problem}") from problem
 
     @contextlib.contextmanager
-    def old_state_again(self) -> Iterator[None]:
-        """The copy of the old state at its path again, after it was used and another copy was there."""
-        (self.temporary / _OLD).rename(self.top)
+    def again(self, state: State) -> Iterator[None]:
+        """The copy of a state at its path again, after it was used."""
+        (self.temporary / state).rename(self.top)
         try:
             yield
         finally:
-            self.top.rename(self.temporary / _OLD)
+            self.top.rename(self.temporary / state)
+
+    @contextlib.contextmanager
+    def with_texts(self, texts: Mapping[str, str | None]) -> Iterator[None]:
+        """The copy of the working tree at its path again, with other texts of some files until the end. None removes a file."""
+        with self.again(_NEW):
+            paths = {name: self.top / name for name in texts}
+            kept = {name: path.read_bytes() if path.is_file() else None for name, path in paths.items()}
+            try:
+                for name, text in texts.items():
+                    _replace(paths[name], None if text is None else text.encode("utf-8", "surrogateescape"))
+                yield
+            finally:
+                for name, data in kept.items():
+                    _replace(paths[name], data)
+
+    def texts(self, state: State) -> dict[str, str]:
+        """Returns the texts of the files of a copy, by their paths. Links, large files and files with zero bytes are left out."""
+        read = {}
+        for name in _walked(self.temporary / state):
+            path = self.temporary / state / name
+            if path.is_file() and not path.is_symlink() and path.stat().st_size <= _LARGEST:
+                data = path.read_bytes()
+                if b"\0" not in data:
+                    read[name] = data.decode("utf-8", "surrogateescape")
+        return read
 
     @contextlib.contextmanager
     def working_tree(self) -> Iterator[Path]:
@@ -102,7 +133,7 @@ class Checkouts(NamedTuple):
         return self.old is not None and Path(self.old).is_dir()
 
     @contextlib.contextmanager
-    def _copy(self, top: Path, names: Iterable[str], state: str) -> Iterator[Path]:
+    def _copy(self, top: Path, names: Iterable[str], state: State) -> Iterator[Path]:
         with self._empty(state) as copy:
             try:
                 for name in names:
@@ -112,7 +143,7 @@ class Checkouts(NamedTuple):
             yield copy
 
     @contextlib.contextmanager
-    def _empty(self, state: str) -> Iterator[Path]:
+    def _empty(self, state: State) -> Iterator[Path]:
         """An empty folder, which gives its path to the next copy at the end, and is then the folder `state`."""
         copy = self.top
         copy.mkdir()
@@ -169,6 +200,14 @@ def _walked(top: Path) -> Iterator[str]:
         names[:] = [name for name in names if name != ".git"]
         links = [name for name in names if Path(folder, name).is_symlink()]
         yield from (os.path.relpath(Path(folder, name), top) for name in (*files, *links))
+
+
+def _replace(path: Path, data: bytes | None) -> None:
+    """Writes a file of a copy, or removes it. A link is replaced, not its target."""
+    path.unlink(missing_ok=True)
+    if data is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
 
 
 def _copy_file(top: Path, name: str, copy: Path) -> None:

@@ -114,6 +114,7 @@ def paths_of_parts(kustomization: dict[str, Any]) -> Iterator[str]:
         yield from _strings(entry, ["additionalValuesFiles"])
     for entry in _entries(kustomization, _LISTS_OF_GENERATORS):
         yield from (text.rpartition("=")[2] for text in _strings(entry, ["files"]))
+        yield from _strings({"envs": [entry.get("env")], **entry}, ["envs"])
 
 
 def _entries(value: dict[str, Any], fields: Iterable[str]) -> Iterator[dict[str, Any]]:

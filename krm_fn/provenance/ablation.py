@@ -1,13 +1,13 @@
-"""Attributes output to input fields: reverts one field at a time, renders again, and attributes to it every change that disappears."""
+"""Renders inputs with other values, and finds what this changes in the objects: for the origins of changes, and the effects of fields."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from krm_fn import config, expand
 from krm_fn.config import Config
-from krm_fn.kube import identity, labels, paths
+from krm_fn.kube import identity
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.resolve import cluster
@@ -15,7 +15,6 @@ from krm_fn.results import Path
 from krm_fn.schema import object_changes
 from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
-Origin = TypeVar("Origin")
 FieldNumber = tuple[int, int | None]
 """The number of a change and of its field; None for the object as a whole."""
 
@@ -23,13 +22,9 @@ EXPANDED = (identity.GRAPH, identity.COMPONENT, identity.REQUEST)
 """The Dynamo kinds from which a render makes objects."""
 
 
-class Ablation(NamedTuple, Generic[Origin]):
-    """The inputs of a render with some fields reverted. `origins` name these fields as the caller wants them.
+class Ablation(NamedTuple):
+    """The inputs of a render with some fields reverted. `others` are further resources. Several renders can share the list."""
 
-    `others` are further resources. Several renders can share the list.
-    """
-
-    origins: tuple[Origin, ...]
     resources: Sequence[Resource]
     config: Config
     others: Sequence[Resource] = ()
@@ -44,28 +39,12 @@ class Ablation(NamedTuple, Generic[Origin]):
         return {identity.key(resource, namespace): resource for resource in expansion.resources}
 
 
-def attribute(ablations: Iterable[Ablation[Origin]], changes: Sequence[tuple[int, ObjectChange]]) -> dict[FieldNumber, tuple[Origin, ...]]:
-    """Returns the origins of the changes that disappear in one of the renders, or become other changes.
-
-    Those that disappear have priority.
-    """
-    exact: dict[FieldNumber, list[Origin]] = {}
-    near: dict[FieldNumber, list[Origin]] = {}
-    for ablation in ablations:
-        objects = ablation.objects()
-        for number, change in changes if objects is not None else ():
-            rendered = (objects or {}).get(change.key)
-            for index, is_exact in _disappearing(change, rendered and labels.without_tool_annotations(rendered)):
-                (exact if is_exact else near).setdefault((number, index), []).extend(ablation.origins)
-    return {field: tuple(dict.fromkeys(origins)) for field, origins in (near | exact).items()}
-
-
 def _changed_paths(ablated: Resource, current: Resource) -> list[Path]:
     """Returns the fields of an object that it has only with the reverted fields, or has with another value."""
     return [change.path for change in object_changes.between(ablated, current) if change.new is not None and not change.order]
 
 
-def _disappearing(change: ObjectChange, rendered: Resource | None) -> Iterator[tuple[int | None, bool]]:
+def disappearing(change: ObjectChange, rendered: Resource | None) -> Iterator[tuple[int | None, bool]]:
     """Yields the fields of a change that disappear or become another change in a render. True if the field disappears."""
     if change.old is None or change.new is None:
         if (rendered is None) == (change.old is None):
@@ -93,20 +72,9 @@ def _identity(field: FieldChange) -> tuple[Path, str, str]:
     return _names(field), repr(field.old), repr(field.new)
 
 
-def reverted(new: Resource, old: Resource, field: FieldChange) -> Resource:
-    """Returns a copy of a resource in which one field has its old value. It shares all other parts with the resource."""
-    value = paths.at(old, field.old_path) if field.order else field.old
-    return with_value(new, field.path, value, insert=field.new is None)
-
-
-def reverted_singly(new: Resource, old: Resource, fields: Iterable[FieldChange]) -> list[Resource]:
-    """Returns one copy of a resource for each field, in which this field has its old value."""
-    return [reverted(new, old, field) for field in fields]
-
-
-def with_value(resource: Resource, path: Path, value: Any, *, insert: bool = False) -> Resource:
-    """Returns a copy of a resource with another value of a field. None removes the field. `insert` adds an entry to a list."""
-    copy: Resource = _with_value(resource, path, value, insert=insert)
+def with_value(resource: Resource, path: Path, value: Any) -> Resource:
+    """Returns a copy of a resource with another value of a field. None removes the field."""
+    copy: Resource = _with_value(resource, path, value)
     return copy
 
 
@@ -125,15 +93,13 @@ def with_default(settings: Config, path: Path) -> Config:
     return changed
 
 
-def _with_value(holder: Any, path: Path, value: Any, *, insert: bool) -> Any:
+def _with_value(holder: Any, path: Path, value: Any) -> Any:
     if not path:
         return value
     step: Any = path[0]
     copy: Any = dict(holder) if isinstance(holder, dict) else list(holder)
     if len(path) > 1:
-        copy[step] = _with_value(copy[step], path[1:], value, insert=insert)
-    elif value is not None and insert and isinstance(copy, list):
-        copy.insert(step, value)
+        copy[step] = _with_value(copy[step], path[1:], value)
     elif value is not None:
         copy[step] = value
     elif isinstance(copy, list) or step in copy:
@@ -148,7 +114,7 @@ def _with_default(settings: Any, default: Any, path: Path) -> Any:
     return settings._replace(**{name: _with_default(getattr(settings, name), getattr(default, name), path[1:])})
 
 
-def unlike(ablation: Ablation[Any], current: Mapping[ObjectKey, Resource]) -> dict[ObjectKey, list[Path]]:
+def unlike(ablation: Ablation, current: Mapping[ObjectKey, Resource]) -> dict[ObjectKey, list[Path]]:
     """Returns the fields that each current object has only with the reverted fields; `()` for an object that is gone.
 
     Empty if the render fails.

@@ -23,7 +23,8 @@ class Root(NamedTuple):
     """A root: its folder, how it is built, and why it is a root.
 
     `namespace` is that of objects without one. `settings` are fields that a pipeline adds to the Kustomization. `files` are those of a
-    folder of plain files. `clusters` are the names of the clusters to which pipelines apply it; empty if none is known.
+    folder of plain files. `clusters` are the names of the clusters to which pipelines apply it; empty if none is known. `is_delivered`: a
+    pipeline names the root.
     """
 
     folder: str
@@ -33,6 +34,7 @@ class Root(NamedTuple):
     settings: dict[str, Any] = {}
     files: tuple[str, ...] = ()
     clusters: tuple[str, ...] = ()
+    is_delivered: bool = False
 
 
 class Roots(NamedTuple):
@@ -145,7 +147,7 @@ def _root(folder: str, kind: RootKind, reason: str, deliveries: Sequence[Deliver
 
 def _applied(folder: str, kind: RootKind, applied: _Applied) -> Root:
     delivery = applied.delivery
-    return Root(folder, kind, delivery.by, delivery.namespace, delivery.settings, clusters=applied.clusters)
+    return Root(folder, kind, delivery.by, delivery.namespace, delivery.settings, clusters=applied.clusters, is_delivered=True)
 
 
 def _plain(

@@ -14,7 +14,7 @@ from krm_fn.files import reading, selection, sources
 from krm_fn.files.reading import File, Source
 from krm_fn.files.selection import FileListing, ListedFile
 from krm_fn.files.sources import Sources
-from krm_fn.repositories import builds, committed, destinations, root_inputs, roots
+from krm_fn.repositories import builds, committed, destinations, kustomizations, root_inputs, roots
 from krm_fn.repositories.builds import RootBuild
 from krm_fn.repositories.committed import Output, Render
 from krm_fn.repositories.destinations import Destination
@@ -142,6 +142,17 @@ def read_file(tree: Tree, name: str, options: RootOptions) -> RepositoryState:
     loaded = sources.from_files([tree.read(name)], config, namespace=options.namespace)
     shown = tree.shown(name)
     return RepositoryState([RootState(Root(name, "folder", "a file", files=(name,)), shown, name, "read as a file", loaded)], [])
+
+
+def rebuilt(repository: RootListing, root: Root, programs: Programs) -> RootState | None:
+    """Reads one root as it is in the copy now; None without its Kustomization. The tree of `repository` must have read no file yet."""
+    tree, options, listing = repository.tree, repository.options, repository.roots
+    if root.kind != "kustomize":
+        return _Reader(tree, programs, options, listing, {}).state(root, ())
+    closure = kustomizations.closure(tree, root.folder)
+    if root.folder not in closure.folders:
+        return None
+    return _Reader(tree, programs, options, listing._replace(closures={root.folder: closure}), {}).kustomize(root)
 
 
 def _is_shown(state: RootState) -> bool:

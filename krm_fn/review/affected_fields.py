@@ -39,7 +39,7 @@ def affected_by_fields(
 def _differing(explanation: Explanation, resources: Sequence[Resource], settings: Config) -> list[Explained]:
     """Returns the objects with only the fields that another render does not have, or has with another value. Empty if that render fails."""
     current = {explained.key: explained.resource for explained in explanation.objects}
-    changed = ablation.unlike(Ablation((), resources, settings), current)
+    changed = ablation.unlike(Ablation(resources, settings), current)
     return _only(explanation, lambda key, field: any(field.path[: len(path)] == path for path in changed.get(key, ())))
 
 

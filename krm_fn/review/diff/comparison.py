@@ -11,7 +11,7 @@ from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
 from krm_fn.results import Path, Result
 from krm_fn.review import forecast
-from krm_fn.review.diff import change_origins, moved_graphs, rendered_state
+from krm_fn.review.diff import moved_graphs, rendered_state
 from krm_fn.review.diff.rendered_state import ChangeOrigin, RenderedState
 from krm_fn.review.forecast import Forecast
 from krm_fn.review.forecast.object_rules import Effect
@@ -19,19 +19,23 @@ from krm_fn.rules import release_moves, updates
 from krm_fn.schema import object_changes
 from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
+Origins = Mapping[tuple[int, int | None], tuple[ChangeOrigin, ...]]
+"""The lines that make changes, by the number of the change and of its field; None for an object that is new or was removed."""
+FindOrigins = Callable[[Sequence[ObjectChange]], Origins]
+
 
 class Diff(NamedTuple):
     """The changes of all objects, also of those that are the same, with the forecast. Its outcomes are in the order of the changes.
 
-    `origins` has the fields that make a change, by the number of the change and of its field; the number of the field is None for the
-    object as a whole. `failed` are the Dynamo resources whose objects are not compared, because one of the states does not render.
-    `updates` are the findings about changes of Dynamo resources themselves, and `refused` the resources whose change a cluster refuses.
+    `origins` has the lines that make changes. `failed` are the Dynamo resources whose objects are not compared, because one of the states
+    does not render. `updates` are the findings about changes of Dynamo resources themselves, and `refused` the resources whose change a
+    cluster refuses.
     `is_partial`: a part of a state cannot be read, so there may be more changes.
     """
 
     changes: tuple[ObjectChange, ...]
     forecast: Forecast
-    origins: Mapping[tuple[int, int | None], tuple[ChangeOrigin, ...]]
+    origins: Origins
     failed: tuple[ObjectKey, ...] = ()
     findings: tuple[Result, ...] = ()
     updates: tuple[Result, ...] = ()
@@ -77,14 +81,22 @@ def conditions(diff: Diff, names: Iterable[str]) -> list[str]:
     return [name for name in names if _CONDITIONS[name](diff)]
 
 
-def compare(old: RenderedState, new: RenderedState, nodes: Sequence[Resource] | None = None, pods: Sequence[Resource] = ()) -> Diff:
+def compare(
+    old: RenderedState,
+    new: RenderedState,
+    nodes: Sequence[Resource] | None = None,
+    pods: Sequence[Resource] = (),
+    find_origins: FindOrigins = lambda _: {},
+) -> Diff:
     """Compares two states. `nodes` and `pods` are those of the cluster; None means that nothing is known about the nodes.
+
+    `find_origins` returns the lines that make changes.
 
     The objects of a Dynamo resource that fails in one of the states are left out of both, so that its change has no forecast. Secret
     values are hidden.
     """
     changes = (*compare_objects(old, new), *_compare_sources(old, new))
-    origins = change_origins.find(old, new, changes)
+    origins = find_origins(changes)
     outcomes = forecast.forecast(changes, nodes, pods)
     shown = tuple(without_secrets(change) for change in changes)
     findings = (*not_compared(old, new), *moved_graphs.check(old, new))

@@ -6,7 +6,7 @@ Texts are in one line, with escaped control characters.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from krm_fn import report, results
 from krm_fn.kube.identity import ObjectKey
@@ -32,15 +32,8 @@ _STRENGTH: tuple[Effect, ...] = ("refused", "restarts", "unknown", "deleted", "c
 """The effects of several objects of one service, the strongest first."""
 
 
-class SourceLine(NamedTuple):
-    """A line of a file."""
-
-    file: str
-    line: int
-
-
 class Report(NamedTuple):
-    """A comparison with the lines of its origins. `old` is the name of the old state.
+    """A comparison. `old` is the name of the old state.
 
     `findings` are all findings with their locations. `colours` is true for a terminal that shows colours. `is_unchanged`: nothing was
     rendered, because all inputs are the same in both states.
@@ -48,7 +41,6 @@ class Report(NamedTuple):
 
     diff: Diff
     old: str
-    lines: Mapping[ChangeOrigin, SourceLine]
     findings: Sequence[Result] = ()
     colours: bool = False
     is_unchanged: bool = False
@@ -59,23 +51,24 @@ class Report(NamedTuple):
         objects = [(number, change, self.diff.forecast.outcomes[number].effect) for number, change in self.diff.differing]
         return sorted(objects, key=lambda entry: _ORDER.index(entry[2]))
 
-    def origins(self, number: int, field: int | None) -> list[tuple[ChangeOrigin, SourceLine | None]]:
-        """Returns the origins of a field of a change, or of a change as a whole, with their lines."""
-        return [(origin, self.lines.get(origin)) for origin in self.diff.origins.get((number, field), ())]
+    def origins(self, number: int, field: int | None) -> tuple[ChangeOrigin, ...]:
+        """Returns the lines that make a field of a change, or a change as a whole."""
+        return self.diff.origins.get((number, field), ())
 
 
 class Row(NamedTuple):
     """The effect on one service. `gpus` are the GPUs of its pods before and after; None for an unknown number.
 
-    `dropped` is the number of its replicas that stop until another writer scales it.
+    `dropped` is the number of its replicas that stop until another writer scales it. `is_changed`: an object or a field of it changes.
     """
 
     service: Service
     effect: Effect
     stuck: bool
     gpus: tuple[int | None, int | None]
-    lines: tuple[SourceLine, ...]
+    lines: tuple[ChangeOrigin, ...]
     dropped: int = 0
+    is_changed: bool = False
 
     @property
     def effects(self) -> list[str]:
@@ -83,23 +76,23 @@ class Row(NamedTuple):
         return [self.effect, *["stuck"] * self.stuck, *[f"{self.dropped + 1} replicas drop to 1"] * bool(self.dropped)]
 
 
-def located_findings(diff: Diff, lines: Mapping[ChangeOrigin, SourceLine]) -> list[Result]:
+def located_findings(diff: Diff) -> list[Result]:
     """Returns the findings of the forecast, each at the line that makes the change, because no file has the objects."""
     findings = []
     numbers = {results.ref(change.new or change.old or {}): number for number, change in enumerate(diff.changes)}
     for result in diff.forecast_findings:
         number = numbers.get(result.ref) if result.ref else None
-        location = _change_line(diff, number, result.path, lines) if number is not None else None
+        location = _change_line(diff, number, result.path) if number is not None else None
         findings.append(result._replace(file=location.file, line=location.line) if location else result)
     return sorted(findings, key=results.order)
 
 
-def _change_line(diff: Diff, number: int, path: Path, lines: Mapping[ChangeOrigin, SourceLine]) -> SourceLine | None:
+def _change_line(diff: Diff, number: int, path: Path) -> ChangeOrigin | None:
     """Returns the line of the first change of an object at a path or below, otherwise of its first change."""
     fields = diff.changes[number].fields
     below = [index for index, field in enumerate(fields) if field.path[: len(path)] == path or path[: len(field.path)] == field.path]
     origins = (origin for index in (*below, None, *range(len(fields))) for origin in diff.origins.get((number, index), ()))
-    return next((lines[origin] for origin in origins if origin in lines), None)
+    return next(origins, None)
 
 
 def rows(content: Report) -> list[Row]:
@@ -110,6 +103,7 @@ def rows(content: Report) -> list[Row]:
             fields = _service_fields(content.diff.changes[number], service, is_only=len(outcome.shares) == 1)
             effect, lines = _service_effect(outcome, service, fields), _lines(content, number, fields)
             row = Row(service, effect, bool(outcome.stuck), _known(gpus), lines, outcome.dropped)
+            row = row._replace(is_changed=bool(fields) or effect in ("created", "deleted"))
             rows_by_service[service] = _merged(rows_by_service[service], row) if service in rows_by_service else row
     return sorted(rows_by_service.values(), key=lambda row: (_ORDER.index(row.effect), row.service))
 
@@ -154,21 +148,27 @@ def _merged(one: Row, other: Row) -> Row:
         effect = min(effects, key=_STRENGTH.index)
     before, after = ((None if one is None or other is None else one + other) for one, other in zip(one.gpus, other.gpus, strict=True))
     lines = tuple(dict.fromkeys((*one.lines, *other.lines)))
-    return Row(one.service, effect, one.stuck or other.stuck, (before, after), lines, one.dropped + other.dropped)
+    is_changed = one.is_changed or other.is_changed
+    return Row(one.service, effect, one.stuck or other.stuck, (before, after), lines, one.dropped + other.dropped, is_changed)
 
 
-def _lines(content: Report, number: int, fields: Sequence[int]) -> tuple[SourceLine, ...]:
+def _lines(content: Report, number: int, fields: Sequence[int]) -> tuple[ChangeOrigin, ...]:
     """Returns the lines that change one object, or some of its fields."""
-    lines = (line for field in (None, *fields) for _, line in content.origins(number, field) if line)
+    lines = (line for field in (None, *fields) for line in content.origins(number, field))
     return tuple(dict.fromkeys(lines))
 
 
-def joined_lines(lines: Sequence[SourceLine]) -> str:
+def joined_lines(lines: Sequence[ChangeOrigin]) -> str:
     """Lines with the file named once: `graph.yaml:12, 14; render.yaml:3`."""
-    files: dict[str, list[int]] = {}
+    files: dict[str, set[int]] = {}
     for line in lines:
-        files.setdefault(line.file, []).append(line.line)
-    return "; ".join(f"{file}:{', '.join(str(number) for number in sorted(set(numbers)))}" for file, numbers in files.items())
+        files.setdefault(line.file, set()).update([line.line] if line.line else [])
+    return "; ".join(f"{file}:{', '.join(map(str, sorted(numbers)))}".rstrip(":") for file, numbers in files.items())
+
+
+def changed_by(row: Row) -> str:
+    """Returns the lines that make the changes of a service. They can be unknown, as those of a build that reads the network."""
+    return joined_lines(row.lines) or ("not known" if row.is_changed else "")
 
 
 def verdict(content: Report) -> Verdict:
@@ -212,17 +212,10 @@ def object_name(key: ObjectKey) -> str:
     return report.visible(f"{key.kind} {key.namespace}{'/' if key.namespace else ''}{key.name}")
 
 
-def origin_text(origin: ChangeOrigin, line: SourceLine | None, old: str) -> str:
-    """Returns the location and the field of an origin: `graph.yaml:12 spec.services.Worker.replicas`.
-
-    `old` is the name of the old state.
-    """
-    path = results.field(origin.path)
-    if line is None:
-        return report.visible(path)
-    is_output = origin.state == "old" and line.file.startswith("<")  # a build has the same name in both states
-    file = f"{old}:{line.file}" if is_output else line.file
-    return report.visible(f"{file}:{line.line} {path}".rstrip())
+def origin_text(origin: ChangeOrigin) -> str:
+    """Returns the location and the field of an origin: `graph.yaml:12 spec.services.Worker.replicas`."""
+    line = f":{origin.line}" if origin.line else ""
+    return report.visible(f"{origin.file}{line} {results.field(origin.path)}".rstrip())
 
 
 def _value(value: object) -> str:

@@ -89,10 +89,10 @@ def _origins(content: Report, number: int, field: int | None) -> list[dict[str, 
     return [
         {
             "state": origin.state,
-            "file": line.file if line else None,
-            "line": line.line if line else None,
+            "file": origin.file,
+            "line": origin.line or None,
             "field": results.field(origin.path) or None,
-            "isConfiguration": origin.number is None,
+            "isConfiguration": origin.is_configuration,
         }
-        for origin, line in content.origins(number, field)
+        for origin in content.origins(number, field)
     ]

@@ -88,7 +88,8 @@ def _table_lines(rows: Sequence[Row]) -> Iterator[str]:
         before, after = diff_report.gpu_texts(row)
         gpus = before if before == after else f"{before} → {after}"
         service = cell(code(headline.title(row.service)))
-        lines = code(diff_report.joined_lines(row.lines)) if row.lines else ""
+        changed_by = diff_report.changed_by(row)
+        lines = code(changed_by) if changed_by else ""
         yield f"| {service} | {effect} | {gpus} | {cell(lines)} |\n"
 
 
@@ -156,7 +157,7 @@ def _field(content: Report, number: int, index: int, field: FieldChange) -> str:
 
 
 def _origins(content: Report, number: int, field: int) -> str:
-    origins = [code(diff_report.origin_text(origin, line, content.old)) for origin, line in content.origins(number, field)]
+    origins = [code(diff_report.origin_text(origin)) for origin in content.origins(number, field)]
     return f", from {', '.join(origins)}" if origins else ""
 
 

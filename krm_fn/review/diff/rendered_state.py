@@ -23,11 +23,16 @@ _OLD = "DYN511"
 
 
 class ChangeOrigin(NamedTuple):
-    """The field of an input that makes a change. `number` is the number of the input of that state; None for the configuration."""
+    """A line that makes a change, in the files of one state. `line` is 0 if only the file is known.
+
+    `path` is that of the field that begins at the line; empty for none. `is_configuration`: the line configures the render.
+    """
 
     state: StateName
-    number: int | None
-    path: Path
+    file: str
+    line: int
+    path: Path = ()
+    is_configuration: bool = False
 
 
 class RenderedState(NamedTuple):
@@ -105,6 +110,14 @@ def _failed(inputs: Iterable[Resource], findings: Iterable[Result], namespace: s
     """Returns the keys of Dynamo resources with an error."""
     wrong = {result.ref for result in findings if result.severity == "error"}
     return (identity.key(resource, namespace) for resource in inputs if is_expanded(resource) and results.ref(resource) in wrong)
+
+
+def comparable_objects(state: RenderedState, new: RenderedState) -> dict[ObjectKey, Resource] | None:
+    """Returns the objects of a state by their keys, with its Dynamo resources; None if less of it is known than of the new state."""
+    if state.failed - new.failed or (state.is_partial and not new.is_partial):
+        return None
+    namespace = default_namespace(state.config)
+    return {identity.key(resource, namespace): resource for resource in (*state.sources, *state.objects)}
 
 
 def default_namespace(config: Config) -> str:

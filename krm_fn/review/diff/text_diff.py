@@ -52,7 +52,7 @@ def _coloured(text: str, word: str, *, colours: bool) -> str:
 def _services(content: Report, rows: Sequence[Row]) -> Iterator[str]:
     """Yields a table of the services of both states."""
     head = ("SERVICE", "EFFECT", "GPUS", "CHANGED BY")
-    table = [(_name(row), _effect(row), _gpus(row), report.visible(diff_report.joined_lines(row.lines))) for row in rows]
+    table = [(_name(row), _effect(row), _gpus(row), report.visible(diff_report.changed_by(row))) for row in rows]
     if not table:
         return
     widths = [max(len(cells[column]) for cells in (head, *table)) for column in range(3)]
@@ -95,7 +95,7 @@ def _field(content: Report, number: int, index: int, field: FieldChange) -> Iter
 
 
 def _origins(content: Report, number: int, field: int | None) -> str:
-    texts = [diff_report.origin_text(origin, line, content.old) for origin, line in content.origins(number, field)]
+    texts = [diff_report.origin_text(origin) for origin in content.origins(number, field)]
     return f"({'; '.join(texts)})" if texts else ""
 
 

@@ -114,7 +114,7 @@ def _graph(part: StepPart, number: int, effects: _Effects | None, causes: GraphC
         return upgrade._replace(state="error before" if key in part.old.failed else "error after", effect="unknown")
     if effects is None:
         return upgrade
-    rows = diff_report.rows(Report(Diff(effects.changes, effects.forecast, {}), "", {}))
+    rows = diff_report.rows(Report(Diff(effects.changes, effects.forecast, {}), ""))
     shares = _shares(effects.forecast)
     restarting = effects.forecast.restarting
     services = [_service(row, shares.get(row.service, Gpus()), causes, row.service in restarting) for row in rows]

@@ -9,7 +9,6 @@ from krm_fn.kube import identity
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.records import NamedTuple
 from krm_fn.results import Path, Result
-from krm_fn.review.diff.diff_report import SourceLine
 from krm_fn.review.upgrade import upgrade_steps
 from krm_fn.review.upgrade.field_edits import CAUSES, Cause, FieldEdit
 from krm_fn.review.upgrade.restart_causes import CauseSet
@@ -22,6 +21,13 @@ PLATFORM_HEAD = ("UPGRADE BEFORE", "STATE", "AT LEAST", "NOW")
 _KINDS = {identity.COMPONENT: "component", identity.REQUEST: "request"}
 _ALONE = {True: "restarts", False: "stays", None: "error"}
 _OPTIONS: Mapping[Cause, str] = {"origin": "--new-origin", "api_version": "--api-version v1beta1"}
+
+
+class SourceLine(NamedTuple):
+    """A line of a file."""
+
+    file: str
+    line: int
 
 
 class EditedField(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -67,7 +68,9 @@ def test_an_overlay_with_the_function_as_its_plugin(overlays):
     builds.edit(overlays / "apps" / "prod-tuned" / "kustomization.yaml", lambda layer: layer["replicas"][0].update(count=7))
     done = kustomized(overlays, "prod-tuned")
     assert done.code == 0
-    assert f"Deployment prod/prod-chat-frontend: updated\n  spec.replicas: 5 -> 7  ({overlays}/apps/prod/scale.yaml:8 " in done.out
+    layer = overlays / "apps" / "prod-tuned" / "kustomization.yaml"
+    line = f"{layer}:{line_of(layer, 'count: 7')} "
+    assert f"Deployment prod/prod-chat-frontend: updated\n  spec.replicas: 5 -> 7  ({line}" in done.out
     assert "restarts:" not in done.out
     assert (overlays / "apps" / "prod-tuned" / "kustomization.yaml").exists()
 
@@ -270,9 +273,10 @@ def test_a_removed_field_has_its_line_in_the_old_state(plain):
     assert f"(HEAD:graph.yaml:{line} spec.services.Worker.replicas)" in diff(plain, "cat graph.yaml").out
 
 
-def test_the_output_of_a_program_without_files_has_its_own_lines(plain, tmp_path):
+def test_a_change_that_no_file_makes_is_not_known(plain, tmp_path):
     """No file of the folder has the resource. The program prints another number of replicas in each state."""
     runs, outside = tmp_path / "runs", tmp_path / "outside.yaml"
     outside.write_text(GRAPH.replace("name: chat", "name: elsewhere"))
     done = diff(plain, f"sh -c 'echo >>{runs}; sed \"s/replicas: 2/replicas: $(wc -l <{runs})/\" {outside}'")
-    assert "spec.replicas: 1 -> 2  (<build>:" in done.out
+    assert "spec.replicas: 1 -> 2\n" in done.out
+    assert re.search("elsewhere/Worker +updated +0 +not known\n", done.out)

@@ -9,9 +9,13 @@ import pytest
 
 from krm_fn import expand, function_config
 from krm_fn.expand import KnownItems
+from krm_fn.files import reading, sources
 from krm_fn.kube import identity
 from krm_fn.provenance.ablation import Ablation
+from krm_fn.repositories import document_hunks
+from krm_fn.repositories.document_hunks import LoadedFiles
 from krm_fn.review.diff import comparison, rendered_state
+from krm_fn.yamlio import emitter
 from tests.support import given
 
 NAMES = ("fleet-a", "fleet-b", "fleet-c")
@@ -32,20 +36,21 @@ def render(*inputs: Any, known: KnownItems | None = None) -> Any:
     return rendered_state.render(inputs, function_config.read(None)[0], known=known)
 
 
-def origins(old: Any, new: Any) -> dict[Any, Any]:
-    """The origins of each field of each object, with the names of the resources in place of their numbers."""
-    diff = comparison.compare(old, new)
-    named = {}
+def load(*inputs: Any) -> LoadedFiles:
+    """A state of plain files: each resource in a file with its name."""
+    files = [reading.parse(emitter.text(resource).encode(), f"{resource['metadata']['name']}.yaml") for resource in inputs]
+    loaded = sources.from_files(files)
+    return LoadedFiles(loaded, rendered_state.render(loaded.values, loaded.config))
+
+
+def origins(old: LoadedFiles, new: LoadedFiles) -> dict[Any, Any]:
+    """The lines that make each field of each object."""
+    diff = comparison.compare(old.rendered, new.rendered, find_origins=lambda changes: document_hunks.find(old, new, changes))
+    lines = {}
     for (number, index), made_by in diff.origins.items():
         change = diff.changes[number]
-        path = change.fields[index].path if index is not None else ()
-        inputs = {"old": old.inputs, "new": new.inputs}
-        names = {
-            (origin.state, origin.path, None if origin.number is None else inputs[origin.state][origin.number]["metadata"]["name"])
-            for origin in made_by
-        }
-        named[change.key, path] = names
-    return named
+        lines[change.key, change.fields[index].path if index is not None else ()] = {*made_by}
+    return lines
 
 
 @pytest.fixture
@@ -55,7 +60,7 @@ def rendered(monkeypatch):
     objects = Ablation.objects
 
     def counting(ablation: Any) -> Any:
-        names.update(resource["metadata"]["name"] for resource in ablation.resources)
+        names.update(resource["metadata"]["name"] for resource in ablation.resources if identity.is_dynamo(resource))
         return objects(ablation)
 
     monkeypatch.setattr(Ablation, "objects", counting)
@@ -83,20 +88,20 @@ ROWS = [
 def test_one_of_several_graphs_is_rendered_with_reverted_fields(rendered, states, others, expected):
     """Graphs that differ in nothing but names of one length have the origins that each of them has alone."""
     old, new = [before for before, _ in states], [after for _, after in states]
-    together = origins(render(*old, *others), render(*new, *others))
+    together = origins(load(*old, *others), load(*new, *others))
     assert {*rendered} == expected
-    alone = [origins(render(before, *others), render(after, *others)) for before, after in states]
+    alone = [origins(load(before, *others), load(after, *others)) for before, after in states]
     assert together == {key: value for single in alone for key, value in single.items()}
-    assert any(len(names) == 1 and "Worker" in str(names) for (key, _), names in together.items() if key.kind == "Deployment")
+    assert any(len(lines) == 1 and "Worker" in str(lines) for (key, _), lines in together.items() if key.kind == "Deployment")
 
 
 def test_a_change_of_another_resource_is_an_origin_of_all_alike_graphs(rendered):
-    """The origins for one graph can be of another resource. They are the same for the other graphs."""
+    """Only one line differs, so nothing is rendered again."""
     graphs = [graph(name, "1.5.1") for name in NAMES]
-    made_by = origins(render(*graphs), render(*graphs, SECRET))
-    assert {*rendered} == {"fleet-a"}
-    pull_secrets = [names for (key, path), names in made_by.items() if key.kind == "Deployment" and "imagePullSecrets" in path]
-    assert pull_secrets == [{("new", (), "pull")}] * len(NAMES) * 2
+    made_by = origins(load(*graphs), load(*graphs, SECRET))
+    assert not rendered
+    pull_secrets = [lines for (key, path), lines in made_by.items() if key.kind == "Deployment" and "imagePullSecrets" in path]
+    assert [{(line.state, line.file) for line in lines} for lines in pull_secrets] == [{("new", "pull.yaml")}] * len(NAMES) * 2
 
 
 @pytest.fixture

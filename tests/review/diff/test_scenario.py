@@ -123,7 +123,7 @@ SETS = [
         "a clique goes",
         "Prefill:",
         "Prefiller:",
-        ["Prefill deleted 16 -> 0 23", "Decode refused 32 23; 23", "Frontend refused 0", "Prefiller refused 0 -> 16 23"],
+        ["Prefill deleted 16 -> 0 23", "Decode refused 32 23", "Frontend refused 0", "Prefiller refused 0 -> 16 23"],
     ),
     ("two numbers", "replicas: 2", "replicas: 3", ["Decode updated 32 -> 48 39", "Frontend updated 0 16", "Prefill same 16"]),
 ]
