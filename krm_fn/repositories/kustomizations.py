@@ -19,10 +19,10 @@ from krm_fn.results import Result
 from krm_fn.yamlio import reader
 
 _RESOURCES = ("resources", "bases", "components", "crds")
-_PLUGINS = ("generators", "transformers", "validators")
+PLUGINS = ("generators", "transformers", "validators")
 _FIELDS = frozenset(
     (
-        *("apiVersion", "kind", "metadata", *_RESOURCES, *_PLUGINS, "buildMetadata", "commonAnnotations", "commonLabels"),
+        *("apiVersion", "kind", "metadata", *_RESOURCES, *PLUGINS, "buildMetadata", "commonAnnotations", "commonLabels"),
         *("configMapGenerator", "configurations", "generatorOptions", "helmCharts", "helmChartInflationGenerator", "helmGlobals"),
         *("imageTags", "images", "inventory", "labels", "namePrefix", "nameSuffix", "namespace", "openapi", "patches"),
         *("patchesJson6902", "patchesStrategicMerge", "replacements", "replicas", "secretGenerator", "sortOptions", "vars"),
@@ -168,7 +168,7 @@ def is_component(kustomization: Source) -> bool:
 
 def named_paths(value: dict[str, Any]) -> Iterator[tuple[results.Path, str]]:
     """Yields the paths and addresses in a Kustomization, each with the path of its field."""
-    for name in (*_RESOURCES, *_PLUGINS):
+    for name in (*_RESOURCES, *PLUGINS):
         for number, entry in enumerate(entries(value, name)):
             if isinstance(entry, str) and "\n" not in entry.strip():
                 yield (name, number), entry.strip()
@@ -180,7 +180,7 @@ def named_paths(value: dict[str, Any]) -> Iterator[tuple[results.Path, str]]:
 
 def inline_plugins(value: dict[str, Any]) -> Iterator[Any]:
     """Yields the values of functions that are written inside of a Kustomization."""
-    for name in _PLUGINS:
+    for name in PLUGINS:
         for entry in entries(value, name):
             if isinstance(entry, str) and "\n" in entry.strip():
                 yield from (document.value for document in reader.read(entry)[0])

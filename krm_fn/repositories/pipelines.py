@@ -18,12 +18,17 @@ from krm_fn.repositories import destinations
 from krm_fn.repositories.tree import entries, field, text_of
 from krm_fn.results import Path, Result
 
-_ARGO, _FLUX = "argoproj.io/", "kustomize.toolkit.fluxcd.io/"
+_ARGO, _FLUX, _FLUX_SOURCE = "argoproj.io/", "kustomize.toolkit.fluxcd.io/", "source.toolkit.fluxcd.io/"
 _TEMPLATE = re.compile(r"\{\{(?:[^{}\n]|[{}](?![{}]))*\}\}")
 _SETTINGS = ("namePrefix", "nameSuffix", "namespace", "patches", "components")
 """The fields with which both tools change a Kustomization, and which kustomize has under the same names."""
 _ELSEWHERE = ("commonAnnotations", "commonLabels", "commonMetadata", "images", "replicas")
 _VALUES = "postBuild"
+BOOTSTRAP = "flux-system"
+"""The name of the source that `flux bootstrap` writes."""
+_MAIN = ("", "main", "master")
+_OTHER_COMMITS = ("tag", "semver", "name", "commit")
+"""The fields of `ref` that name no branch."""
 _OWN_SERVER, _OWN_CLUSTER = "https://kubernetes.default.svc", "in-cluster"
 """The address of the cluster in which Argo CD runs, and the name that Argo CD gives to it."""
 _BASENAME = re.compile(r"\{\{\s*\.?path\.basename\s*\}\}")
@@ -61,10 +66,14 @@ def read(sources: Iterable[Source], folders: Iterable[str], at: str = ".") -> De
     that does not exist there begins at the folder `at`.
     """
     known, found = sorted(set(folders)), Deliveries([], [])
-    for source in sources:
+    resources = [*sources]
+    repositories = [source for source in resources if is_flux_repository(source)]
+    for source in resources:
         for delivery in _of_source(source):
             matching = _matching(delivery, source, known, ".") or _matching(delivery, source, known, at)
-            problem = _problem(delivery, matching)
+            if is_elsewhere := is_flux(source) and _is_elsewhere(source, repositories):
+                matching = []
+            problem = _problem(delivery, matching, is_elsewhere=is_elsewhere)
             if problem:
                 found.results.append(results.info("DYN597", problem, source.address, **source.location()))
             for folder in matching:
@@ -76,12 +85,43 @@ def read(sources: Iterable[Source], folders: Iterable[str], at: str = ".") -> De
     return found
 
 
+def is_flux(source: Source) -> bool:
+    """True for a Kustomization of Flux."""
+    return source.address.api_version.startswith(_FLUX) and source.address.kind == "Kustomization"
+
+
+def is_flux_repository(source: Source) -> bool:
+    """True for a git repository that Flux fetches."""
+    return source.address.api_version.startswith(_FLUX_SOURCE) and source.address.kind == "GitRepository"
+
+
+def _is_elsewhere(kustomization: Source, repositories: Iterable[Source]) -> bool:
+    """True if the source of a Kustomization of Flux is known to be another repository, or another branch than the one with these files.
+
+    The source that `flux bootstrap` writes is this repository. Rendered objects are often on another branch, with the same folders.
+    """
+    reference = field(kustomization.value, "spec", "sourceRef")
+    namespace = text_of(reference, "namespace") or kustomization.address.namespace
+    by_name = {source.address.name: field(source.value, "spec") for source in repositories if namespace in ("", source.address.namespace)}
+    source, own = by_name.get(name := text_of(reference, "name")), by_name.get(BOOTSTRAP)
+    if source is None or name == BOOTSTRAP:
+        return False
+    is_other_commit = any(field(source, "ref", kind) for kind in _OTHER_COMMITS)
+    is_other_branch = text_of(source, "ref", "branch") not in (*_MAIN, text_of(own, "ref", "branch"))
+    return is_other_commit or is_other_branch or (own is not None and _repository(source) != _repository(own))
+
+
+def _repository(source: Any) -> list[str]:
+    """Returns the owner and the name in the URL of a git repository, which are the same with SSH and with HTTPS."""
+    return re.split(r"[/:]", text_of(source, "url").removesuffix("/").removesuffix(".git"))[-2:]
+
+
 def _of_source(source: Source) -> Iterator[Delivery]:
     address = source.address
     if address.api_version.startswith(_ARGO) and address.kind in ("Application", "ApplicationSet"):
         base: Path = ("spec",) if address.kind == "Application" else ("spec", "template", "spec")
         yield from _argo(source, base)
-    elif address.api_version.startswith(_FLUX) and address.kind == "Kustomization":
+    elif is_flux(source):
         yield _flux(source)
 
 
@@ -169,10 +209,12 @@ def _known(text: str) -> str:
     return "" if _TEMPLATE.search(text) else text
 
 
-def _problem(delivery: Delivery, matching: list[str]) -> str:
+def _problem(delivery: Delivery, matching: list[str], *, is_elsewhere: bool) -> str:
     """Returns what krm-fn does not know about a pipeline; empty if it knows all."""
     if not delivery.folder:
         return f"{delivery.by} applies an artifact and not a folder of the repository; krm-fn judges the folders that it is built from"
+    if is_elsewhere:
+        return f"{delivery.by} applies {delivery.folder} of another branch or repository, so krm-fn does not judge it; check it where it is"
     if not matching:
         return f"{delivery.by} applies {delivery.folder}, which is not in these files; check it where it is"
     if delivery.unknown:

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from krm_fn import function_config
 from krm_fn.files import reading, selection
 from krm_fn.files.reading import Source
-from krm_fn.repositories import kustomizations, pipelines
+from krm_fn.repositories import flux_folders, kustomizations, pipelines
 from krm_fn.repositories.kustomizations import Closure
 from krm_fn.repositories.pipelines import Delivery
 from krm_fn.repositories.tree import KPTFILE, Tree
@@ -75,7 +75,8 @@ def find(tree: Tree, exclude: Sequence[str] = (), named_roots: Sequence[tuple[st
     if named_roots:
         roots = [root for root in roots if root.folder in deliveries and root.reason.startswith(_PROJECT)]
     unreadable = [finding for folder in sorted(built - closures.keys()) for finding in kustomizations.unreadable(tree, folder)]
-    return Roots(roots, closures, [*named.results, *unreadable], unlisted, skipped)
+    of_flux = flux_folders.findings(tree, names, closures)
+    return Roots(roots, closures, [*named.results, *unreadable, *of_flux], unlisted, skipped)
 
 
 _PROJECT = "the project file names it"
