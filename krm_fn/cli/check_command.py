@@ -173,7 +173,7 @@ def _inputs(given: Inputs, old: str | None, *, is_plain: bool) -> _CheckInputs:
             before = None if read.old is None else _old_resources([old_state]) if old_state else _moved_resources(state, left)
             inputs.parts.append((state.sources, before))
             inputs.lines.append(state.line)
-        inputs.results.extend(read.new.results)
+        inputs.results.extend((*read.new.results, *read.new.rejected))
         inputs = inputs._replace(skipped=inputs.skipped + read.new.skipped, files=inputs.files + read.new.files)
         if not read.new.roots and not results.failed(read.new.results):
             inputs.results.append(path_inputs.nothing(path, read.new))

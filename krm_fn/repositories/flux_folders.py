@@ -19,7 +19,7 @@ from krm_fn.repositories import kustomizations, pipelines
 from krm_fn.repositories.kustomizations import Closure
 from krm_fn.repositories.pipelines import Delivery
 from krm_fn.repositories.tree import Tree, entries, field, text_of
-from krm_fn.results import Result
+from krm_fn.results import Result, Severity
 
 _BUILT_IN = "builtin"
 """The API version of the plugins that are a part of kustomize."""
@@ -39,17 +39,19 @@ def findings(tree: Tree, names: Iterable[str], closures: Mapping[str, Closure]) 
     known = {source.address.name for source in repositories}
     folders = {posixpath.dirname(name) or "." for name in files}
     for delivery in pipelines.read([*of_flux, *repositories], folders, tree.at).deliveries:
-        if not _is_known(delivery, known):
-            continue
-        yield from _with_functions(tree, delivery, closures)
+        severity = _severity(delivery, known)
+        if severity != "error" and delivery.folder == ".":
+            continue  # every repository has this path
+        problems = [*_with_functions(tree, delivery, closures)]
         if field(delivery.source.value, "spec", "postBuild") and delivery.folder not in closures:
-            yield from _with_variables(delivery, (source for name in files for source in _rendered(tree, name, delivery.folder)))
+            problems += _with_variables(delivery, (source for name in files for source in _rendered(tree, name, delivery.folder)))
+        yield from (finding._replace(severity=severity) for finding in problems)
 
 
-def _is_known(delivery: Delivery, repositories: Iterable[str]) -> bool:
-    """True if the source of a Kustomization is known. The path of an unknown one may be in another repository, if every one has such a path."""
+def _severity(delivery: Delivery, repositories: Iterable[str]) -> Severity:
+    """Returns the severity of a finding: a note if it is not known that the source of a Kustomization is this repository."""
     name = text_of(delivery.source.value, "spec", "sourceRef", "name")
-    return delivery.folder != "." or name in ("", pipelines.BOOTSTRAP, *repositories)
+    return "error" if name in ("", pipelines.BOOTSTRAP, *repositories) else "info"
 
 
 def _with_functions(tree: Tree, delivery: Delivery, closures: Mapping[str, Closure]) -> Iterator[Result]:
@@ -57,9 +59,10 @@ def _with_functions(tree: Tree, delivery: Delivery, closures: Mapping[str, Closu
     for folder in _built(delivery.folder, closures):
         for at, kustomization in closures[folder].folders.items():
             if plugin := next(_plugins(tree, at, kustomization), ""):
+                shown = tree.shown(delivery.folder)
                 message = (
-                    f"Flux runs no functions, so it rejects {tree.shown(delivery.folder)}: {kustomization.file} lists the function {plugin}; "
-                    "render the folder in CI, as examples/flux/render.sh does, and let Flux apply the result"
+                    f"Flux runs no functions, so it rejects {shown}: {kustomization.file} lists the function {plugin}; render the folder "
+                    "in CI, as examples/flux/render.sh does, and let Flux apply the result"
                 )
                 location = delivery.source.location(("spec", "path"))
                 yield results.error("DYN722", message, delivery.source.address, ("spec", "path"))._replace(**location)

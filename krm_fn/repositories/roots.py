@@ -41,6 +41,7 @@ class Roots(NamedTuple):
     """The roots of a tree, all that each Kustomization is built from, and findings about pipelines.
 
     `unlisted` are files with Dynamo resources beside a Kustomization that does not list them. `skipped` counts other files by reason.
+    `rejected` are the findings about folders that their pipeline rejects or changes, though krm-fn can build them.
     """
 
     roots: list[Root]
@@ -48,6 +49,7 @@ class Roots(NamedTuple):
     results: list[Result]
     unlisted: list[str]
     skipped: Counter[str]
+    rejected: list[Result] = []
 
 
 def find(tree: Tree, exclude: Sequence[str] = (), named_roots: Sequence[tuple[str, str]] = ()) -> Roots:
@@ -75,8 +77,8 @@ def find(tree: Tree, exclude: Sequence[str] = (), named_roots: Sequence[tuple[st
     if named_roots:
         roots = [root for root in roots if root.folder in deliveries and root.reason.startswith(_PROJECT)]
     unreadable = [finding for folder in sorted(built - closures.keys()) for finding in kustomizations.unreadable(tree, folder)]
-    of_flux = flux_folders.findings(tree, names, closures)
-    return Roots(roots, closures, [*named.results, *unreadable, *of_flux], unlisted, skipped)
+    rejected = list(flux_folders.findings(tree, names, closures))
+    return Roots(roots, closures, [*named.results, *unreadable], unlisted, skipped, rejected)
 
 
 _PROJECT = "the project file names it"

@@ -70,7 +70,8 @@ class RepositoryState(NamedTuple):
     """The roots of a state, findings about the state as a whole, and the number of roots without a Dynamo resource.
 
     `files` counts the files that are not read, by reason. `committed` are the names of the committed renders that were compared with a
-    new render, and `unjudged` the errors about those that cannot be compared.
+    new render, and `unjudged` the errors about those that cannot be compared. `rejected` are the findings of `Roots.rejected`,
+    which change nothing of what krm-fn reads, so only the check reports them.
     """
 
     roots: list[RootState]
@@ -79,6 +80,7 @@ class RepositoryState(NamedTuple):
     files: Counter[str] = Counter()
     committed: tuple[str, ...] = ()
     unjudged: tuple[Result, ...] = ()
+    rejected: tuple[Result, ...] = ()
 
 
 class RootListing(NamedTuple):
@@ -133,7 +135,7 @@ def read(repository: RootListing, programs: Programs, unchanged: Collection[str]
     packages_compared = [state.name for state in states if reader.is_rendered(state)]
     names = (*(output.label for output, _ in matches), *packages_compared)
     unjudged = tuple(finding for state in states for finding in reader.unjudged(state))
-    return RepositoryState(shown, findings, len(listing.roots) - len(relevant), listing.skipped, names, unjudged)
+    return RepositoryState(shown, findings, len(listing.roots) - len(relevant), listing.skipped, names, unjudged, tuple(listing.rejected))
 
 
 def read_file(tree: Tree, name: str, options: RootOptions) -> RepositoryState:
