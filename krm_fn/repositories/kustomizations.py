@@ -103,7 +103,7 @@ def _problems(tree: Tree, folder: str, kustomization: Source) -> Iterator[Result
             yield _problem(kustomization, path, "DYN593", f"the folder {written} has no Kustomization; list its files, or add one")
     for inline in inline_plugins(kustomization.value):
         yield from _foreign(kustomization, inline)
-    written_here = {name: value for name, value in kustomization.value.items() if name not in _PLUGINS}
+    written_here = {name: value for name, value in kustomization.value.items() if name not in PLUGINS}
     if _names_function(written_here, _FUNCTION):
         message = f"the Kustomization writes the annotation {labels.FUNCTION}; write it into the file of the function, or {_COMMAND}"
         yield _problem(kustomization, (), "DYN595", message)
