@@ -118,7 +118,7 @@ def _unknown_owners(unowned: Sequence[ObjectKey]) -> Iterator[Result]:
     """Reports objects without managed fields: their removed fields look like fields that controllers added."""
     if unowned:
         message = f"the export lacks managedFields for {len(unowned)} objects, such as {unowned[0].kind} {unowned[0].name}"
-        effect = "fields that controllers set in their pods, labels and annotations appear as removed"
+        effect = "fields that controllers set in their pods appear as removed, and labels and annotations that left the files do not"
         yield results.info("DYN522", f"{message}, so {effect}; export again with `--show-managed-fields`")
 
 

@@ -12,7 +12,7 @@ from krm_fn.kube.types import Resource
 from krm_fn.kube.values import is_zero, mapping
 from krm_fn.records import NamedTuple
 from krm_fn.results import Path
-from krm_fn.review.live import field_ownership
+from krm_fn.review.live import field_ownership, server_defaults
 from krm_fn.review.live.field_ownership import Tree
 
 _METADATA = ("name", "namespace", "labels", "annotations", "finalizers")
@@ -26,7 +26,10 @@ _FINALIZERS = ("nvidia.com/finalizer", "foregroundDeletion", "orphan")
 _MAPS = ("labels", "annotations", "data", "binaryData", "matchLabels", "nodeSelector", "limits", "requests")
 """Objects whose keys are names, not fields: nothing fills in further ones."""
 
-_AMOUNTS = ("limits", "requests")
+_AMOUNTS = ("limits", "requests", "hard", "default", "defaultRequest", "min", "max", "capacity")
+"""Objects whose values are quantities, such as 1024Mi, which an API server writes in its own way: 1Gi."""
+_OBJECT_MAPS: tuple[Path, ...] = (("metadata", "labels"), ("metadata", "annotations"))
+"""Maps of an object itself, into which tools and people write. They change no pod."""
 
 _KEYS = ("name", "mountPath", "containerPort", "port", "key")
 """The fields that identify the entries of a list, if all entries have one."""
@@ -107,9 +110,10 @@ def comparable(live: Resource, wanted: Resource, managers: frozenset[str] = froz
 
     A field that only the live object has stays if its file decides it, because the next apply then removes it. The managed fields of the
     object record it, or the annotation of `kubectl apply`. Without both, entries of maps and lists stay, and fields of pods that are no
-    defaults. Values that are stored as the same value are written as in `wanted`. `managers` are the field managers that apply renders.
+    defaults; labels and annotations of the object itself do not, because others write them too. Values that are stored as the same value
+    are written as in `wanted`. `managers` are the field managers that apply renders.
     """
-    cleaned = native(live)
+    cleaned = server_defaults.without(native(live), wanted)
     result = _value(_Pair(cleaned, wanted, cleaned, wanted, field_ownership.of(live, managers)), (), in_pod=False)
     return {**result, "metadata": {**mapping(result.get("metadata")), "name": live["metadata"]["name"]}}
 
@@ -134,7 +138,7 @@ def _object(pair: _Pair, at: Path, *, in_pod: bool) -> dict[str, Any]:
         inner = pair.field(name)
         if name in pair.wanted:
             fields[name] = _value(inner, (*at, name), in_pod=in_pod)
-        elif (rest := _removed(inner, is_field=not (at and at[-1] in _MAPS), in_pod=in_pod)) is not None:
+        elif (rest := _removed(inner, is_field=not at or at[-1] not in _MAPS or at in _OBJECT_MAPS, in_pod=in_pod)) is not None:
             fields[name] = rest
     return fields
 
