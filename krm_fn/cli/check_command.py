@@ -161,6 +161,7 @@ def _inputs(given: Inputs, old: str | None, *, is_plain: bool) -> _CheckInputs:
         before = _before(old, others)
         loaded = others.load(tolerant=True)
         inputs.parts.append((loaded, before))
+        inputs.results.extend(path_inputs.charts(loaded.resources))
         inputs.results.extend(mixed_versions.check(loaded.resources) if loaded.stdin else ())  # the output of a build
     states = [
         repository_states.RepositoryStates(repository_states.read_revision(*inside, given), None) for inside in revision_paths.values()

@@ -71,6 +71,7 @@ def needs(  # noqa: PLR0913 - one for each option
       kubectl get pvc,secrets,configmaps,sa -n team-a -o json | krm-fn needs --live - graphs/
     """  # noqa: D301 - click reads the backspace
     loaded = path_inputs.load(given._replace(is_built=given.is_built and root is None)).with_dynamo()
+    loaded.results.extend(path_inputs.without_dynamo(loaded, given))
     exported = _exported(export) if export else None
     renders = [render for part in loaded.roots for render in part.renders()]
     about = [*loaded.results, *(finding for part in loaded.roots for finding in _errors(part, root))]

@@ -31,6 +31,9 @@ from krm_fn.results import Result
 from krm_fn.review.diff import rendered_state
 from krm_fn.review.upgrade import fleet_parts
 
+_MOST = 3
+"""The largest number of names in one finding."""
+
 
 class RootRender(NamedTuple):
     """The resources of a part that are rendered with one configuration. Those that a build generated are not among them.
@@ -140,7 +143,20 @@ def load(given: Inputs, changes: Mapping[str, str] | None = None, without: Path 
             _add(loaded, path, repository_states.read(path, _excluding(given, path, without), None, changes).new)
         elif path in revisions:
             _add(loaded, path, repository_states.read_revision(*revisions[path], given))
+    loaded.results.extend(charts(loaded.resources))
     return loaded
+
+
+def charts(resources: Sequence[Source]) -> list[Result]:
+    """Returns a note about HelmReleases, if no Dynamo resource is beside them: their graphs are known only after `helm template`."""
+    releases = [source for source in resources if source.address.kind == "HelmRelease"]
+    if not releases or any(is_of_dynamo(source.value) for source in resources):
+        return []
+    names = ", ".join(report.visible(source.address.name) for source in releases[:_MOST])
+    more = f" and {len(releases) - _MOST} more" if len(releases) > _MOST else ""
+    message = f"krm-fn renders no charts, so the graphs of HelmRelease {names}{more} are not known"
+    fix = "to judge them, pipe `helm template CHART --values VALUES` into this command"
+    return [results.info("DYN742", f"{message}; {fix}", releases[0].address, **releases[0].location())]
 
 
 def parts_of_kustomizations(given: Inputs) -> list[Result]:
@@ -199,6 +215,12 @@ def nothing(path: str, state: RepositoryState) -> Result:
     looked_at = [f"{state.skipped} root{'s' * (state.skipped != 1)} without a Dynamo resource"] if state.skipped else []
     looked_at += [selection.summary(state.files)] if state.files else []
     return no_resource([path], "; ".join(looked_at))
+
+
+def without_dynamo(loaded: LoadedRoots, given: Inputs) -> list[Result]:
+    """Returns the error about paths that have resources, but none of Dynamo: a command about graphs has no answer then."""
+    is_known = results.failed(loaded.results) or any(results.failed(part.results) for part in loaded.parts)
+    return [] if is_known or any(is_of_dynamo(source.value) for source in loaded.resources) else [no_resource(given.paths)]
 
 
 def no_resource(paths: Iterable[str], reason: str = "") -> Result:

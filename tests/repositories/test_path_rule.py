@@ -306,6 +306,27 @@ def test_commands_that_change_files_build_nothing(repository):
     assert console.run("upgrade", "--to", "1.6", "--write", "HEAD:one").code == 2
 
 
+RELEASE = """\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: chat, namespace: prod}
+spec: {interval: 10m, chart: {spec: {chart: graph, sourceRef: {kind: HelmRepository, name: charts}}}}
+"""
+OF_CHARTS = {"check": 0, "explain": 1, "needs": 1, "images": 0, "upgrade": 1}
+
+
+def test_the_graphs_of_a_chart_are_not_known(clone):
+    """Each command says why it has no answer about a HelmRelease, and how to get one."""
+    clone.put({"release.yaml": RELEASE})
+    for verb, code in OF_CHARTS.items():
+        done = run(verb, ".")
+        assert (verb, done.code) == (verb, code)
+        if verb != "explain":  # errors only
+            assert "note DYN742 krm-fn renders no charts, so the graphs of HelmRelease chat are not known" in done.out + done.err, verb
+    clone.put({"graph.yaml": GRAPH})
+    assert "DYN742" not in run("check", ".").out
+
+
 def test_a_kpt_package_is_rendered(repository, kpt):
     for verb in READERS:
         done = run(verb, "package")
