@@ -58,6 +58,7 @@ class BaseModelIndex:
 
     def __init__(self) -> None:
         self._models: _HashIndex[CachedModel] = _HashIndex()
+        self._same_names: _HashIndex[ObjectKey] = _HashIndex()
         self._slices: _HashIndex[ModelSlice] = _HashIndex()
         self._servers: _HashIndex[_Server] = _HashIndex()
 
@@ -109,11 +110,15 @@ class BaseModelIndex:
         for index, kind in zip(indexes, (CachedModel, ModelSlice, CachedObject), strict=True):
             if isinstance(value, kind):
                 index.put(key, _hashes(value), _Server(value.key, value.models) if isinstance(value, CachedObject) else value)
+        self._same_names.drop(key)
+        if isinstance(value, CachedModel):
+            self._same_names.put(key, {_named(value)}, key)
 
     def _affected(self, value: Any) -> set[ObjectKey]:
         """Returns the models that an object concerns: all of its base model, or for a model those of the same name."""
-        models = (model for hash_ in _hashes(value) for model in self.models(value.key.namespace, hash_))
-        return {model.key for model in models if not isinstance(value, CachedModel) or model.name == value.name}
+        if isinstance(value, CachedModel):
+            return set(self._same_names.get(value.key.namespace, _named(value)))
+        return {model.key for hash_ in _hashes(value) for model in self.models(value.key.namespace, hash_)}
 
 
 def _relevant(value: Any) -> Any:
@@ -123,6 +128,11 @@ def _relevant(value: Any) -> Any:
     if isinstance(value, ReplicaStatus):
         return value.worker
     return (value.models or None) if isinstance(value, CachedObject) else value
+
+
+def _named(model: CachedModel) -> str:
+    """Returns the hash of the base model of a model with the model's own name."""
+    return f"{model.hash}/{model.name}"
 
 
 def _hashes(value: Any) -> set[str]:

@@ -7,7 +7,7 @@ import re
 import pytest
 import yaml
 
-from krm_fn.status import readiness
+from krm_fn.status import cached_object, readiness
 from krm_fn.status.replica_status import deployment_status, pod_status
 from tests.support import given, markdown
 from tests.testbed import programs
@@ -38,7 +38,7 @@ def test_every_message_on_the_page_is_one_of_the_code():
 
 def test_every_reason_of_stalled_is_on_the_page():
     listed = {word for cell in cells("When waiting does not help") for word in words(cell)}
-    assert listed == {*pod_status.LASTING.values(), deployment_status.DEADLINE, "InvalidWorkloads"}
+    assert listed == {*pod_status.LASTING.values(), deployment_status.DEADLINE, cached_object.UNREADABLE, cached_object.TOO_MANY}
 
 
 def test_the_time_of_a_pod_is_that_of_the_code():
