@@ -162,6 +162,7 @@ def expand(
     failed = ownership.owners_among(broken, default_namespace)
     output, conflicts = ownership.merge(items, generated, by_owner, default_namespace, failed)
     findings = [*secret_findings, *image_findings, *graph_rules.check_duplicates(by_owner), *conflicts]
+    findings.extend(graph_rules.check_dynamo_namespaces(by_owner, config))
     findings.extend(finding for expansion in expanded for finding in expansion.findings)
     return Expansion(output, sorted(ignore_rules.apply(_distinct(findings), resources), key=results.order))
 

@@ -15,7 +15,7 @@ from krm_fn.engines import _command_lines
 from krm_fn.kube import secret_values
 from krm_fn.records import NamedTuple
 
-_REFERENCE = re.compile(r"\$(?:\$|\(([^)]*)\))")
+_REFERENCE = re.compile(r"\$(?:\$|\(([^)]*)(?:\)|\Z))")  # to the end without `)`, so that no text is read twice
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=.*", re.ASCII | re.DOTALL)
 _KEYWORDS = frozenset(("if", "then", "elif", "else", "while", "until", "do", "{", "!", "time"))
 _LAUNCHERS = frozenset(
@@ -89,7 +89,9 @@ class _Reader:
         """Returns the word of a command that runs without a shell: Kubernetes replaces `$(NAME)`, and `$$` is a dollar sign."""
         if "$" not in text:
             return text
-        return _REFERENCE.sub(lambda match: "$" if match[1] is None else self.variables.get(match[1], UNKNOWN), text)
+        closed, end, unclosed = text.rpartition(")")
+        known = _REFERENCE.sub(lambda match: "$" if match[1] is None else self.variables.get(match[1], UNKNOWN), closed + end)
+        return known + unclosed.replace("$$", "$")
 
     def simple_command(self, words: Sequence[Word], raw: Sequence[str], depth: int) -> None:
         """Reads the words of one command. `raw` has the text that a shell gets in place of each word."""

@@ -40,7 +40,7 @@ _CHANGES = (
     (r"[*?]|\[.+\]", "replaces this word with the names of files that match it"),
     (r"\{.*(,|\.\.).*\}", "expands the braces in this word if it is bash"),
 )
-_REFERENCE = r"\$(?:\$|\(([^)]*)\))"
+_REFERENCE = r"\$(?:\$|\(([^)]*)(?:\)|\Z))"  # to the end without `)`, so that no text is read twice
 _VARIABLE = r"[A-Z_][A-Z0-9_]*"
 _SPECIAL = r"""[ \t\n'"\\{}\[\]$`!]"""
 _ESCAPED = r"""[\\"$`]"""
@@ -229,4 +229,5 @@ def _expanded(word: str, variables: Mapping[str, str]) -> str:
             return "$"
         return variables.get(name, "x" if re.fullmatch(_VARIABLE, name) else match[0])
 
-    return re.sub(_REFERENCE, replaced, word)
+    closed, end, unclosed = word.rpartition(")")
+    return re.sub(_REFERENCE, replaced, closed + end) + unclosed.replace("$$", "$")

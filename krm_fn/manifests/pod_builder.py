@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from krm_fn.kinds.releases import PodLayer
-    from krm_fn.kube.native_types import Container, LocalObjectReference, PodSpec, Volume
+    from krm_fn.kube.native_types import Container, LocalObjectReference, PodSpec, Volume, VolumeMount
     from krm_fn.plan import ComponentPlan, RolePlan
 
 MAIN = "main"
@@ -252,7 +252,7 @@ def _cache_volume(draft: Draft) -> None:
     """Adds the volume of the compilation cache, unless a volume has its name."""
     cache, listed = draft.plan.pod.cache, draft.pod.get("volumes") or []
     if cache is not None and all(volume.get("name") != cache.name for volume in listed):
-        draft.pod = {**draft.pod, "volumes": [*listed, _of_claim(draft, cache.name)]}
+        draft.pod = {**draft.pod, "volumes": [*listed, _of_claim(draft, cache.name, _first_mounts(draft))]}
 
 
 def _volume_order(draft: Draft) -> None:
@@ -263,27 +263,38 @@ def _volume_order(draft: Draft) -> None:
     """
     main, listed = draft.pod["containers"][draft.main_at], list(draft.pod.get("volumes") or ())
     mounts = main.get("volumeMounts") or []
-    mounted = list(dict.fromkeys(mount["name"] for mount in mounts if mount.get("name")))
-    first: list[Volume] = []
+    mounted = dict.fromkeys(mount["name"] for mount in mounts if mount.get("name"))
+    by_name: dict[str, list[Volume]] = {}
+    for volume in listed:
+        by_name.setdefault(volume.get("name") or "", []).append(volume)
+    first, written = [], _first_mounts(draft)
     for name in mounted:
-        first += [volume for volume in listed if volume.get("name") == name] or [_of_claim(draft, name)]
+        first += by_name.get(name) or [_of_claim(draft, name, written)]
     ordered = [*first, *(volume for volume in listed if volume.get("name") not in mounted)]
     if ordered:
         draft.pod = {**draft.pod, "volumes": ordered}
     draft.origins.inherit(ordered, ordered)
     draft.origins.inherit(draft.pod["containers"], draft.pod["containers"])
+    equal: dict[str, VolumeMount] = {}
     for mount in mounts:
-        first_equal = mounts[mounts.index(mount)]
+        first_equal = equal.setdefault(repr(sorted(mount.items())), mount)
         if first_equal is not mount:
             draft.origins.record(mount, draft.origins.of(first_equal))
 
 
-def _of_claim(draft: Draft, name: str) -> Volume:
-    """Returns a volume with the claim of its name, which a mount of the user or the compilation cache names."""
-    volume, written = volumes.of_claim(name), draft.plan.pod.container.get("volumeMounts") or ()
-    index = next((index for index, mount in enumerate(written) if mount.get("name") == name), None)
-    if index is not None:
-        draft.origins.record(volume, EntryOrigin("claims", index))
+def _first_mounts(draft: Draft) -> dict[str, int]:
+    """Returns the index of the first mount of each name that the user wrote."""
+    written: dict[str, int] = {}
+    for index, mount in enumerate(draft.plan.pod.container.get("volumeMounts") or ()):
+        written.setdefault(mount.get("name") or "", index)
+    return written
+
+
+def _of_claim(draft: Draft, name: str, written: dict[str, int]) -> Volume:
+    """Returns a volume with the claim of its name, which a mount of the user (`written`) or the compilation cache names."""
+    volume = volumes.of_claim(name)
+    if name in written:
+        draft.origins.record(volume, EntryOrigin("claims", written[name]))
     elif draft.plan.pod.cache and draft.plan.pod.cache.name == name:
         draft.origins.record(volume, EntryOrigin("cache", 0))
     return volume

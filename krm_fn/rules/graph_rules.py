@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from krm_fn import results
-from krm_fn.kube import labels, quantity
+from krm_fn.kube import identity, labels, names, quantity
 from krm_fn.kube.admission import name_formats
 from krm_fn.schema import rule_messages
 
@@ -49,6 +49,38 @@ def check_duplicates(by_owner: Mapping[Owner, Sequence[Resource]]) -> Iterator[R
             if len({results.ref(duplicate).api_version for duplicate in duplicates}) > 1:
                 message = f"this {kind} is here in two API versions, and a cluster keeps one object of a name; remove one of the two"
             yield results.error("DYN058", message, results.ref(resource), ("metadata", "name"))
+
+
+def check_dynamo_namespaces(by_owner: Mapping[Owner, Sequence[Resource]], config: Config) -> Iterator[Result]:
+    """Reports graphs of different namespaces that have one Dynamo namespace: `a-b`/`c` and `a`/`b-c`. Every release joins the two names.
+
+    Kubernetes discovery looks into the namespace of a pod only, so the finding is a note without etcd.
+    """
+    graphs: dict[str, list[Owner]] = {}
+    for owner in by_owner:
+        if owner[0] == identity.GRAPH:
+            graphs.setdefault(names.dynamo_namespace(owner[2], owner[1], shared=False), []).append(owner)
+    for shared, owners in graphs.items():
+        for owner in owners if len(owners) > 1 else ():
+            yield from _shared_namespace(shared, owner, [other for other in owners if other != owner], by_owner, config)
+
+
+def _shared_namespace(
+    shared: str, owner: Owner, others: Sequence[Owner], by_owner: Mapping[Owner, Sequence[Resource]], config: Config
+) -> Iterator[Result]:
+    """Reports one of several graphs with the same Dynamo namespace."""
+    uses_etcd = any(_uses_etcd(resource, config) for graph in (owner, *others) for resource in by_owner[graph])
+    listed = ", ".join(f"{kind} {name} of namespace {namespace}" for kind, name, namespace in others[:3])
+    rest = f" and {len(others) - 3} more" if len(others) > 3 else ""
+    effect = "with etcd discovery, the frontends of each find the workers of the others"
+    message = f"this graph has the same Dynamo namespace, {shared}, as {listed}{rest}; {effect}; rename one of them"
+    report = results.warning if uses_etcd else results.info
+    for resource in by_owner[owner]:
+        yield report("DYN700", message, results.ref(resource), ("metadata", "name"))
+
+
+def _uses_etcd(graph: Resource, config: Config) -> bool:
+    return bool(labels.annotations(graph).get(labels.DISCOVERY_BACKEND, config.discovery_backend) == "etcd")
 
 
 def check(plan: GraphPlan) -> Iterator[Result]:

@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import io
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from math import log
+from pathlib import Path
 from random import Random
 from time import thread_time
 from typing import Any, NamedTuple
@@ -39,6 +41,7 @@ MOST_EXPONENT = 1.2
 MOST_SECONDS = 0.5
 ENOUGH = 0.03
 """Seconds from which two sizes are compared. Below, the parts that do not depend on the size count for too much."""
+LIST = {"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceList"}
 FEATURES = SyncFeatures(
     **{name: name not in ("requests", "loras", "auto_apply", "other_namespaces") for name in SyncFeatures._fields}  # they need a server
 )
@@ -77,9 +80,9 @@ def filled(resources: list[Any]) -> Keys:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """Returns the least CPU time of three runs."""
+    """Returns the least CPU time of two runs."""
     times = []
-    for _ in range(3):
+    for _ in range(2):
         began = thread_time()
         work()
         times.append(thread_time() - began)
@@ -91,51 +94,50 @@ def reconciled(keys: Keys, controller: str, key: ObjectKey) -> Callable[[], obje
 
     async def run() -> None:
         RECEIVED.set(0.0)
-        try:
+        with contextlib.suppress(Retry):
             await keys.controllers[controller].reconcile(key)
-        except Retry:
-            pass
 
     return lambda: asyncio.run(run())
 
 
-def some_keys(keys: Keys) -> Iterator[tuple[str, ObjectKey]]:
-    """Yields three keys of each controller: the first, the last, and one in between."""
-    for name, controller in keys.controllers.items():
-        listed = [*keys.cache.store(controller.kind).keys()]
-        for position in sorted({0, len(listed) // 2, len(listed) - 1} if listed else ()):
-            yield name, listed[position]
+def slowest(keys: Keys, name: str) -> float:
+    """Returns the CPU time of the slowest of three keys of a controller: the first, the last, and one in between."""
+    listed = [*keys.cache.store(keys.controllers[name].kind).keys()]
+    chosen = [listed[position] for position in sorted({0, len(listed) // 2, len(listed) - 1})] if listed else []
+    return max((seconds(reconciled(keys, name, key)) for key in chosen), default=0.0)
 
 
-def slowest(keys: Keys) -> dict[str, float]:
-    """Returns the CPU time of the slowest of these keys by controller."""
-    times: dict[str, float] = {}
-    for name, key in some_keys(keys):
-        times[name] = max(times.get(name, 0.0), seconds(reconciled(keys, name, key)))
-    return times
+def problem(what: str, measure: Callable[[], tuple[float, float]], growth: float, most: float) -> str:
+    """Names times that are too long or grow too fast; empty if they do not. `growth` is the ratio of the sizes.
 
-
-def problem(what: str, small: float, large: float, most: float = MOST_SECONDS, growth: float = LARGE / SMALL) -> str:
-    """Names a time that is too long or grows too fast; empty if it does not. `growth` is the ratio of the sizes."""
-    exponent = log(large / max(small, 1e-6)) / log(growth)
-    if large > most or (large > ENOUGH and exponent > MOST_EXPONENT):
-        return f"{what}: {small:.3f} s, and {large:.3f} s for {growth:.1f} times as much: exponent {exponent:.2f}"
-    return ""
+    A busy machine disturbs a measurement, so the best of three counts.
+    """
+    text = ""
+    for _ in range(3):
+        small, large = measure()
+        exponent = log(large / max(small, 1e-6)) / log(growth)
+        if large <= most and (large <= ENOUGH or exponent <= MOST_EXPONENT):
+            return ""
+        text = f"{what}: {small:.3f} s, and {large:.3f} s for {growth:.1f} times as much: exponent {exponent:.2f}"
+    return text
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_key_of_the_syncer(case):
-    small, large = (slowest(filled(tenants.state(Random(case), size))) for size in (SMALL, LARGE))  # noqa: S311 - no secret
-    assert [text for name in large if (text := problem(name, small.get(name, 0.0), large[name]))] == []
+    small, large = (filled(tenants.state(Random(case), size)) for size in (SMALL, LARGE))  # noqa: S311 - no secret
+    problems = [
+        problem(name, lambda: (slowest(small, name), slowest(large, name)), LARGE / SMALL, MOST_SECONDS)  # noqa: B023 - called at once
+        for name in large.controllers
+    ]
+    assert [text for text in problems if text] == []
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_events_of_a_tenant(case):
     """The objects of a tenant enter the caches and the indexes. All of them together may take longer than a key."""
-    sizes = [tenants.state(Random(case), size) for size in (SMALL, LARGE)]  # noqa: S311 - no secret
-    small, large = (seconds(lambda: filled(resources)) for resources in sizes)  # noqa: B023 - called at once
-    before, after = (len(json.dumps(resources)) for resources in sizes)
-    assert problem("events", small, large, most=10, growth=after / before) == ""
+    small, large = (tenants.state(Random(case), size) for size in (SMALL, LARGE))  # noqa: S311 - no secret
+    growth = len(json.dumps(large)) / len(json.dumps(small))
+    assert problem("events", lambda: (seconds(lambda: filled(small)), seconds(lambda: filled(large))), growth, 10) == ""
 
 
 def rendered(text: bytes) -> None:
@@ -145,15 +147,21 @@ def rendered(text: bytes) -> None:
     assert "DYN019" not in err.getvalue()
 
 
+def checked(file: Path) -> None:
+    """Runs `krm-fn check` on a file."""
+    result = CliRunner().invoke(cli.group, ["check", str(file)])
+    assert "DYN019" not in result.output
+    assert result.exit_code in (0, 1), result.output
+
+
 @pytest.mark.parametrize("way", tenants.WAYS)
 def test_a_render_and_a_check(way, tmp_path):
     graphs = [tenants.graph(way, size) for size in (SMALL, LARGE)]
-    texts = [json.dumps({"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceList", "items": [graph]}).encode() for graph in graphs]
-    files = [tmp_path / f"{number}.json" for number in range(len(graphs))]
+    small, large = (json.dumps({**LIST, "items": [graph]}).encode() for graph in graphs)
+    files = [tmp_path / "small.json", tmp_path / "large.json"]
     for file, graph in zip(files, graphs, strict=True):
         file.write_text(json.dumps(graph))
-    growth = len(texts[1]) / len(texts[0])
-    renders = [seconds(lambda: rendered(text)) for text in texts]  # noqa: B023 - called at once
-    checks = [seconds(lambda: CliRunner().invoke(cli.group, ["check", str(file)])) for file in files]  # noqa: B023 - called at once
-    problems = [problem("render", *renders, most=5, growth=growth), problem("check", *checks, most=5, growth=growth)]
-    assert problems == ["", ""]
+    growth = len(large) / len(small)
+    renders = problem("render", lambda: (seconds(lambda: rendered(small)), seconds(lambda: rendered(large))), growth, 5)
+    checks = problem("check", lambda: (seconds(lambda: checked(files[0])), seconds(lambda: checked(files[1]))), growth, 5)
+    assert (renders, checks) == ("", "")

@@ -213,6 +213,26 @@ ITEMS = [
         [given.graph(namespace=""), given.graph(namespace="prod")],
         {"namespace": "prod"},
     ),
+    Case(
+        "two graphs with one Dynamo namespace",
+        [("DYN700", "metadata.name")] * 2,
+        [given.graph(name="c", namespace="a-b"), given.graph(name="b-c", namespace="a")],
+        {"discovery_backend": "etcd"},
+    ),
+    Case(
+        "two graphs with one Dynamo namespace, of which one uses etcd",
+        [("DYN700", "metadata.name")] * 2,
+        [
+            given.graph(name="b-c", namespace="a"),
+            given.graph(name="c", namespace="a-b", annotations={labels.DISCOVERY_BACKEND: "etcd"}),
+        ],
+        {},
+    ),
+    quiet(
+        "graphs whose namespaces and names differ in another way",
+        given.graph(name="c", namespace="a-b"),
+        given.graph(name="c", namespace="a"),
+    ),
     fires("DYN059", "metadata.namespace", "an invalid namespace", given.graph(namespace="a.b")),
     quiet("two graphs of one name in two namespaces", given.graph(namespace="prod"), given.graph(namespace="test")),
 ]

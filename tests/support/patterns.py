@@ -36,6 +36,7 @@ LOCAL = {
     "other": "a-1",
     "schema": {"pattern": "a"},
     "pattern": "a",
+    "forms": {"%": "", "\n": ""},
 }
 """Values of the local names that expressions are made of. The texts of users among them are escaped (`re.escape`)."""
 
@@ -60,7 +61,7 @@ def all_patterns() -> tuple[Pattern, ...]:
 def slow_texts(pattern: Pattern) -> Iterator[tuple[Any, Any, Any]]:
     """Yields prefix, repeated part and end of texts, in the type that the expression reads."""
     tree = parser.parse(pattern.compiled.pattern, pattern.compiled.flags & ~re.UNICODE)
-    parts = dict.fromkeys(text for text in _parts(list(tree)) if text)
+    parts = dict.fromkeys(text for text in (*_parts(list(tree)), *_prefixes(list(tree))) if text)
     characters = dict.fromkeys(character for text in parts for character in text)
     prefixes = dict.fromkeys(("", *_prefixes(list(tree))))
     binary = isinstance(pattern.compiled.pattern, bytes)

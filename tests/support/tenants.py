@@ -112,7 +112,7 @@ def _metadata(name: str, **more: Any) -> Object:
 
 
 def _entry(chance: Random, service: str, kind: str, number: int) -> Object:
-    entry = {"service": service, "apiVersion": _APIS[kind], "kind": kind, "name": f"chat-0-w{number}"}
+    entry: Object = {"service": service, "apiVersion": _APIS[kind], "kind": kind, "name": f"chat-0-w{number}"}
     if chance.random() < 0.5:
         entry["replicas"] = 1
     claims = [{"template": f"t{claim}", "times": 2} for claim in range(3)]
@@ -156,7 +156,13 @@ def _clique_set(chance: Random, services: list[str], size: int) -> Object:
     ]
     status = {"observedGeneration": 3, "currentGenerationHash": "h"}
     metadata = _metadata("chat", labels={labels.GRAPH: "chat"})
-    return {"apiVersion": _GROVE, "kind": "PodCliqueSet", "metadata": metadata, "spec": {"template": {"cliques": cliques}}, "status": status}
+    return {
+        "apiVersion": _GROVE,
+        "kind": "PodCliqueSet",
+        "metadata": metadata,
+        "spec": {"template": {"cliques": cliques}},
+        "status": status,
+    }
 
 
 def _clique(chance: Random, number: int, services: list[str]) -> Object:
@@ -168,7 +174,10 @@ def _clique(chance: Random, number: int, services: list[str]) -> Object:
 
 
 def _pod(chance: Random, number: int, services: list[str]) -> Object:
-    waiting = {"name": "main", "state": {"waiting": {"reason": chance.choice(("ImagePullBackOff", "ContainerCreating")), "message": "x" * 99}}}
+    waiting = {
+        "name": "main",
+        "state": {"waiting": {"reason": chance.choice(("ImagePullBackOff", "ContainerCreating")), "message": "x" * 99}},
+    }
     marks = {labels.GRAPH: "chat", labels.COMPONENT: services[number % len(services)], labels.BASE_MODEL_HASH: "h"}
     conditions = [{"type": "Ready", "status": "False", "lastTransitionTime": "2026-03-01T11:00:00Z"}]
     status = {"phase": "Pending", "conditions": conditions, "containerStatuses": [waiting]}
