@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from tests.testbed.control_plane import ControlPlane
 
 ADAPTER = "DynamoGraphDeploymentScalingAdapter"
-_LARGEST = 3800
-"""Entries of an annotation of 240 KB. The annotations of an object may have 256 KiB."""
+_LARGEST = 3500
+"""Entries of an annotation of 250 KB. The annotations of an object may have 256 KiB."""
 _READ = 1000
 
 
@@ -36,8 +36,7 @@ class WorstTenant:
     def stir(self, chance: random.Random) -> None:
         """Requests another restart of one of the graphs."""
         self.changes += 1
-        restart = {"spec": {"restart": {"id": f"r{self.changes}"}}}
-        self.place.patch(GRAPH, chance.choice(self.graphs), restart)
+        self.place.patch(GRAPH, chance.choice(self.graphs), {"spec": {"restart": {"id": f"r{self.changes}"}}})
 
     def _apply(self, resource: dict[str, Any]) -> None:
         answer = self.place.plane.apply(resource, dry_run=False)
@@ -45,9 +44,9 @@ class WorstTenant:
 
 
 def _graph(name: str, namespace: str, size: int) -> dict[str, Any]:
-    entries = [{"service": "Worker", "apiVersion": "apps/v1", "kind": "LWS", "name": f"w{number}"} for number in range(size)]
+    entries = [{"service": "W", "apiVersion": "apps/v1", "kind": "Deployment", "name": f"w{number}"} for number in range(size)]
     annotations = {labels.WORKLOADS: json.dumps(entries, separators=(",", ":"))}
-    return given.graph(name=name, namespace=namespace, annotations=annotations, restart={"id": "r0"})
+    return given.graph({"W": given.service("worker")}, name=name, namespace=namespace, annotations=annotations, restart={"id": "r0"})
 
 
 def _adapter(number: int, graph: str, namespace: str) -> dict[str, Any]:
@@ -55,5 +54,5 @@ def _adapter(number: int, graph: str, namespace: str) -> dict[str, Any]:
         "apiVersion": "nvidia.com/v1alpha1",
         "kind": ADAPTER,
         "metadata": {"name": f"a{number}", "namespace": namespace},
-        "spec": {"replicas": 1, "dgdRef": {"name": graph, "serviceName": "Worker"}},
+        "spec": {"replicas": 1, "dgdRef": {"name": graph, "serviceName": "W"}},
     }

@@ -233,3 +233,16 @@ def clique(place, name):
     marks = {labels.MANAGED_BY: labels.GROVE_MANAGER, labels.PART_OF: "chat"}
     metadata = {"name": name, "namespace": place.namespace, "labels": marks}
     return {"apiVersion": "grove.io/v1alpha1", "kind": "PodClique", "metadata": metadata, "spec": {"roleName": name, "replicas": 1}}
+
+
+def test_a_graph_that_lists_the_workload_of_another_restarts_nothing_there(place):
+    """The other graph still restarts."""
+    place.deploy(chat(kind="Parallel"), **SYNC)
+    place.wait("chat", lambda status: status.get("state") == "successful")
+    entries = [{"service": "Worker", "apiVersion": "apps/v1", "kind": "Deployment", "name": f"chat-{name.lower()}"} for name in ORDER]
+    annotations = {labels.WORKLOADS: json.dumps(entries), labels.RESTART: "sync"}
+    place.apply([given.graph(name="thief", namespace=place.namespace, annotations=annotations, restart={"id": "stolen"})])
+    place.wait("thief", lambda status: "belongs to DynamoGraphDeployment chat" in str(status))
+    place.deploy(chat("r1", kind="Parallel"), **SYNC)
+    place.wait("chat", restarted("r1"))
+    assert set(stamps(place).values()) == {"r1"}

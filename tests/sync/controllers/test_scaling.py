@@ -249,3 +249,30 @@ def test_objects_of_grove_get_the_number_of_the_graph_or_of_their_adapter(place)
     assert conditions(status)["Stalled"]["message"] == "a PodClique needs 1 or more replicas; scale the adapter to 1 or more"
     assert numbers() == [3, 5, 4]
     server.eventually(lambda: "Scaled" in reasons(place))
+
+
+def test_a_graph_that_lists_the_workload_of_another_changes_nothing_there(place):
+    """Whoever may write graphs and adapters, and nothing else, must not scale or restart what belongs to another graph."""
+    place.deploy(chat(replicas=2))
+    place.wait("chat-worker", has(2), ADAPTER)
+    entry = {"service": "Worker", "apiVersion": "apps/v1", "kind": "Deployment", "name": "chat-worker"}
+    thief = given.graph(
+        name="thief", namespace=place.namespace, annotations={labels.WORKLOADS: json.dumps([entry]), labels.RESTART: "sync"}
+    )
+    thief["spec"]["restart"] = {"id": "stolen"}
+    metadata, target = {"name": "thief-worker", "namespace": place.namespace}, {"name": "thief", "serviceName": "Worker"}
+    adapter = {
+        "apiVersion": "nvidia.com/v1alpha1",
+        "kind": ADAPTER,
+        "metadata": metadata,
+        "spec": {"replicas": 0, "dgdRef": target},
+    }
+    place.apply([thief, adapter])
+    place.wait("thief-worker", refused("WorkloadOfAnotherOwner"), ADAPTER)
+    place.wait("thief", lambda status: "belongs to DynamoGraphDeployment chat" in conditions(status)["Ready"]["message"])
+    place.kubectl("scale", "dgdsa/chat-worker", "--replicas=3")
+    place.wait("chat-worker", has(3), ADAPTER)
+    live = place.get("Deployment", "chat-worker")
+    assert live["spec"]["replicas"] == 3
+    assert labels.RESTART_AT not in live["spec"]["template"]["metadata"].get("annotations", {})
+    assert "belongs to" not in conditions(place.status("chat"))["Ready"]["message"]
