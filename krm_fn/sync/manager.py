@@ -33,11 +33,12 @@ class Task(NamedTuple):
 class Manager:
     """Runs controllers from the events of reflectors. `serves(namespace)` is true if this syncer works in the namespace now.
 
-    Until `resume`, events only update the cache.
+    Until `resume`, events only update the cache. `workers` is the number of tasks that call `work`; three quarters of them serve one
+    namespace at most.
     """
 
-    def __init__(self, cache: InformerCache, metrics: Metrics, serves: Callable[[str], bool]) -> None:
-        self.queue: WorkQueue[Task] = WorkQueue(group=lambda task: task.key.namespace)
+    def __init__(self, cache: InformerCache, metrics: Metrics, serves: Callable[[str], bool], workers: int = 1) -> None:
+        self.queue: WorkQueue[Task] = WorkQueue(group=lambda task: task.key.namespace, most=max(workers * 3 // 4, 1))
         self.budget = CpuBudget()
         self._cache = cache
         self._metrics = metrics

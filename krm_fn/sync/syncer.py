@@ -94,7 +94,7 @@ class Syncer:
         self._shard = Shard(membership.lease_name(instance) if options.shards else "")
         self._metrics = Metrics()
         self._cache = InformerCache()
-        self._manager = Manager(self._cache, self._metrics, self._serves)
+        self._manager = Manager(self._cache, self._metrics, self._serves, options.workers)
         self._elected = asyncio.Event()
         self._joined = asyncio.Event()
         self._leader = self._build_leader(lease_namespace, f"krm-fn {krm_fn.__version__} {instance}")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+import sys
+from collections import Counter, deque
 from collections.abc import Callable, Hashable
 from itertools import chain, islice
 from time import monotonic
@@ -39,26 +40,40 @@ class _Retry(NamedTuple):
     earliest: float
 
 
-class _FairQueue(asyncio.Queue[K]):
-    """Hands out keys of all groups in turn. Within a group, the first is first."""
+class _Turns(Generic[K]):
+    """The keys that are ready. Of each group, at most `most` stand in the line or run, so all groups have their turn."""
 
-    def __init__(self, group: Callable[[K], Hashable]) -> None:
+    def __init__(self, group: Callable[[K], Hashable], most: int) -> None:
         self._group = group
-        super().__init__()
+        self._most = most
+        self._line: asyncio.Queue[K] = asyncio.Queue()
+        self._active: Counter[Hashable] = Counter()
+        self._waiting: dict[Hashable, deque[K]] = {}
 
-    def _init(self, _maxsize: int) -> None:
-        self._queue: dict[Hashable, deque[K]] = {}
+    def put(self, key: K) -> None:
+        """Adds a key."""
+        group = self._group(key)
+        if self._active[group] < self._most:
+            self._active[group] += 1
+            self._line.put_nowait(key)
+        else:
+            self._waiting.setdefault(group, deque()).append(key)
 
-    def _put(self, item: K) -> None:
-        self._queue.setdefault(self._group(item), deque()).append(item)
+    async def get(self) -> K:
+        """Waits for a key, and returns it until `done`."""
+        return await self._line.get()
 
-    def _get(self) -> K:
-        group = next(iter(self._queue))
-        keys = self._queue.pop(group)
-        key = keys.popleft()
-        if keys:
-            self._queue[group] = keys
-        return key
+    def done(self, key: K) -> None:
+        """Lets the next key of the same group into the line."""
+        group = self._group(key)
+        if group in self._waiting:
+            self._line.put_nowait(self._waiting[group].popleft())
+            if not self._waiting[group]:
+                del self._waiting[group]
+            return
+        self._active[group] -= 1
+        if not self._active[group]:
+            del self._active[group]
 
 
 class WorkQueue(Generic[K]):
@@ -68,12 +83,13 @@ class WorkQueue(Generic[K]):
     with `interval` seconds between their starts, and the last `add` always leads to a run. A key that failed runs with its retry, and not
     before. Each retry that succeeds starts two others, so that all keys run soon after an outage.
 
-    Groups of keys (`group`) take turns, so that one with many keys does not delay another.
+    Groups of keys (`group`) take turns, and at most `most` keys of a group run at a time, so that one with many or slow keys does not delay
+    another.
     """
 
-    def __init__(self, interval: float = INTERVAL, group: Callable[[K], Hashable] = lambda _key: None) -> None:
+    def __init__(self, interval: float = INTERVAL, group: Callable[[K], Hashable] = lambda _key: None, most: int = sys.maxsize) -> None:
         self._interval = interval
-        self._ready: asyncio.Queue[K] = _FairQueue(group)
+        self._ready: _Turns[K] = _Turns(group, most)
         self._added: dict[K, float] = {}  # the keys that must run, with the time of their first `add`; the oldest is first
         self._running: dict[K, float] = {}  # the keys that workers have, with the same time
         self._started: dict[K, float] = {}  # the last start of each key; the oldest is first
@@ -110,6 +126,7 @@ class WorkQueue(Generic[K]):
     def done(self, key: K) -> None:
         """Ends the run of a key. The key runs again if it was added in the meantime."""
         del self._running[key]
+        self._ready.done(key)
         if key in self._added:
             self._schedule(key)
 
@@ -212,9 +229,9 @@ class WorkQueue(Generic[K]):
     def _schedule(self, key: K) -> None:
         wait = self._started.get(key, -self._interval) + self._interval - monotonic()
         if wait <= 0:
-            self._ready.put_nowait(key)
+            self._ready.put(key)
         else:
-            asyncio.get_running_loop().call_later(wait, self._ready.put_nowait, key)
+            asyncio.get_running_loop().call_later(wait, self._ready.put, key)
 
     def _remember_start(self, key: K) -> None:
         now = monotonic()

@@ -118,6 +118,8 @@ def _anywhere(call: ast.Call, tree: ast.Module, module: ModuleType, compiled: re
     if any(isinstance(node, ast.Call) and _is_skip(node, names) for node in ast.walk(tree)):
         return False
     methods = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr in METHODS]
+    if any(not name.startswith("_") for name in names):
+        methods = [*methods, *_all_methods()]
     uses = {method.attr for method in methods if _is_in_table(method, names) or _is_named(method, names)}
     return not uses or not uses <= _ANCHORED
 
@@ -127,8 +129,20 @@ def _is_in_table(method: ast.Attribute, names: set[str]) -> bool:
     return not names and method.attr != "split"
 
 
+@cache
+def _all_methods() -> tuple[ast.Attribute, ...]:
+    """Returns the methods of expressions that other modules of the package call: `module.NAME.fullmatch`."""
+    trees = (ast.parse(path.read_text("utf-8")) for path in sorted(PACKAGE.rglob("*.py")))
+    nodes = (node for tree in trees for node in ast.walk(tree))
+    return tuple(
+        node for node in nodes if isinstance(node, ast.Attribute) and node.attr in METHODS and isinstance(node.value, ast.Attribute)
+    )
+
+
 def _is_named(method: ast.Attribute, names: set[str]) -> bool:
-    return isinstance(method.value, ast.Name) and method.value.id in names
+    """Returns True for a method of one of these names, in this module or behind the name of a module."""
+    name = method.value.id if isinstance(method.value, ast.Name) else method.value.attr if isinstance(method.value, ast.Attribute) else ""
+    return name in names
 
 
 def _is_skip(call: ast.Call, names: set[str]) -> bool:

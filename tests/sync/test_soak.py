@@ -28,7 +28,7 @@ SEED = os.environ.get("KRM_FN_SOAK_SEED", "1")
 LONG = SECONDS >= 300
 CHANGES = 20  # a second
 BETWEEN = 45 if LONG else 4  # seconds from the end of one fault to the next
-BESIDE = 10  # seconds until the statuses of the fleet are right, whatever another tenant writes
+BESIDE = 10 if LONG else 40  # seconds until the statuses of the fleet are right, whatever another tenant writes
 CONVERGED = 120 if LONG else 40  # seconds until every status is right again; a silent connection is given up after 90, or after 5
 
 
