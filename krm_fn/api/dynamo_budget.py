@@ -12,6 +12,8 @@ class GpuBudget(base.Model):
 
     name: str = Field(min_length=1)
     """The name of the budget in reports."""
+    clusters: list[str] = []
+    """Names of clusters, as Argo CD, Flux or the folder `clusters/NAME` name them. The limit holds for each cluster by itself."""
     namespaces: list[str] = []
     """Namespaces of the pods."""
     teams: list[str] = []

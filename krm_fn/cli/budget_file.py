@@ -78,15 +78,15 @@ def _wrong(sources: Sequence[Source], path: str) -> list[Result]:
     return reading.located([(source, finding) for finding in by_schema or limits.check(source.value)])
 
 
-def states(old: RenderedState | None, new: RenderedState) -> RootObjects:
-    """Returns the objects of a root that are measured. Without an old state, nothing changes."""
+def states(old: RenderedState | None, new: RenderedState, clusters: tuple[str, ...] = ()) -> RootObjects:
+    """Returns the objects of a root that are measured. Without an old state, nothing changes. `clusters` are those of the root."""
     namespace = default_namespace(new.config)
     changes = gpu_use.unchanged(new.objects, namespace) if old is None else comparison.compare_objects(old, new)
-    return RootObjects(changes, (*(old.inputs if old else ()), *new.inputs), namespace)
+    return RootObjects(changes, (*(old.inputs if old else ()), *new.inputs), namespace, clusters)
 
 
 def compare(file: BudgetFile, roots: Iterable[RootObjects]) -> BudgetReport:
-    """Compares a budget with the GPUs of all roots together."""
+    """Compares a budget with the GPUs of all roots, cluster by cluster."""
     measured = gpu_use.measure(file.budget, [*roots])
     findings = reading.locate(budget_report.findings(file.source.value, measured), [file.source])
     return BudgetReport(budget_report.rows(file.budget, measured), budget_report.json_fields(file.budget, measured), findings)

@@ -107,10 +107,10 @@ def check(  # noqa: PLR0913 - one for each option
         inputs = _inputs(given, old, is_plain=root is not None)
         located, compared = _located(inputs, root, fixed_services=fixed_services, verbose=verbose)
         used = budget_file.compare(limits, map(_objects, inputs.parts)) if limits else None
-    resources = [source for loaded, _ in inputs.parts for source in loaded.resources]
+    resources = [source for loaded, *_ in inputs.parts for source in loaded.resources]
     located += used.findings if used else []
     findings = policy.without_ignored(sorted(located, key=results.order), [source.value for source in resources])
-    stdin = next((loaded.stdin for loaded, _ in inputs.parts if loaded.stdin), "")
+    stdin = next((loaded.stdin for loaded, *_ in inputs.parts if loaded.stdin), "")
     checked = finding_formats.Checked(resources, policy.shown(findings), stdin, colour=command_output.colours())
     command_output.write(budget_file.with_budget(style, finding_formats.write(style, checked), used), style)
     if style == "text" and not policy.quiet:
@@ -124,7 +124,7 @@ def check(  # noqa: PLR0913 - one for each option
 def _located(inputs: _CheckInputs, root: Path | None, *, fixed_services: bool, verbose: bool) -> tuple[list[Result], int]:
     """Returns all findings with their locations, and the number of resources that are compared with an old state."""
     compared, located = 0, list(inputs.results)
-    for loaded, before in inputs.parts:
+    for loaded, before, _ in inputs.parts:
         severities: dict[str, Severity] = {} if fixed_services else {updates.SERVICES: "warning"}
         pairs = revisions.pairs(before, loaded.resources, loaded.default_namespace) if before else []
         compared += len(pairs)
@@ -135,6 +135,14 @@ def _located(inputs: _CheckInputs, root: Path | None, *, fixed_services: bool, v
     return located, compared
 
 
+class _CheckPart(NamedTuple):
+    """The resources of a root or of all other paths, their old state, and the names of their clusters."""
+
+    loaded: Sources
+    before: OldState | None
+    clusters: tuple[str, ...] = ()
+
+
 class _CheckInputs(NamedTuple):
     """The inputs of a check, each with its old state. Each root of a repository is one input; all other paths together are one.
 
@@ -142,7 +150,7 @@ class _CheckInputs(NamedTuple):
     roots, and `files` counts the files that no root has, by reason.
     """
 
-    parts: list[tuple[Sources, OldState | None]]
+    parts: list[_CheckPart]
     results: list[Result]
     lines: list[str]
     skipped: int = 0
@@ -160,7 +168,7 @@ def _inputs(given: Inputs, old: str | None, *, is_plain: bool) -> _CheckInputs:
     if others.paths:
         before = _before(old, others)
         loaded = others.load(tolerant=True)
-        inputs.parts.append((loaded, before))
+        inputs.parts.append(_CheckPart(loaded, before))
         inputs.results.extend(path_inputs.charts(loaded.resources))
         inputs.results.extend(mixed_versions.check(loaded.resources) if loaded.stdin else ())  # the output of a build
     states = [
@@ -172,7 +180,7 @@ def _inputs(given: Inputs, old: str | None, *, is_plain: bool) -> _CheckInputs:
         left = [pair.old for pair in pairs if pair.old and pair.new is None]
         for state, old_state in ((pair.new, pair.old) for pair in pairs if pair.new):
             before = None if read.old is None else _old_resources([old_state]) if old_state else _moved_resources(state, left)
-            inputs.parts.append((state.sources, before))
+            inputs.parts.append(_CheckPart(state.sources, before, state.destination.clusters))
             inputs.lines.append(state.line)
         inputs.results.extend((*read.new.results, *read.new.rejected))
         inputs = inputs._replace(skipped=inputs.skipped + read.new.skipped, files=inputs.files + read.new.files)
@@ -195,13 +203,13 @@ def _moved_resources(state: RootState, roots: Iterable[RootState]) -> OldState:
     )
 
 
-def _objects(part: tuple[Sources, OldState | None]) -> RootObjects:
+def _objects(part: _CheckPart) -> RootObjects:
     """Returns the objects of an input whose GPUs a budget counts, in the old and in the new state."""
-    loaded, before = part
+    loaded, before, clusters = part
     known = KnownItems()
     new = rendered_state.render(loaded.values, loaded.config, known=known)
     old = None if before is None else rendered_state.render([source.value for source, _ in before.resources], loaded.config, known=known)
-    return budget_file.states(old, new)
+    return budget_file.states(old, new, clusters)
 
 
 def _before(old: str | None, given: Inputs) -> OldState | None:
@@ -230,7 +238,7 @@ def _count(resources: Sequence[Source]) -> str:
 
 
 def _skipped(inputs: _CheckInputs) -> str:
-    text = selection.summary(sum((loaded.skipped for loaded, _ in inputs.parts), inputs.files))
+    text = selection.summary(sum((loaded.skipped for loaded, *_ in inputs.parts), inputs.files))
     roots = f"{inputs.skipped} root{'s' * (inputs.skipped != 1)} without a Dynamo resource" if inputs.skipped else ""
     return "".join(f"; {part}" for part in (text, roots) if part)
 

@@ -187,7 +187,8 @@ def compare_states(pair: StatePair, cluster: ClusterCapacity, policy: Policy) ->
 def _objects(pair: StatePair, compared: RootReport) -> RootObjects:
     """Returns the objects of a root whose GPUs a budget counts."""
     inputs = (*pair.old.rendered.inputs, *pair.new.rendered.inputs)
-    return RootObjects(compared.content.diff.changes, inputs, rendered_state.default_namespace(pair.new.rendered.config))
+    namespace = rendered_state.default_namespace(pair.new.rendered.config)
+    return RootObjects(compared.content.diff.changes, inputs, namespace, pair.clusters)
 
 
 def _load(  # noqa: PLR0913 - one for each way to name a state

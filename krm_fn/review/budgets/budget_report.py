@@ -8,28 +8,38 @@ from typing import Any
 from krm_fn import results
 from krm_fn.kube.types import Resource
 from krm_fn.results import Result
+from krm_fn.review.budgets import gpu_use
 from krm_fn.review.budgets.gpu_use import LimitUse, Measured
 from krm_fn.review.budgets.limits import Budget
 from krm_fn.review.diff import markdown_diff
 from krm_fn.review.forecast import Gpus
 
-_HEAD = ("BUDGET", "LIMIT", "BEFORE", "PEAK", "AFTER")
+_HEAD = ("LIMIT", "BEFORE", "PEAK", "AFTER")
+_ALL, _UNKNOWN = "(all)", "(unknown)"
 _OTHERS = "(in no budget)"
 _MOST_NAMES = 3
 
 
 def findings(resource: Resource, measured: Measured) -> Iterator[Result]:
-    """Yields an error for each exceeded limit, and the findings about GPUs that count in several limits or cannot be counted.
+    """Yields an error for each limit that a cluster exceeds, and the findings about GPUs that count in several limits or cannot be counted.
 
     `resource` is the DynamoBudget.
     """
     ref = results.ref(resource)
-    for use in measured.uses:
-        if use.is_exceeded:
-            yield _exceeded(use, ref)
-        if use.open_products:
-            yield _open_products(use, ref)
-    yield from measured.findings
+    exceeded = [_exceeded(use, ref) for use in measured.uses if use.is_exceeded]
+    open_products = dict.fromkeys(_open_products(use, ref) for use in measured.uses if use.open_products)
+    yield from (*exceeded, *open_products, *_unknown_clusters(measured, ref), *measured.findings)
+
+
+def _unknown_clusters(measured: Measured, ref: results.Ref) -> Iterator[Result]:
+    """Warns of names of clusters that no root has: the limit would hold for nothing, and nobody would see it."""
+    known = ", ".join(filter(None, measured.clusters)) or "not known"
+    for limit in measured.limits:
+        for number, name in enumerate(limit.clusters):
+            if name not in measured.clusters:
+                message = f"the budget {limit.name} names the cluster {name}, to which no root is applied, so it limits nothing there"
+                path: results.Path = ("spec", "budgets", limit.number, "clusters", number)
+                yield results.warning("DYN735", f"{message}; the clusters are {known}", ref, path)
 
 
 def _exceeded(use: LimitUse, ref: results.Ref) -> Result:
@@ -48,7 +58,8 @@ def _exceeded(use: LimitUse, ref: results.Ref) -> Result:
     else:
         problem, field = f"{_gpus(peak)} {when} cost {use.cost(peak):g} per hour, and the limit is {limit.cost:g}", "costPerHour"
     fix = "lower replicas, make the rollout smaller, or raise the limit"
-    message = f"the budget {limit.name} is exceeded: {problem}; most are of {shown}{more}; {fix}"
+    at = f" in the cluster {use.cluster}" if use.cluster else ""
+    message = f"the budget {limit.name} is exceeded{at}: {problem}; most are of {shown}{more}; {fix}"
     return results.error("DYN640", message, ref, ("spec", "budgets", limit.number, field))
 
 
@@ -61,16 +72,38 @@ def _open_products(use: LimitUse, ref: results.Ref) -> Result:
 
 
 def rows(budget: Budget, measured: Measured) -> list[tuple[str, ...]]:
-    """Returns the head and one row for each limit. Columns with costs are there if a limit has a price."""
+    """Returns the head and one row for each limit; with several clusters, one for each of them, and one for all of them together.
+
+    Columns with costs are there if a limit has a price.
+    """
     has_prices = any(limit.price is not None for limit in budget.limits)
     unit = f" {budget.currency}/H" if budget.currency else "/H"
-    table = [(*_HEAD, *((f"PEAK{unit}", f"AFTER{unit}") if has_prices else ()), "STATE")]
-    for use in measured.uses:
-        costs = tuple(_cost(use, gpus) for gpus in (use.gpus.peak, use.gpus.after)) if has_prices else ()
-        table.append((use.limit.name, _limit(use), *_numbers(use.gpus), *costs, "exceeded" if use.is_exceeded else "ok"))
+    clusters = measured.clusters if len(measured.clusters) > 1 else ()
+    table = [("BUDGET", *(["CLUSTER"] if clusters else ()), *_HEAD, *((f"PEAK{unit}", f"AFTER{unit}") if has_prices else ()), "STATE")]
+    for uses in _by_limit(measured):
+        for use in uses:
+            cluster = [use.cluster or _UNKNOWN] if clusters else ()
+            state = "exceeded" if use.is_exceeded else "ok"
+            table.append((use.limit.name, *cluster, _limit(use), *_numbers(use.gpus), *_costs(use, use.gpus, has_prices=has_prices), state))
+        if len(uses) > 1:
+            together = gpu_use.total(use.gpus for use in uses)
+            table.append((uses[0].limit.name, _ALL, "-", *_numbers(together), *_costs(uses[0], together, has_prices=has_prices), ""))
     if any(measured.others):
-        table.append((_OTHERS, "-", *_numbers(measured.others), *(("-", "-") if has_prices else ()), ""))
+        cluster = [_ALL] if clusters else ()
+        table.append((_OTHERS, *cluster, "-", *_numbers(measured.others), *(("-", "-") if has_prices else ()), ""))
     return table
+
+
+def _by_limit(measured: Measured) -> list[list[LimitUse]]:
+    """Returns the uses of each limit that holds in a cluster, together."""
+    groups: dict[int, list[LimitUse]] = {}
+    for use in measured.uses:
+        groups.setdefault(use.limit.number, []).append(use)
+    return [*groups.values()]
+
+
+def _costs(use: LimitUse, gpus: Gpus, *, has_prices: bool) -> tuple[str, ...]:
+    return tuple(_cost(use, count) for count in (gpus.peak, gpus.after)) if has_prices else ()
 
 
 def _numbers(gpus: Gpus) -> tuple[str, str, str]:
@@ -99,21 +132,27 @@ def json_fields(budget: Budget, measured: Measured) -> dict[str, Any]:
     """Returns the report for programs. Unknown values are null."""
     return {
         "currency": budget.currency or None,
-        "limits": [
-            {
-                "name": use.limit.name,
-                "gpus": {"limit": use.limit.gpus, **_json_gpus(use.gpus)},
-                "costPerHour": {
-                    "limit": use.limit.cost,
-                    **{name: use.cost(number) for name, number in _json_gpus(use.gpus).items()},
-                },
-                "exceeded": use.is_exceeded,
-                "largest": [{"name": name, "gpus": count} for name, count in use.largest],
-            }
-            for use in measured.uses
-        ],
+        "limits": [_json_limit(uses, has_clusters=len(measured.clusters) > 1) for uses in _by_limit(measured)],
         "others": _json_gpus(measured.others),
     }
+
+
+def _json_limit(uses: Sequence[LimitUse], *, has_clusters: bool) -> dict[str, Any]:
+    """Returns the use of a limit: of all clusters together, and of each of them if there are several."""
+    first, gpus = uses[0], gpu_use.total(use.gpus for use in uses)
+    largest = sorted((entry for use in uses for entry in use.largest), key=lambda entry: (-entry[1], entry[0]))
+    return {
+        "name": first.limit.name,
+        "gpus": {"limit": first.limit.gpus, **_json_gpus(gpus)},
+        "costPerHour": {"limit": first.limit.cost, **{name: first.cost(number) for name, number in _json_gpus(gpus).items()}},
+        "exceeded": any(use.is_exceeded for use in uses),
+        "largest": [{"name": name, "gpus": count} for name, count in largest],
+        **({"clusters": [*map(_json_cluster, uses)]} if has_clusters else {}),
+    }
+
+
+def _json_cluster(use: LimitUse) -> dict[str, Any]:
+    return {"name": use.cluster or None, "gpus": _json_gpus(use.gpus), "exceeded": use.is_exceeded}
 
 
 def _json_gpus(gpus: Gpus) -> dict[str, int]:

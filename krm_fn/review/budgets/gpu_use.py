@@ -34,24 +34,27 @@ _CLAIMED = "claims"
 class RootObjects(NamedTuple):
     """The objects of one root in both states: their changes, also of those that are the same, and the resources of the input.
 
-    `namespace` is the namespace of resources without one.
+    `namespace` is the namespace of resources without one. `clusters` are the clusters to which the root is applied; empty if none is known.
     """
 
     changes: tuple[ObjectChange, ...]
     inputs: tuple[Resource, ...] = ()
     namespace: str = ""
+    clusters: tuple[str, ...] = ()
 
 
 class LimitUse(NamedTuple):
-    """The GPUs that a limit selects. `largest` are the services or objects with the most GPUs at the peak, the largest first.
+    """The GPUs that a limit selects in one cluster. `cluster` is its name; empty if nobody names it.
 
-    `open_products` are the services or objects that may run on several products, each with these products in words.
+    `largest` are the services or objects with the most GPUs at the peak, the largest first. `open_products` are the services or objects
+    that may run on several products, each with these products in words.
     """
 
     limit: Limit
     gpus: Gpus
     largest: tuple[tuple[str, int], ...] = ()
     open_products: tuple[tuple[str, str], ...] = ()
+    cluster: str = ""
 
     @property
     def is_exceeded(self) -> bool:
@@ -79,11 +82,16 @@ _Selection = tuple[_Part, "Limit | Rest"]
 
 
 class Measured(NamedTuple):
-    """The use of each limit in their order, the GPUs that no limit selects, and findings about GPUs that cannot be counted."""
+    """The use of each limit in each cluster, the GPUs that no limit selects, and findings about GPUs that cannot be counted.
+
+    The uses are in the order of the limits, then of the names of the clusters. `clusters` are these names, and `limits` are all limits.
+    """
 
     uses: tuple[LimitUse, ...]
     others: Gpus
     findings: tuple[Result, ...]
+    clusters: tuple[str, ...] = ("",)
+    limits: tuple[Limit, ...] = ()
 
 
 def unchanged(resources: Iterable[Resource], namespace: str) -> tuple[ObjectChange, ...]:
@@ -92,15 +100,44 @@ def unchanged(resources: Iterable[Resource], namespace: str) -> tuple[ObjectChan
 
 
 def measure(budget: Budget, roots: Sequence[RootObjects]) -> Measured:
-    """Measures the GPUs of all roots together. Autoscaled workloads count with the maximum of their autoscaler."""
+    """Measures the GPUs of all roots, cluster by cluster. Autoscaled workloads count with the maximum of their autoscaler.
+
+    A root that is applied to several clusters counts in each of them.
+    """
+    by_cluster: dict[str, list[RootObjects]] = {}
+    for root in roots:
+        for cluster in root.clusters or ("",):
+            by_cluster.setdefault(cluster, []).append(root)
+    clusters = tuple(sorted(by_cluster)) or ("",)
+    parts = [_of_cluster(budget, cluster, by_cluster.get(cluster, [])) for cluster in clusters]
+    parts = [part for part in parts if part.clusters != ("",) or len(parts) == 1 or _has_gpus(part)]
+    uses = tuple(use for limit in budget.limits for part in parts for use in part.uses if use.limit is limit)
+    findings = dict.fromkeys(finding for part in parts for finding in part.findings)
+    return Measured(
+        uses, total(part.others for part in parts), tuple(findings), tuple(name for part in parts for name in part.clusters), budget.limits
+    )
+
+
+def _has_gpus(measured: Measured) -> bool:
+    return any(measured.others) or any(any(use.gpus) for use in measured.uses)
+
+
+def total(parts: Iterable[Gpus]) -> Gpus:
+    """Returns the GPUs of several clusters together."""
+    return Gpus(*map(sum, zip(Gpus(), *parts, strict=True)))
+
+
+def _of_cluster(budget: Budget, cluster: str, roots: Sequence[RootObjects]) -> Measured:
+    """Returns the use of the limits that hold in a cluster."""
+    limits = [limit for limit in budget.limits if limit.holds_in(cluster)]
     parts = [part for root in roots for part in _parts(root, budget.team_label)]
     claims = _Claims(device_claims.read((namespace, resource) for root in roots for namespace, resource in _resources(root)))
     uses = []
-    for limit in budget.limits:
+    for limit in limits:
         chosen = [(part, limit) for part in parts if limit.has_owner(part.namespace, part.team)]
-        uses.append(LimitUse(limit, *_use(chosen, claims), tuple(_open_products(chosen))))
-    others, _ = _use([(part, Rest(budget.limits, part.namespace, part.team)) for part in parts], claims)
-    return Measured(tuple(uses), others, tuple(claims.findings.values()))
+        uses.append(LimitUse(limit, *_use(chosen, claims), tuple(_open_products(chosen)), cluster))
+    others, _ = _use([(part, Rest(limits, part.namespace, part.team)) for part in parts], claims)
+    return Measured(tuple(uses), others, tuple(claims.findings.values()), (cluster,))
 
 
 def _resources(root: RootObjects) -> Iterator[tuple[str, Resource]]:

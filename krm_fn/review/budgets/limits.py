@@ -27,6 +27,11 @@ class Limit(NamedTuple):
     gpus: int | None = None
     price: float | None = None
     cost: float | None = None
+    clusters: tuple[str, ...] = ()
+
+    def holds_in(self, cluster: str) -> bool:
+        """True if pods of this cluster count. An empty name is that of a cluster which nobody names."""
+        return not self.clusters or cluster in self.clusters
 
     def has_owner(self, namespace: str, team: str) -> bool:
         """True if the pods of this namespace and team count."""
@@ -83,7 +88,7 @@ def read(resource: Resource) -> Budget:
 def _limit(index: int, entry: Mapping[str, Any]) -> Limit:
     namespaces, teams, products, resources = (tuple(entry.get(name) or ()) for name in ("namespaces", "teams", "products", "resources"))
     amounts = (entry.get("gpus"), entry.get("pricePerGpuHour"), entry.get("costPerHour"))
-    return Limit(entry["name"], index, namespaces, teams, products, resources, *amounts)
+    return Limit(entry["name"], index, namespaces, teams, products, resources, *amounts, tuple(entry.get("clusters") or ()))
 
 
 def check(resource: Resource) -> Iterator[Result]:
