@@ -11,7 +11,7 @@ import pytest
 from tests.cli import console
 from tests.repositories import fleet
 from tests.repositories.clones import FUNCTION
-from tests.repositories.test_shapes import APPLICATION
+from tests.repositories.test_shapes import APPLICATION, FLUX
 from tests.review.diff.test_scenario import SCHEMA
 
 BUDGET = "apiVersion: config.dynamo.krm-fn.io/v1alpha1\nkind: DynamoBudget\nmetadata: {name: gpus}\nspec: {budgets: [%s]}\n"
@@ -77,3 +77,13 @@ def test_a_root_that_argo_cd_applies_to_two_clusters_counts_in_both(clone):
     done = console.run("check", "--quiet", *budget(clone, "{name: all, gpus: 4}"))
     assert done.code == 0
     assert [row[1:4] for row in table(done.out)] == [["one", "4", "4"], ["two", "4", "4"], ["(all)", "-", "8"]]
+
+
+def test_a_root_that_argo_cd_and_flux_apply_to_one_cluster_counts_once(clusters):
+    """A cluster has each object once, whoever applies it."""
+    app = APPLICATION.format(name="one", path="clusters/dev/apps/team-b", namespace="team-b")
+    flux = FLUX.format(name="chat", path="./clusters/dev/apps/team-b", kind="GitRepository", more="")
+    clusters.put({"apps.yaml": f"{app.replace('server: https://kubernetes.default.svc', 'name: dev')}---\n{flux}"}, "pipelines")
+    done = console.run("check", *budget(clusters, "{name: all, clusters: [dev], gpus: 12}"))
+    assert done.err.count("clusters/dev/apps/team-b: built with kustomize") == 2
+    assert table(done.out)[0] == ["all", "dev", "12", "12", "12", "12"]

@@ -118,6 +118,15 @@ def measure(budget: Budget, roots: Sequence[RootObjects]) -> Measured:
     )
 
 
+def _once(roots: Sequence[RootObjects]) -> Iterator[RootObjects]:
+    """Yields the roots of one cluster without the objects that a root before applies, too: a cluster has each object once."""
+    known: set[tuple[ObjectKey, bool, bool]] = set()
+    for root in roots:
+        states = {change.key: (change.key, change.old is None, change.new is None) for change in root.changes}
+        yield root._replace(changes=tuple(change for change in root.changes if states[change.key] not in known))
+        known.update(states.values())
+
+
 def _has_gpus(measured: Measured) -> bool:
     return any(measured.others) or any(any(use.gpus) for use in measured.uses)
 
@@ -130,7 +139,7 @@ def total(parts: Iterable[Gpus]) -> Gpus:
 def _of_cluster(budget: Budget, cluster: str, roots: Sequence[RootObjects]) -> Measured:
     """Returns the use of the limits that hold in a cluster."""
     limits = [limit for limit in budget.limits if limit.holds_in(cluster)]
-    parts = [part for root in roots for part in _parts(root, budget.team_label)]
+    parts = [part for root in (_once(roots) if cluster else roots) for part in _parts(root, budget.team_label)]
     claims = _Claims(device_claims.read((namespace, resource) for root in roots for namespace, resource in _resources(root)))
     uses = []
     for limit in limits:
