@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from krm_fn import report, results
 from krm_fn.arguments import flag_tables
@@ -66,18 +66,29 @@ def _step(
     parts: Sequence[FleetPart], states: Sequence[RenderedState], routes: FleetRoutes, step: UpgradeStep
 ) -> tuple[StepPlan, list[RenderedState]]:
     """Plans one step. Returns it with the states after it."""
-    after, step_parts = list[RenderedState](), list[StepPart]()
+    after, step_parts, findings = list[RenderedState](), list[StepPart](), list[Result]()
     for index, part in enumerate(parts):
         moved = restart_causes.moved(part, step, routes.numbers(index, part, step, states[index].failed))
         new = rendered_state.render(moved.new.resources, moved.new.config) if moved.edits else states[index]
-        versions = {number: routes.versions((index, number), step) for number in {*moved.edits, *routes.on_route(index, step)}}
+        failed = [number for number in routes.on_route(index, step) if part.key(part.resources[number]) in states[index].failed]
+        versions = {number: routes.versions((index, number), step) for number in {*moved.edits, *failed}}
+        findings += _held(part, {*routes.on_route(index, step)} - versions.keys(), failed)
         known = {number: pair for number, pair in versions.items() if pair}
         step_parts.append(StepPart(moved, states[index], new, known))
         after.append(new)
     planned = [step_effects.graphs(part, step) for part in step_parts]
     graphs = tuple(graph for upgrades, _ in planned for graph in upgrades)
-    findings = tuple(finding for _, others in planned for finding in others)
-    return StepPlan(step, graphs, tuple(part.moved for part in step_parts), findings), after
+    findings += [finding for _, others in planned for finding in others]
+    return StepPlan(step, graphs, tuple(part.moved for part in step_parts), tuple(findings)), after
+
+
+def _held(part: FleetPart, numbers: Collection[int], failed: Sequence[int]) -> Iterator[Result]:
+    """Yields a finding about each graph that stays, because it shares the configuration with a graph that has errors."""
+    shown = ", ".join(results.ref(part.resources[number]).name for number in failed)
+    for number in sorted(numbers):
+        message = f"the graph shares its configuration with {shown}, which has errors before the upgrade, so it has no plan"
+        fix = "fix what krm-fn check reports, or give the graph a configuration of its own, and plan again"
+        yield results.error("DYN651", f"{message}; {fix}", results.ref(part.resources[number]), ("spec",))
 
 
 def _with_platform(plan: StepPlan, states: Sequence[RenderedState], options: UpgradeOptions) -> StepPlan:

@@ -65,7 +65,7 @@ def applied(resource_edits: ResourceEdits, causes: Collection[Cause] = CAUSES) -
 
 def configured(config: Config, step: UpgradeStep) -> Config:
     """Returns the settings of a render after a step: those of before, with another release if they name one."""
-    return config._replace(behaviour=step.release) if _names_other_release(config, step) else config  # type: ignore[arg-type]
+    return config._replace(behaviour=step.release) if names_other_release(config, step) else config  # type: ignore[arg-type]
 
 
 def _is_edited(resource: Resource) -> bool:
@@ -123,7 +123,7 @@ def _of_pickers(resource: Resource, step: UpgradeStep, of_images: list[FieldEdit
 
 def _of_settings(resource: Resource, config: Config, step: UpgradeStep) -> Iterator[FieldEdit]:
     """Yields the edit of the release that a configuration names, in each form of a configuration."""
-    if not _names_other_release(config, step):
+    if not names_other_release(config, step):
         return
     forms: tuple[Path, ...] = (("metadata", "annotations", f"{labels.SETTINGS}behaviour"),)
     if function_config.is_config(results.ref(resource)):
@@ -136,8 +136,8 @@ def _of_settings(resource: Resource, config: Config, step: UpgradeStep) -> Itera
             yield FieldEdit(path, old, step.release, "release")
 
 
-def _names_other_release(config: Config, step: UpgradeStep) -> bool:
-    """True if the configuration names a release that the step replaces."""
+def names_other_release(config: Config, step: UpgradeStep) -> bool:
+    """Returns true if the configuration names a release that the step replaces. The edit of it moves all graphs that share it."""
     named = [*release_choice.RELEASES]
     if not release_choice.is_pinned(config) or config.behaviour not in named:
         return False

@@ -11,7 +11,7 @@ from krm_fn.kube.types import Resource
 from krm_fn.kube.version import Version
 from krm_fn.records import NamedTuple
 from krm_fn.results import Result
-from krm_fn.review.upgrade import fleet_parts, upgrade_steps
+from krm_fn.review.upgrade import fleet_parts, resource_edits, upgrade_steps
 from krm_fn.review.upgrade.fleet_parts import FleetPart
 from krm_fn.review.upgrade.upgrade_steps import UpgradeStep, Versions
 
@@ -41,9 +41,12 @@ class FleetRoutes(NamedTuple):
         """Returns the numbers of the resources of a part that a step edits.
 
         They are the graphs whose route has the step. With them go all other Dynamo resources of the part, such as requests and adapters.
-        Those in `failed` have no plan, so they stay.
+        Those in `failed` have no plan, so they stay. If the step edits the configuration that they share with the others, all stay.
         """
-        moved = {number for number in self.on_route(index, step) if part.key(part.resources[number]) not in failed}
+        on_route = self.on_route(index, step)
+        moved = {number for number in on_route if part.key(part.resources[number]) not in failed}
+        if len(moved) < len(on_route) and resource_edits.names_other_release(part.config, step):
+            return []
         graphs = {number for number, _ in fleet_parts.graphs(part)}
         others = [number for number, resource in enumerate(part.resources) if number not in graphs and identity.is_dynamo(resource)]
         return sorted((*moved, *(number for number in others if part.key(part.resources[number]) not in failed))) if moved else []

@@ -214,6 +214,17 @@ def test_a_graph_with_errors_has_no_plan_and_the_others_have_one():
     assert {graph.key.name: graph.edits is not None for graph in plan.steps[0].graphs} == {"broken": False, "chat": True}
 
 
+@pytest.mark.parametrize(("settings", "moves"), [({}, True), ({"behaviour": "v1.5"}, False), ({"behaviour": "v1.6"}, True)])
+def test_a_configuration_that_a_graph_with_errors_shares_stays(settings, moves):
+    """A new release in the configuration would move the graph without a plan, too."""
+    broken = {**given.graph({"Worker": tagged("1.5.1", replicas="many")}, name="broken")}
+    plan = planned(broken, pair("1.5.1"), **settings)
+    (step,) = plan.steps
+    assert {graph.key.name for graph in step.graphs if graph.edits} == ({"chat"} if moves else set())
+    assert step.parts[0].old.config == step.parts[0].new.config
+    assert codes([*plan.findings, *step.all_findings]).count("DYN651") == (1 if moves else 2)
+
+
 def test_a_graph_that_the_new_release_refuses_is_named_with_the_reason():
     """Dynamo 0.9 has no frontend sidecars."""
     graph = given.graph({"Worker": tagged("1.5.1", frontendSidecar={"image": "registry.example/dynamo:1.5.1"})})
