@@ -183,6 +183,9 @@ def _inputs(given: Inputs, old: str | None, *, is_plain: bool) -> _CheckInputs:
             inputs.parts.append(_CheckPart(state.sources, before, state.destination.clusters))
             inputs.lines.append(state.line)
         inputs.results.extend((*read.new.results, *read.new.rejected))
+        inputs.results.extend(
+            mixed_versions.check_clusters((state.destination.clusters, state.sources.resources) for state in read.new.roots)
+        )
         inputs = inputs._replace(skipped=inputs.skipped + read.new.skipped, files=inputs.files + read.new.files)
         if not read.new.roots and not results.failed(read.new.results):
             inputs.results.append(path_inputs.nothing(path, read.new))

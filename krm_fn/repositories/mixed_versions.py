@@ -1,8 +1,8 @@
-"""Dynamo resources of both API versions in what one root applies. The definitions in a cluster serve one of the versions."""
+"""Dynamo resources of both API versions in one root or in one cluster. The definitions in a cluster serve one of the versions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from krm_fn import report, results
 from krm_fn.files.reading import Source
@@ -15,7 +15,21 @@ _KINDS = (identity.GRAPH, identity.COMPONENT, identity.REQUEST, identity.ADAPTER
 """The kinds with two versions."""
 
 
-def check(sources: Sequence[Source]) -> Iterator[Result]:
+def check_clusters(roots: Iterable[tuple[Sequence[str], Sequence[Source]]]) -> Iterator[Result]:
+    """Yields a warning for each cluster whose roots have different versions. Each root comes with the clusters to which it is applied.
+
+    A root with both versions is left out: it has a warning of its own.
+    """
+    sources_by_cluster: dict[str, list[Source]] = {}
+    for clusters, sources in roots:
+        if not any(check(sources)):
+            for cluster in clusters:
+                sources_by_cluster.setdefault(cluster, []).extend(sources)
+    for cluster, sources in sorted(sources_by_cluster.items()):
+        yield from check(sources, f"the cluster {report.visible(cluster)}")
+
+
+def check(sources: Sequence[Source], cluster: str = "a cluster") -> Iterator[Result]:
     """Yields a warning that names the first resource of each version, if resources of both versions reach the cluster."""
     first: dict[str, Source] = {}
     for source in sources:
@@ -25,7 +39,7 @@ def check(sources: Sequence[Source]) -> Iterator[Result]:
     if all(version in first for version in _VERSIONS):
         older, newer = (first[version] for version in _VERSIONS)
         message = (
-            f"{_named(older)} is of v1alpha1, and {_named(newer)} of v1beta1, but the definitions of a cluster serve one version, so it "
+            f"{_named(older)} is of v1alpha1, and {_named(newer)} of v1beta1, but the definitions of {cluster} serve one version, so it "
             f"rejects one of them; convert one with `krm-fn convert`"
         )
         yield results.warning("DYN674", message, newer.address, ("apiVersion",), **newer.location(("apiVersion",)))

@@ -430,6 +430,18 @@ def test_both_versions_in_one_build(repository, clone):
     assert "DYN674" not in findings()
 
 
+def test_both_versions_in_two_roots_of_one_cluster(clone):
+    """Roots of different clusters may have different versions, as during an upgrade."""
+    for folder, text in (("eu/search", BETA), ("eu/other", ALPHA.replace("name: search", "name: other")), ("us/search", BETA)):
+        layer = {"namespace": "team", "resources": ["graph.yaml"], "transformers": [RENDER]}
+        clone.put({f"clusters/{folder}/graph.yaml": text, f"clusters/{folder}/kustomization.yaml": yaml.safe_dump(layer)})
+    done = console.run("check")
+    (line,) = [line for line in done.out.splitlines() if "DYN674" in line]
+    assert all(text in line for text in ("the cluster eu", "clusters/eu/search/graph.yaml", "clusters/eu/other/graph.yaml"))
+    clone.put({"clusters/eu/other/graph.yaml": BETA.replace("name: search", "name: other")})
+    assert "DYN674" not in findings()
+
+
 @pytest.mark.parametrize("use", [(), ("--for", "kustomize"), ("--for", "names")], ids=["editor", "kustomize", "names"])
 @pytest.mark.parametrize("folder", ["prod", "base", "schemas", "."])
 def test_our_own_schemas_are_no_resources(repository, clone, use, folder):
