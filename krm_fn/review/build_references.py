@@ -6,6 +6,7 @@ An API server accepts such a reference, and the pods or the autoscaler then wait
 from __future__ import annotations
 
 import difflib
+import itertools
 from collections.abc import Collection, Iterator, Sequence
 
 from krm_fn import results
@@ -21,6 +22,8 @@ from krm_fn.results import Result
 from krm_fn.review import build_index
 
 _HASHED = ("ConfigMap", "Secret")
+_MOST = 500
+"""The largest number of objects with whose names a missing one is compared."""
 _CONFIGURATIONS = "list the file of `krm-fn schema --for names` under configurations of the layer with the"
 
 
@@ -54,7 +57,7 @@ def _check_name(resource: Resource, reference: Reference, key: ObjectKey, built:
     if not objects or reference.name in objects or reference.kind == identity.ADAPTER:
         return
     is_known = kustomize_fields.is_known((key.group, key.kind), reference.path, (reference.group, reference.kind))
-    for name, other in objects.items():
+    for name, other in itertools.islice(objects.items(), _MOST):
         is_generated = ownership.is_marked(other)
         code, reason = _renaming(resource, reference.name, name, other, built.owners) if is_generated or not is_known else ("", "")
         if code:

@@ -21,7 +21,8 @@ from krm_fn.manifests import ownership
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import cluster
 from krm_fn.results import Path, Result
-from krm_fn.review import pods
+from krm_fn.review import selectable_labels
+from krm_fn.review.selectable_labels import LabelIndex, Labelled
 
 _DYNAMO = "nvidia.com/"
 """The prefix of labels that only a render writes on pods."""
@@ -33,17 +34,10 @@ _ADDED = (
     *(labels.PART_OF, labels.MANAGED_BY, labels.TOPOLOGY_PREFIX, "topology.kubernetes.io/", "service.istio.io/", "security.istio.io/"),
 )
 """Labels, or their prefixes, that controllers write on pods. A build does not show their values."""
+_LISTED = 5
+"""The largest number of values in a message."""
 _SHORTEST = 5
 """Words with fewer letters are often similar by accident."""
-
-
-class _Labelled(NamedTuple):
-    """The labels of a pod template or of a Service, with its namespace, its object and the path of its pod spec."""
-
-    namespace: str
-    labels: dict[str, Any]
-    resource: Resource
-    path: Path
 
 
 class _Wanted(NamedTuple):
@@ -61,43 +55,35 @@ def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
     such labels may select pods of another build. `resources` are those after a render.
     """
     default = config.namespace or cluster.NAMESPACE
-    selectable = {"Pod": [*_pods(resources, default)], "Service": [*_services(resources, default)]}
+    indexes = {
+        "Pod": LabelIndex(selectable_labels.of_pods(resources, default)),
+        "Service": LabelIndex(selectable_labels.of_services(resources, default)),
+    }
     for resource in resources:
-        namespace = identity.key(resource, default).namespace
         for selector in () if identity.is_dynamo(resource) else selector_fields.of(resource):
             if selector.template or not ownership.is_marked(resource):  # `finished_builds` compares selectors of generated objects
-                yield from _check(resource, namespace, selector, selectable[selector.field.selects])
+                yield from _check(resource, selector, indexes[selector.field.selects], default)
 
 
-def _pods(resources: Sequence[Resource], default: str) -> Iterator[_Labelled]:
-    for resource in resources:
-        for template in pods.of(resource):
-            yield _Labelled(identity.key(resource, default).namespace, template.labels, resource, template.path)
-
-
-def _services(resources: Sequence[Resource], default: str) -> Iterator[_Labelled]:
-    for resource in resources:
-        if results.ref(resource)[:2] == ("v1", "Service"):
-            yield _Labelled(identity.key(resource, default).namespace, labels.of(resource), resource, ())
-
-
-def _check(resource: Resource, namespace: str, selector: Selector, selectable: Sequence[_Labelled]) -> Iterator[Result]:
-    namespaces = selector.namespaces or (namespace,)
-    near = [item for item in selectable if item.namespace in namespaces or selector_fields.EVERYWHERE in namespaces]
+def _check(resource: Resource, selector: Selector, index: LabelIndex, default: str) -> Iterator[Result]:
+    namespaces = selector.namespaces or (identity.key(resource, default).namespace,)
     wanted, others = _requirements(selector)
-    if not wanted or any(_selects(wanted, others, item) for item in near):
+    if not wanted or _selects_any(wanted, others, index, namespaces):
         return
-    own = [item for item in near if item.resource is resource and item.path == selector.template] if selector.field.is_own else near
-    if (mismatch := _similar(wanted, others, own)) is not None:
+    near = selectable_labels.of_template(resource, selector.template, default) if selector.field.is_own else index.some(namespaces)
+    if (mismatch := _similar(wanted, others, near)) is not None:
         requirement, value = mismatch
         is_certain = not selector.template and _is_renamed(requirement, value, results.ref(resource).name)
         make = results.error if is_certain else results.warning
-        reason = (
-            f"this selector selects no {selector.field.selects} of the build: {requirement.key} is {value}, not {requirement.values[0]}"
+        kind, before = selector.field.selects, requirement.values[0]
+        message = (
+            f"this selector selects no {kind} of the build: {requirement.key} is {value}, not {before}; write {value}, for example with"
         )
-        fix = f"write {value}, for example with a patch in the layer with the function"
-        yield make("DYN670", f"{reason}; {fix}", results.ref(resource), requirement.path, current=requirement.values[0], proposed=value)
-    elif not selector.template and len(selector.path) == len(selector.field.path) and _is_main(selector):
+        path = requirement.path
+        yield make(
+            "DYN670", f"{message} a patch in the layer with the function", results.ref(resource), path, current=before, proposed=value
+        )
+    elif not selector.template and _is_main(selector):
         yield from _unselected(resource, wanted, near)
 
 
@@ -106,17 +92,15 @@ def _is_main(selector: Selector) -> bool:
     return selector_fields.EVERYWHERE not in selector.field.path
 
 
-def _unselected(resource: Resource, wanted: Sequence[_Wanted], near: Sequence[_Labelled]) -> Iterator[Result]:
+def _unselected(resource: Resource, wanted: Sequence[_Wanted], near: Sequence[Labelled]) -> Iterator[Result]:
     """Yields a warning for the name of a graph or a service that no pod of the namespace has in this label."""
-    rendered = [item for item in near if ownership.is_marked(item.resource)]
-    for requirement in wanted if rendered else ():
-        values = {text(item.labels.get(requirement.key)) for item in rendered} - {""}
-        if requirement.key in _IDENTITY and values and values.isdisjoint(requirement.values):
-            known = f"the pods have {', '.join(sorted(values))}" if values else "no pod has this label"
-            message = (
-                f"this selector selects nothing of the build: {known}; correct the label, or check this object together with its graph"
-            )
-            yield results.warning("DYN670", message, results.ref(resource), requirement.path, current=requirement.values[0])
+    for requirement in wanted:
+        values = sorted({item.labels.get(requirement.key, "") for item in near if item.is_generated} - {""})
+        if requirement.key in _IDENTITY and values and not {*values} & {*requirement.values}:
+            known = ", ".join((*values[:_LISTED], *["..."] * (len(values) > _LISTED)))
+            message = f"this selector selects nothing of the build: the pods have {known}"
+            fix = "correct the label, or check this object together with its graph"
+            yield results.warning("DYN670", f"{message}; {fix}", results.ref(resource), requirement.path, current=requirement.values[0])
             return
 
 
@@ -136,12 +120,19 @@ def _requirements(selector: Selector) -> tuple[list[_Wanted], list[dict[str, Any
     return wanted, others
 
 
-def _selects(wanted: Sequence[_Wanted], others: Sequence[dict[str, Any]], item: _Labelled) -> bool:
-    exact = all(item.labels.get(requirement.key) in requirement.values for requirement in wanted)
-    return exact and selected_labels.matches({"matchExpressions": others}, item.labels)
+def _selects_any(wanted: Sequence[_Wanted], others: Sequence[dict[str, Any]], index: LabelIndex, namespaces: Sequence[str]) -> bool:
+    candidates = min((index.having(namespaces, requirement.key, requirement.values) for requirement in wanted), key=len)
+    return any(
+        all(item.labels.get(requirement.key) in requirement.values for requirement in wanted) and _fulfils(others, item)
+        for item in candidates
+    )
 
 
-def _similar(wanted: Sequence[_Wanted], others: Sequence[dict[str, Any]], near: Sequence[_Labelled]) -> tuple[_Wanted, str] | None:
+def _fulfils(others: Sequence[dict[str, Any]], item: Labelled) -> bool:
+    return selected_labels.matches({"matchExpressions": others}, item.labels)
+
+
+def _similar(wanted: Sequence[_Wanted], others: Sequence[dict[str, Any]], near: Sequence[Labelled]) -> tuple[_Wanted, str] | None:
     """Returns the first label that would have to change, and its new value, so that the selector selects something; None without one.
 
     All labels that differ must be similar. The pods with the fewest such labels count.
@@ -149,9 +140,8 @@ def _similar(wanted: Sequence[_Wanted], others: Sequence[dict[str, Any]], near: 
     best: list[tuple[_Wanted, str]] = []
     for item in near:
         differing = [requirement for requirement in wanted if item.labels.get(requirement.key) not in requirement.values]
-        pairs = [(requirement, text(item.labels.get(requirement.key))) for requirement in differing]
-        is_candidate = selected_labels.matches({"matchExpressions": others}, item.labels) and all(_are_similar(*pair) for pair in pairs)
-        if pairs and is_candidate and (not best or len(pairs) < len(best)):
+        pairs = [(requirement, item.labels.get(requirement.key, "")) for requirement in differing]
+        if pairs and (not best or len(pairs) < len(best)) and all(_are_similar(*pair) for pair in pairs) and _fulfils(others, item):
             best = pairs
     return best[0] if best else None
 

@@ -1,0 +1,84 @@
+"""Selectors of builds that no schema was checked of, and of large builds."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from krm_fn.config import Config
+from krm_fn.review import build_references, build_selectors
+
+
+def pod(name, labels):
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "team", "labels": labels}, "spec": {}}
+
+
+def budget(name, selector):
+    spec = {"selector": selector}
+    return {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": name, "namespace": "team"}, "spec": spec}
+
+
+SELECTORS = [
+    ("a text", "app"),
+    ("labels in a list", {"matchLabels": ["app"]}),
+    ("a label with a number", {"matchLabels": {"app": 3}}),
+    ("expressions of other types", {"matchExpressions": [3, {"key": 4, "operator": "In", "values": "a"}, {"operator": []}]}),
+    ("an unknown operator", {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}),
+]
+
+
+@pytest.mark.parametrize("selector", [row[1] for row in SELECTORS], ids=[row[0] for row in SELECTORS])
+def test_a_selector_of_any_type_is_read(selector):
+    """The check of native objects reports the mistake."""
+    labels = {"app": "chat", "number": 3, "list": []}
+    assert [*build_selectors.check([pod("a", labels), budget("b", selector)], Config())] == []
+
+
+EXPRESSIONS = [
+    # reason, an expression, true if a finding says that the value is mistyped
+    ("one of two values", {"key": "app", "operator": "In", "values": ["other", "worker"]}, False),
+    ("a mistyped value", {"key": "app", "operator": "In", "values": ["wroker"]}, True),
+    ("every value", {"key": "app", "operator": "Exists"}, False),
+    ("no such label", {"key": "app", "operator": "DoesNotExist"}, False),
+    ("another value", {"key": "app", "operator": "NotIn", "values": ["worker"]}, False),
+]
+
+
+@pytest.mark.parametrize(("expression", "is_mistyped"), [row[1:] for row in EXPRESSIONS], ids=[row[0] for row in EXPRESSIONS])
+def test_an_expression(expression, is_mistyped):
+    findings = [*build_selectors.check([pod("a", {"app": "worker"}), budget("b", {"matchExpressions": [expression]})], Config())]
+    assert [(finding.code, finding.proposed) for finding in findings] == ([("DYN670", "worker")] if is_mistyped else [])
+
+
+def selecting(count):
+    """Pods and budgets, each of which selects nothing."""
+    return [
+        *(pod(f"p{n}", {"app": f"x{n}"}) for n in range(count)),
+        *(budget(f"b{n}", {"matchLabels": {"app": f"y{n}"}}) for n in range(count)),
+    ]
+
+
+def referring(count):
+    """Services and routes, each of which names another Service."""
+    metadata = [{"name": f"a{n}", "namespace": "team"} for n in range(count)]
+    services = [{"apiVersion": "v1", "kind": "Service", "metadata": entry, "spec": {}} for entry in metadata]
+    rules = [{"rules": [{"backendRefs": [{"name": f"b{n}"}]}]} for n in range(count)]
+    kind = {"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute"}
+    return [*services, *({**kind, "metadata": entry, "spec": spec} for entry, spec in zip(metadata, rules, strict=True))]
+
+
+CHECKS = [(build_selectors.check, selecting), (build_references.check_names, referring)]
+
+
+@pytest.mark.parametrize(("check", "objects"), CHECKS, ids=["selectors", "names"])
+def test_a_build_of_four_times_the_size_takes_about_four_times_as_long(check, objects):
+    """Everyone who can commit to a repository decides how many objects a build has."""
+
+    def seconds(count):
+        resources = objects(count)
+        start = time.process_time()
+        assert [*check(resources, Config())] == []
+        return time.process_time() - start
+
+    assert seconds(2400) < 8 * min(seconds(600) for _ in range(2))
