@@ -28,9 +28,13 @@ _CONFIGURATIONS = "list the file of `krm-fn schema --for names` under configurat
 
 
 class _Built(NamedTuple):
-    """The objects of a build by name, by group, kind and namespace, and the names of its graphs and other owners of generated objects."""
+    """The objects of a build by name, by group, kind and namespace.
+
+    `generated` are the names of generated objects, and `owners` those of the graphs and other owners of generated objects.
+    """
 
     objects: dict[tuple[str, str, str], dict[str, Resource]]
+    generated: frozenset[str]
     owners: frozenset[str]
 
 
@@ -44,7 +48,8 @@ def check_names(resources: Sequence[Resource], config: Config) -> Iterator[Resul
     for resource in resources:
         key = identity.key(resource, default)
         objects.setdefault((key.group, key.kind, key.namespace), {})[key.name] = resource
-    built = _Built(objects, frozenset(name for resource in resources for name in _owners(resource)))
+    generated = frozenset(results.ref(resource).name for resource in resources if ownership.is_marked(resource))
+    built = _Built(objects, generated, frozenset(name for resource in resources for name in _owners(resource)))
     for resource in resources:
         if not identity.is_dynamo(resource):  # the graph in a build may keep the names with which it was rendered
             for reference in references.of(resource):
@@ -58,7 +63,9 @@ def _check_name(resource: Resource, reference: Reference, key: ObjectKey, built:
         return
     is_known = kustomize_fields.is_known((key.group, key.kind), reference.path, (reference.group, reference.kind))
     for name, other in itertools.islice(objects.items(), _MOST):
-        is_generated = ownership.is_marked(other)
+        is_generated = name in built.generated
+        if not is_generated and reference.name not in name:
+            continue
         code, reason = _renaming(resource, reference.name, name, other, built.owners) if is_generated or not is_known else ("", "")
         if code:
             message = f"{reference.kind} {reference.name} is not in the build, but {name} is, because {reason}"
