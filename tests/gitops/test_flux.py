@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from krm_fn import function_config
+from tests.cli import console
 from tests.gitops import cluster, flux, kustomization
 from tests.platform import reference
 from tests.testbed import programs, server
@@ -100,6 +101,63 @@ def test_substitution_changes_nothing(running):
     running.succeed()
     assert running.objects()["ConfigMap/witness"]["data"] == {"model": "<oops>"}
     assert cluster.changed(before, running.versions()) == {"ConfigMap/witness"}
+
+
+MULTINODE = """\
+apiVersion: nvidia.com/v1alpha1
+kind: DynamoGraphDeployment
+metadata:
+  name: llm-agg
+  annotations: {nvidia.com/dynamo-operator-origin-version: 1.6.1}
+spec:
+  backendFramework: vllm
+  services:
+    Worker:
+      componentType: worker
+      multinode: {nodeCount: 2}
+      resources: {limits: {gpu: "8"}}
+      extraPodSpec:
+        mainContainer:
+          image: nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.6.1
+          command: [python3, -m, dynamo.vllm]
+          args: [--model, Qwen/Qwen3-32B, --tensor-parallel-size, "16"]
+"""
+
+
+def test_the_variables_of_pods_stay(app):
+    """The container that waits for a leader reads `${LWS_LEADER_ADDRESS}`. render.sh tells Flux to replace nothing in its object."""
+    (app.folder / "graph.yaml").write_text(MULTINODE)
+    app.render()
+    metadata = {"name": "witness", "namespace": app.namespace}
+    witness = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"host": "<${LWS_LEADER_ADDRESS}>"}}
+    (app.rendered / "witness.yaml").write_text(json.dumps(witness))
+    app.deploy(postBuild={"substitute": {"LWS_LEADER_ADDRESS": "oops"}})
+    app.publish()
+    server.eventually(lambda: {"ConfigMap/witness", "LeaderWorkerSet/llm-agg-worker-0"} <= app.objects().keys())
+    objects = app.objects()
+    assert objects["ConfigMap/witness"]["data"] == {"host": "<oops>"}
+    worker = json.dumps(objects["LeaderWorkerSet/llm-agg-worker-0"]["spec"])
+    assert ("${LWS_LEADER_ADDRESS}" in worker, "oops" in worker) == (True, False)
+
+
+def test_flux_rejects_a_folder_with_the_function(app, monkeypatch):
+    """What `krm-fn check` reports before a commit is what Flux says after it."""
+    app.deploy()
+    revision = app.controller.publish(app.namespace, app.folder)
+    condition = app.controller.wait(app.namespace, "False", revision)
+    assert "plugin" in condition["message"]
+    (app.folder.parent / "apps.yaml").write_text(FOLDER)
+    monkeypatch.chdir(app.folder.parent)
+    done = console.run("check")
+    assert (done.code, "error DYN722 spec.path: Flux runs no functions" in done.out) == (1, True)
+
+
+FOLDER = """\
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: apps, namespace: flux-system}
+spec: {interval: 10m, prune: true, path: ./llm-agg, sourceRef: {kind: GitRepository, name: flux-system}}
+"""
 
 
 def test_a_graph_taken_over_from_the_operator(app):

@@ -12,6 +12,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.support import golden, markdown, truth
 from tests.testbed import programs
@@ -64,8 +65,15 @@ class Repository:
 
     def run(self, script: str, *arguments: str, at: str = ".", **variables: str) -> subprocess.CompletedProcess[str]:
         """Runs a script of examples/flux in a folder of the clone."""
+        return self._run([str(FLUX / script), *arguments], at, variables)
+
+    def shell(self, line: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Runs a line of a job in the root of the clone."""
+        return self._run(["bash", "-euc", line], ".", variables)
+
+    def _run(self, command: list[str], at: str, variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
         environment = {**golden.environment("kustomize"), **variables}
-        command = [str(FLUX / script), *arguments]
+        environment["PATH"] = f"{FLUX}{os.pathsep}{environment['PATH']}"
         return subprocess.run(command, cwd=self.folder / at, env=environment, capture_output=True, text=True, check=False, timeout=300)
 
     def publish(self, source: str, at: str = ".") -> subprocess.CompletedProcess[str]:
@@ -272,14 +280,25 @@ def test_the_loop_of_the_fleet_page_writes_the_folder_that_its_flux_applies(repo
     shutil.copytree(FLEET, repository.folder, dirs_exist_ok=True)
     repository.commit()
     (loop,) = [block for _, block in markdown.fenced((programs.ROOT / "docs" / "fleets.md").read_text(), "sh") if "publish-branch" in block]
-    environment = golden.environment("kustomize")
-    environment["PATH"] = f"{FLUX}{os.pathsep}{environment['PATH']}"
-    done = subprocess.run(["bash", "-euc", loop], cwd=repository.folder, env=environment, capture_output=True, text=True, check=False)
-    assert_published(done)
+    assert_published(repository.shell(loop))
     folders = {posixpath.dirname(name) for name in repository.published()}
     assert folders == {"clusters/canary", "clusters/eu", "clusters/us"}
     _, kustomization = truth.read((FLEET / "flux" / "eu.yaml").read_text())
     assert posixpath.normpath(kustomization["spec"]["path"]) in folders
+
+
+def test_the_steps_of_the_workflow_fit_the_scripts(repository):
+    """examples/flux/workflow.yaml renders every push, and publishes the artifact that the step names. Here is no registry and no flux."""
+    shutil.copytree(FLUX, repository.folder / "examples" / "flux")
+    repository.commit()
+    (job,) = yaml.safe_load((FLUX / "workflow.yaml").read_text())["jobs"].values()
+    render, publish = (step["run"] for step in job["steps"] if "examples/flux/" in step.get("run", ""))
+    done = repository.shell(render)
+    assert_published(done)
+    assert (repository.folder / "rendered" / "manifests.yaml").exists()
+    (line,) = (line for line in publish.splitlines() if "publish-oci.sh" in line)
+    done = repository.shell(line, GITHUB_REPOSITORY="team/fleet")
+    assert "flux: command not found" in done.stderr, done.stderr
 
 
 def test_scripts_may_be_run():
