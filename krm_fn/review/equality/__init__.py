@@ -25,9 +25,9 @@ from krm_fn.review.adopt.verification import Verification
 from krm_fn.review.diff import comparison, diff_report, live_states, rendered_state
 from krm_fn.review.equality.difference_causes import Cause, CauseFinder, GraphStates
 from krm_fn.review.equality.release_evidence import ReleaseEvidence
-from krm_fn.review.live import cluster_export
+from krm_fn.review.live import cluster_export, server_fields
 from krm_fn.schema import object_changes
-from krm_fn.schema.object_changes import ObjectChange
+from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
 _BEHAVIOUR = "behaviour"
 _OPEN = ("unknown", "pending")
@@ -100,8 +100,12 @@ def _compare(adoption: adopt.Adoption, exported: Sequence[Resource]) -> Equality
     old, new = (_without_marks(state.objects, namespace) for state in (states.old, states.new))
     owners = dict(_owners(part.exported))
     only_live = [*dict.fromkeys((*adoption.leftovers, *(key for key, named in owners.items() if named and key not in new)))]
-    changes = [_with_template_fields(change, verification) for change in object_changes.between_states(old, new)]
     live, by_render = ({identity.key(resource, namespace): resource for resource in side} for side in (in_namespace, rendered.objects))
+    natives = _without_marks([server_fields.native(resource) for resource in in_namespace], namespace)
+    changes = [
+        _with_metadata(_with_template_fields(change, verification), natives.get(change.key, {}))
+        for change in object_changes.between_states(old, new)
+    ]
     causes = _causes(adoption, part, owners, _Compared(changes, live, by_render))
     differences = [difference for change in changes for difference in _differences(change, causes)]
     differences += [Difference(key, "", (), "exists", "", causes.of_live_object(key)) for key in only_live]
@@ -144,6 +148,20 @@ def _rendered_owners(resource: Resource) -> list[tuple[str, str]]:
 
 def _text(owners: Sequence[tuple[str, str]]) -> str:
     return "/".join(owners[0]) if owners else ""
+
+
+def _with_metadata(change: ObjectChange, live: Resource) -> ObjectChange:
+    """Returns a change with all labels and annotations that only the live object has, also those that another writer may own."""
+    if change.old is None or change.new is None:
+        return change
+    known, paths_of_fields = mapping(change.new.get("metadata")), {field.path for field in change.fields}
+    fields = [
+        FieldChange(path, value, None, path, path)
+        for name in ("labels", "annotations")
+        for key, value in mapping(live.get("metadata"), name).items()
+        if key not in mapping(known, name) and (path := ("metadata", name, key)) not in paths_of_fields
+    ]
+    return change._replace(fields=(*change.fields, *fields))
 
 
 def _with_template_fields(change: ObjectChange, verification: Verification) -> ObjectChange:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 from krm_fn.kube import identity, labels
 from krm_fn.kube.identity import ObjectKey
@@ -18,6 +19,13 @@ _ACCOUNT = "-k8s-service-discovery"
 """The account of a component without a graph. No cluster allows the name, so such pods never start."""
 _REVISION = (labels.WORKER_HASH, "DYN_NAMESPACE_WORKER_SUFFIX")
 _EXPORT = " -x DYN_NAMESPACE_WORKER_SUFFIX"
+_DEFAULT_DEADLINE = 600
+_DEFAULT_STRATEGY: dict[str, tuple[Any, ...]] = {
+    "type": ("", "RollingUpdate"),
+    "maxUnavailable": (1,),
+    "maxSurge": (0,),
+    "partition": (0,),
+}
 _HANDLERS = ("exec", "grpc", "httpGet", "tcpSocket")
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 
@@ -132,10 +140,28 @@ def _is_component_account(differing: DifferingField) -> bool:
     return differing.owner == identity.COMPONENT and (field.old == _ACCOUNT or is_line or (is_discovery and field.new is None))
 
 
+def _is_deadline(differing: DifferingField) -> bool:
+    """True for a deadline that only the render writes: the live one is missing, or the default of an API server."""
+    is_deadline = _at("Deployment", "spec", "progressDeadlineSeconds")(differing)
+    return is_deadline and differing.field.old in (None, _DEFAULT_DEADLINE)
+
+
+def _is_default_strategy(differing: DifferingField) -> bool:
+    """True for an empty strategy, and for the defaults that LeaderWorkerSet's webhook writes in its place."""
+    field = differing.field
+    return _at("LeaderWorkerSet", "spec", "rolloutStrategy")(differing) and _is_default(f"{field.path[-1]}", field.old)
+
+
+def _is_default(name: str, value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(_is_default(inner, part) for inner, part in value.items())
+    return value in _DEFAULT_STRATEGY.get(name, ())
+
+
 FIELDS = (
     Deviation("retained-claims", _is_retention),
     Deviation("flux-variables", _is_flux_variable),
-    Deviation("progress-deadline", _at("Deployment", "spec", "progressDeadlineSeconds")),
+    Deviation("progress-deadline", _is_deadline),
     Deviation("first-rank", _is_first_rank),
     Deviation("leader-address", _is_leader_address),
     Deviation("worker-revision", _is_revision),
@@ -148,7 +174,7 @@ FIELDS = (
     Deviation("component-selector", _is_component_selector),
     Deviation("component-account", _is_component_account),
     Deviation("account-role", lambda differing: differing.key.kind == "RoleBinding" and differing.field.path[0] == "roleRef"),
-    Deviation("rollout-strategy", _at("LeaderWorkerSet", "spec", "rolloutStrategy")),
+    Deviation("rollout-strategy", _is_default_strategy),
 )
 """The deviations in fields. Their order matters where two tests match."""
 
