@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from krm_fn import report
 from krm_fn.results import Result
@@ -104,7 +104,7 @@ def finding(result: Result) -> str:
 def _objects(content: Report, limit: int) -> str:
     """Returns the details of the objects that fit into a number of characters, and the names of the others.
 
-    Objects that are deleted or created have no fields, so one list names them all, by their kinds.
+    Objects that are deleted or created have no fields, so one line for each effect names them all, by their kinds.
     """
     text, names = _single_objects(content), []
     if len(text) > limit - _NAMES:
@@ -124,19 +124,22 @@ def _objects(content: Report, limit: int) -> str:
 
 def _single_objects(content: Report) -> str:
     """Returns the objects that are deleted or created, to unfold."""
-    groups: dict[tuple[str, str], list[str]] = {}
+    groups: dict[str, dict[str, list[str]]] = {}
     for _, change, _ in content.objects:
         if change.old is None or change.new is None:
-            effect = "created" if change.old is None else "deleted"
-            name = report.visible(f"{change.key.namespace}{'/' if change.key.namespace else ''}{change.key.name}")
-            groups.setdefault((effect, change.key.kind), []).append(name)
+            names = groups.setdefault("created" if change.old is None else "deleted", {}).setdefault(change.key.kind, [])
+            names.append(report.visible(f"{change.key.namespace}{'/' if change.key.namespace else ''}{change.key.name}"))
     if not groups:
         return ""
-    counts = {effect: sum(len(names) for (other, _), names in groups.items() if other == effect) for effect, _ in groups}
+    counts = {effect: sum(map(len, kinds.values())) for effect, kinds in groups.items()}
     title = ", ".join(f"{count} {effect}" for effect, count in counts.items())
-    lines = [f"- {effect}: {plain(kind)} {', '.join(map(code, names))}\n" for (effect, kind), names in groups.items()]
+    lines = [f"- {effect}: {_names_by_kind(kinds)}\n" for effect, kinds in groups.items()]
     noun = "object" if sum(counts.values()) == 1 else "objects"
     return f"<details><summary>{title} {noun}</summary>\n\n{''.join(lines)}\n</details>\n"
+
+
+def _names_by_kind(kinds: Mapping[str, Sequence[str]]) -> str:
+    return "; ".join(f"{plain(kind)} {', '.join(map(code, names))}" for kind, names in kinds.items())
 
 
 def _object(content: Report, number: int, change: ObjectChange, effect: str) -> str:
