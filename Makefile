@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo try test fuzz admission convert-check explain-coverage forecast soak soak-members test-gitops test-upgrades test-running test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet bench-repositories clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags site site-serve test-site tools-site release release-check tools-release test-emulated playground test-playground
+.PHONY: help venv demo try test fuzz admission convert-check explain-coverage forecast company soak soak-members test-gitops test-upgrades test-running test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet bench-repositories clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags site site-serve test-site tools-site release release-check tools-release test-emulated playground test-playground
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -60,6 +60,9 @@ explain-coverage: $(VENV)/dev ## measure krm-fn explain with all examples: origi
 
 forecast: $(VENV)/dev tools ## compare forecasts with a real server: 400 random edits of all native kinds, 200 of workloads with their controllers, 300 rollouts on few GPUs, and the peaks of 60; make test takes fewer
 	KRM_FN_TOOLS=required KRM_FN_UPDATES=400 KRM_FN_EDITS=200 KRM_FN_ROLLOUT_STRIDE=1 KRM_FN_PEAK_STRIDE=1 $(BIN)/python -m pytest tests/review/forecast
+
+company: $(VENV)/dev tools ## judge the reports of diff about all 195 commits of five repositories as teams have them, 20 minutes; make test judges each eighth
+	KRM_FN_TOOLS=required KRM_FN_COMMITS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup tests/company
 
 soak: $(VENV)/dev tools ## run krm-fn sync under random faults and beside a tenant with the largest resources, MINUTES=60 by default; make test does it for half a minute
 	KRM_FN_TOOLS=required KRM_FN_SOAK_SECONDS=$$(( 60 * $(MINUTES) )) $(BIN)/python -m pytest -s tests/sync/test_soak.py

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.gitops import argocd, cluster, flux
-from tests.testbed import programs
+from tests.testbed import control_plane as planes
+from tests.testbed import kubelet, programs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +26,20 @@ def dynamo(control_plane: ControlPlane, controllers: Server) -> ControlPlane:
     for name in ("leaderworkerset", "podcliqueset", "podgroup"):
         cluster.put(control_plane, *cluster.read(programs.ROOT / "tests" / "crds" / f"{name}.yaml"))
     return control_plane
+
+
+@pytest.fixture(scope="session")
+def newer_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """A cluster that serves v1beta1. Its pods are ready a moment after they start, so that a rolling update takes several steps."""
+    needed = planes.Programs(programs.path("etcd"), programs.path("kube-apiserver"), programs.path("kubectl"))
+    with contextlib.ExitStack() as stack:
+        running = stack.enter_context(planes.running(tmp_path_factory.mktemp("v1beta1"), needed))
+        stack.enter_context(planes.controllers(running, programs.path("kube-controller-manager")))
+        stack.enter_context(kubelet.running(running, 0.3))
+        for file in sorted((programs.ROOT / "platform" / "crds-v1beta1").glob("dynamo*.yaml")):
+            cluster.put(running, *cluster.read(file))
+        cluster.put(running, *cluster.read(programs.ROOT / "tests" / "crds" / "leaderworkerset.yaml"))
+        yield running
 
 
 @pytest.fixture(scope="session")

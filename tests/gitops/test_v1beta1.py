@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 
 import pytest
@@ -10,40 +9,26 @@ import yaml
 
 from krm_fn.kube import labels
 from tests.gitops import application, argocd, cluster, flux, kustomization
-from tests.testbed import control_plane as planes
-from tests.testbed import kubelet, programs, server
+from tests.testbed import server
 
 NEWER, GRAPH = "nvidia.com/v1beta1", "DynamoGraphDeployment"
 IMAGE, LATER = "registry.example/dynamo:1.4.0", "registry.example/dynamo:1.4.1"
 WORKERS = 2  # with maxUnavailable at 25 %, no worker may be missing
 
 
-@pytest.fixture(scope="module")
-def plane(tmp_path_factory):
-    """A cluster that serves v1beta1. Its pods are ready a moment after they start, so that a rolling update takes several steps."""
-    needed = planes.Programs(programs.path("etcd"), programs.path("kube-apiserver"), programs.path("kubectl"))
-    with contextlib.ExitStack() as stack:
-        running = stack.enter_context(planes.running(tmp_path_factory.mktemp("v1beta1"), needed))
-        stack.enter_context(planes.controllers(running, programs.path("kube-controller-manager")))
-        stack.enter_context(kubelet.running(running, 0.3))
-        for file in sorted((programs.ROOT / "platform" / "crds-v1beta1").glob("dynamo*.yaml")):
-            cluster.put(running, *cluster.read(file))
-        yield running
-
-
 @pytest.fixture
-def argo_app(plane, tmp_path_factory, tmp_path):
+def argo_app(newer_plane, tmp_path_factory, tmp_path):
     with (
-        argocd.running(plane, tmp_path_factory.mktemp("argo")) as argo,
+        argocd.running(newer_plane, tmp_path_factory.mktemp("argo")) as argo,
         application.made(argo, "newer-argocd", "llm-agg-kustomize", tmp_path) as app,
     ):
         yield prepared(app)
 
 
 @pytest.fixture
-def flux_app(plane, tmp_path_factory, tmp_path):
+def flux_app(newer_plane, tmp_path_factory, tmp_path):
     with (
-        flux.running(plane, tmp_path_factory.mktemp("flux")) as controller,
+        flux.running(newer_plane, tmp_path_factory.mktemp("flux")) as controller,
         kustomization.made(controller, "newer-flux", tmp_path) as app,
     ):
         yield prepared(app)
@@ -133,25 +118,25 @@ def assert_rolls_without_a_gap(app, plane, publish):
     return published
 
 
-def test_argo_cd(argo_app, plane):
+def test_argo_cd(argo_app, newer_plane):
     def healthy(status):
-        serve(argo_app, plane)
+        serve(argo_app, newer_plane)
         return status.get("health", {}).get("status") == "Healthy"
 
     argo_app.repository.commit()
     argo_app.deploy()
     argo_app.wait(healthy)
-    commit = assert_rolls_without_a_gap(argo_app, plane, argo_app.push)
+    commit = assert_rolls_without_a_gap(argo_app, newer_plane, argo_app.push)
     argo_app.wait(lambda status: healthy(status) and application.synced(status, commit))
 
 
-def test_flux(flux_app, plane):
+def test_flux(flux_app, newer_plane):
     def succeeds(revision):
-        serve(flux_app, plane)
+        serve(flux_app, newer_plane)
         return flux_app.controller.says(flux_app.namespace, "True", revision)
 
     flux_app.deploy()
     first = flux_app.release()
     server.eventually(lambda: succeeds(first))
-    second = assert_rolls_without_a_gap(flux_app, plane, flux_app.release)
+    second = assert_rolls_without_a_gap(flux_app, newer_plane, flux_app.release)
     server.eventually(lambda: succeeds(second))
