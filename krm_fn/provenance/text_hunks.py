@@ -10,7 +10,7 @@ from krm_fn.records import NamedTuple
 
 _LARGEST = 4_000_000
 """The largest product of the numbers of lines that are compared line by line. Larger differences are one hunk."""
-_KEY = re.compile(r"\s*(?:-\s+)*(?:\"[^\"]*\"|'[^']*'|[^\s:#'\"{}\[\]][^:#]*)\s*:(?=\s|$)")
+_KEY = re.compile(r"\s*(?:-\s+)*+(?:(?:\"[^\"]*\"|'[^']*')\s*|[^\s:#'\"{}\[\]][^:#]*):(?=\s|$)")
 """The beginning of a line of YAML or JSON, up to the colon behind its key."""
 _ENTRY = re.compile(r"\s*-(\s|$)")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
