@@ -42,7 +42,8 @@ def schema(paths: tuple[str, ...], reader: str, style: str | None) -> None:
     it, a patch replaces these lists. It replaces the schema built into kustomize, so it also includes the kinds of Kubernetes.
 
     The schema for names lists the fields that contain names of other objects. With it, kustomize also adds name prefixes and hashes to
-    these fields. Its paths contain the names of v1alpha1 services: pass the graphs as GRAPH, and print it again when you add a service.
+    these fields, and changes the images of v1alpha1 services. Its paths contain the names of these services: pass the graphs as GRAPH, and
+    print it again when you add a service.
 
     The schemas for diff, explain, images, needs, upgrade and verify describe the output of these commands with --format json.
 

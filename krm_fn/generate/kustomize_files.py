@@ -7,8 +7,8 @@ it too.
 The references are for `configurations` of kustomize, so that prefixes and hashes change them too. A path of kustomize can pass lists, but
 not maps with user-defined keys. A caller must therefore name the services of v1alpha1. In v1beta1, components are a list. There the name of
 a mount without a volume is the name of a claim too, but kustomize cannot distinguish such a mount from others: a pod whose claims get other
-names needs volumes. The references also include the pods of LeaderWorkerSets and PodCliqueSets, which the function generates and kustomize
-does not know, and the scaling adapters in autoscalers.
+names needs volumes. The references are those of `krm_fn.kube.references` that kustomize does not know itself: in pods of all kinds, and in
+routes, monitors and autoscalers. For named services, the file also has the paths of their images, so that `images` reaches them.
 """
 
 from __future__ import annotations

@@ -94,6 +94,36 @@ FIELDS = [
         [],
     ),
     (
+        "a Secret of a file share",
+        "volumes: [{name: v, azureFile: {secretName: hub, shareName: s}}]",
+        "",
+        "Secret",
+        "",
+        "hub",
+        [],
+    ),
+    (
+        "Secrets of a provider",
+        "volumes: [{name: v, csi: {driver: secrets-store.csi.k8s.io, volumeAttributes: {secretProviderClass: hub}}}]",
+        "",
+        "SecretProviderClass",
+        "secrets-store.csi.x-k8s.io",
+        "hub",
+        [],
+    ),
+    (
+        "a volume from a claim",
+        (
+            "volumes: [{name: v, ephemeral: {volumeClaimTemplate: {spec: {dataSource: {kind: PersistentVolumeClaim, name: hub}, "
+            "accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}}}]"
+        ),
+        "",
+        "PersistentVolumeClaim",
+        "",
+        "hub",
+        [],
+    ),
+    (
         "an init container",
         "initContainers: [{name: i, image: 'a:1', envFrom: [{secretRef: {name: hub}}]}]",
         "",
