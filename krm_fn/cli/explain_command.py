@@ -95,7 +95,7 @@ def explain(  # noqa: PLR0913 - one for each option
         raise click.UsageError("--unused reports findings: use it without --object, --field, --from and --format yaml")
     loaded = path_inputs.load(given).with_dynamo()
     roots = [explain_selection.ExplainedRoot(render) for part in loaded.roots for render in part.renders()]
-    loaded.results.extend(path_inputs.without_dynamo(loaded, given))
+    loaded.results.extend([*path_inputs.without_dynamo(loaded, given), *path_inputs.without_graphs(loaded)])
     failed = [item for item in [*loaded.results, *(item for root in roots for item in root.failed)] if item.severity == "error"]
     if failed:
         command_output.write(_findings(failed, loaded, err=True), err=True)

@@ -100,7 +100,7 @@ class _Drawn(NamedTuple):
 def _graphs(given: Inputs) -> _Drawn:
     """Draws the graphs of each root."""
     loaded = path_inputs.load(given).with_dynamo()
-    drawn, about = [], [*loaded.results]
+    drawn, about = [], [*loaded.results, *path_inputs.without_graphs(loaded)]
     for root in loaded.roots:
         for render in root.renders():
             drawn.append((root.name, graph_diagram.diagram(render.sources.values, render.sources.config)))

@@ -13,7 +13,7 @@ import click
 from krm_fn import expand, report, results
 from krm_fn.cli import author_locations, command_options, command_output, finding_formats, path_inputs
 from krm_fn.cli.command_options import Inputs, Policy
-from krm_fn.cli.path_inputs import LoadedRoots
+from krm_fn.cli.path_inputs import LoadedRoots, PathPart
 from krm_fn.files import reading
 from krm_fn.files.sources import Sources
 from krm_fn.results import Result
@@ -92,7 +92,7 @@ def images(  # noqa: PLR0913 - one for each option
         raise click.UsageError("the format kustomize needs digests, from --lock or --resolve")
     image_format = FORMATS[style]
     inputs = path_inputs.load(given._replace(is_built=given.is_built and root is None))
-    uses_by_part = [image_uses.uses(part.values, part.config) for part in inputs.parts]
+    uses_by_part = [_uses(root) for root in inputs.roots]
     uses = [use for part_uses in uses_by_part for use in part_uses]
     about = _errors(inputs, root)
     digests, problems = _digests(uses, lock_file, resolve, is_complete=not results.failed(about))
@@ -114,12 +114,22 @@ def images(  # noqa: PLR0913 - one for each option
     ctx.exit(int(bool(failing)))
 
 
+def _uses(root: PathPart) -> list[ImageUse]:
+    """Returns the uses of images in a part. A build is rendered again with the settings that are on its graphs."""
+    uses = []
+    for render in root.renders():
+        generated = [source.value for source in render.generated or ()]
+        uses += image_uses.uses([*render.sources.values, *generated], render.sources.config)
+    return list(dict.fromkeys(uses))
+
+
 def _errors(inputs: LoadedRoots, root: Path | None) -> list[Result]:
     """The findings about the files, and the errors of the renders, with their locations."""
     findings = list(inputs.results)
-    for part in inputs.parts:
-        errors = [finding for finding in expand.expand(part.values, part.config).results if finding.severity == "error"]
-        findings += reading.locate([*part.results, *errors], part.resources, root)
+    for part in inputs.roots:
+        renders = [expand.expand(render.sources.values, render.sources.config) for render in part.renders()]
+        errors = [finding for render in renders for finding in render.results if finding.severity == "error"]
+        findings += reading.locate([*part.sources.results, *errors], part.sources.resources, root)
     return findings
 
 

@@ -13,9 +13,12 @@ from krm_fn.cli import author_locations, command_options, command_output, findin
 from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.cli.path_inputs import PathPart, RootRender
 from krm_fn.files import reading, sources
+from krm_fn.kube import identity
 from krm_fn.results import Result
-from krm_fn.review import required_objects, requirement_states
+from krm_fn.review import required_objects, requirement_states, secret_sources
+from krm_fn.review.diff import rendered_state
 from krm_fn.review.field_authors import FieldAuthor, FieldLocation
+from krm_fn.review.required_objects import Requirement
 from krm_fn.review.requirement_states import ExportedKeys, RequiredObject, State
 
 _STYLES = ("json", "text")
@@ -99,14 +102,33 @@ def _errors(part: PathPart, root: Path | None) -> list[Result]:
 
 def _needs(render: RootRender, exported: ExportedKeys | None, root: Path | None, *, is_named: bool) -> _Needs:
     loaded = render.sources
-    requirements = required_objects.of_render(loaded.values, loaded.config)
-    kinds = required_objects.definitions(expand.expand(loaded.values, loaded.config).resources)
+    requirements = _requirements(render)
+    rendered = expand.expand(loaded.values, loaded.config).resources
+    kinds = required_objects.definitions([*(source.value for source in render.generated or ()), *rendered])
     return _Needs(
         render.name if is_named else "",
         requirement_states.grouped(requirements, exported),
         [(*kind, requirement_states.definition_state(*kind, exported)) for kind in kinds],
         author_locations.find((requirement.author for requirement in requirements), loaded, root),
     )
+
+
+def _requirements(render: RootRender) -> list[Requirement]:
+    """Returns what the objects of a render need. Those of a build are as its last layer left them, for example with other names."""
+    loaded, namespace = render.sources, rendered_state.default_namespace(render.sources.config)
+    requirements = required_objects.of_render(loaded.values, loaded.config)
+    if render.generated is None:
+        return requirements
+    authors = {(requirement.ref, requirement.path, requirement.key): requirement.author for requirement in requirements}
+    generated = [source.value for source in render.generated]
+    refs = {results.ref(value) for value in generated}
+    provided = {*secret_sources.secrets(loaded.values, namespace)}
+    built = required_objects.of_objects((identity.key(value, namespace), value) for value in (*generated, *loaded.values))
+    return [
+        requirement._replace(author=authors.get((requirement.ref, requirement.path, requirement.key)))
+        for requirement in built
+        if requirement.ref in refs and requirement.key not in provided
+    ]
 
 
 def _exported(path: str) -> ExportedKeys:

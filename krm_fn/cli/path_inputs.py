@@ -34,6 +34,11 @@ from krm_fn.review.upgrade import fleet_parts
 _MOST = 3
 """The largest number of names in one finding."""
 
+_NO_GRAPH = (
+    "the build of {} has the objects of a graph and not the graph, because its configuration sets source: drop, so this command has no "
+    "answer; name the folder of the graph, or set source: local"
+)
+
 
 class RootRender(NamedTuple):
     """The resources of a part that are rendered with one configuration. Those that a build generated are not among them.
@@ -74,7 +79,8 @@ class PathPart(NamedTuple):
         generated = [
             source
             for source in self.sources.resources
-            if not keys.isdisjoint(rendered_state.owner_keys(source.value, identity.key(source.value, namespace).namespace))
+            if (not graphs and ownership.is_generated(source.value))  # source: drop
+            or not keys.isdisjoint(rendered_state.owner_keys(source.value, identity.key(source.value, namespace).namespace))
         ]
         return RootRender(self.name, self.sources._replace(resources=[*graphs, *others], config=config), generated or None)
 
@@ -221,6 +227,17 @@ def without_dynamo(loaded: LoadedRoots, given: Inputs) -> list[Result]:
     """Returns the error about paths that have resources, but none of Dynamo: a command about graphs has no answer then."""
     is_known = results.failed(loaded.results) or any(results.failed(part.results) for part in loaded.parts)
     return [] if is_known or any(is_of_dynamo(source.value) for source in loaded.resources) else [no_resource(given.paths)]
+
+
+def without_graphs(loaded: LoadedRoots) -> list[Result]:
+    """Returns an error for each build with generated objects and without a Dynamo resource, for commands that look at the graphs."""
+    return [
+        results.error("DYN743", _NO_GRAPH.format(report.visible(root.name)))
+        for root in loaded.roots
+        if root.is_built
+        and any(ownership.is_generated(value) for value in root.sources.values)
+        and not any(map(rendered_state.is_expanded, root.sources.values))
+    ]
 
 
 def no_resource(paths: Iterable[str], reason: str = "") -> Result:

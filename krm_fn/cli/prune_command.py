@@ -9,10 +9,11 @@ from pathlib import Path
 import click
 
 from krm_fn import results
-from krm_fn.cli import command_options, command_output, finding_formats
+from krm_fn.cli import command_options, command_output, finding_formats, repository_states
 from krm_fn.cli.command_options import Inputs
 from krm_fn.files import pruning, reading
 from krm_fn.files.reading import Source
+from krm_fn.repositories.states import RootState
 
 
 @click.command()
@@ -23,11 +24,12 @@ def prune(ctx: click.Context, *, given: Inputs, dry_run: bool) -> None:
     """Remove generated objects whose graph is gone.
 
     PATH is a file or a folder, for example a kpt package after a graph in it was renamed or removed. The default is the current folder.
-    krm-fn builds nothing, because it changes files. It removes the objects that
+    krm-fn reads the files as they are, because it changes them. It removes the objects that
     carry both of its marks, the label and the annotation of the owner, if none of their owners is among the files. It removes no other
     object and no Dynamo resource that you wrote, and lists what it removes.
 
-    krm-fn removes nothing if a file cannot be read, or if the files have no Dynamo resource: then the owners may be elsewhere.
+    An object that a Kustomization of the folder renders stays. krm-fn removes nothing if a file cannot be read, if a Kustomization cannot
+    be built, or if the files have no Dynamo resource: then the owners may be elsewhere.
 
     Exit codes: 0 no errors; 1 errors; 2 wrong usage.
 
@@ -38,8 +40,13 @@ def prune(ctx: click.Context, *, given: Inputs, dry_run: bool) -> None:
     if reading.STDIN in given.paths:
         raise click.UsageError("krm-fn prune reads files and folders, not stdin")
     loaded = given.load()
-    orphans = pruning.find(loaded.resources, loaded.default_namespace)
+    builds = [root for path in repository_states.folders(given._replace(is_built=True)) for root in _builds(path, given)]
+    built = [source for root in builds for source in root.sources.resources]
+    orphans = pruning.find(loaded.resources, loaded.default_namespace, built)
     errors = [finding for finding in loaded.located(()) if finding.severity == "error"]
+    if orphans.files:
+        unbuilt = [finding for root in builds if not root.is_known for finding in root.sources.results]
+        errors += [finding for finding in unbuilt if finding.severity == "error"]
     if orphans.files and not orphans.graphs:
         message = "no Dynamo resource is among the files, so the owners of these objects may be elsewhere; name the folder with the graphs"
         errors.append(results.error("DYN066", message, file=next(iter(orphans.files))))
@@ -55,6 +62,11 @@ def prune(ctx: click.Context, *, given: Inputs, dry_run: bool) -> None:
             command_output.print_line(f"{'would remove' if dry_run else 'removed'} {_name(source)} from {file}")
     if not orphans.files:
         command_output.print_line("every generated object has its owner; nothing to remove", err=True)
+
+
+def _builds(path: str, given: Inputs) -> list[RootState]:
+    """Returns the Kustomizations of a folder. kpt renders in place, so the objects of a package are in its files."""
+    return [root for root in repository_states.read(path, given, None).new.roots if root.root.kind == "kustomize"]
 
 
 def _text(file: str, objects: Sequence[Source]) -> str:

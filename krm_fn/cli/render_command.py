@@ -18,6 +18,7 @@ from krm_fn.cli.path_inputs import LoadedRoots, PathPart
 from krm_fn.files import reading, writing
 from krm_fn.kube import apply_order, identity, labels
 from krm_fn.kube.types import Resource
+from krm_fn.manifests import ownership
 from krm_fn.repositories import committed
 from krm_fn.repositories.states import RootState
 from krm_fn.results import Result
@@ -122,7 +123,7 @@ def _render(root: PathPart) -> _Rendered:
     loaded, namespace = root.sources, rendered_state.default_namespace(root.sources.config)
     built = rendered_state.built_keys(loaded.values, loaded.config) if root.is_built else frozenset()
     keyed = [(identity.key(value, namespace), value) for value in loaded.values]
-    finished = [value for key, value in keyed if key in built or not built.isdisjoint(rendered_state.owner_keys(value, key.namespace))]
+    finished = [value for key, value in keyed if key in built or (root.is_built and ownership.is_generated(value))]
     finished_ids = {id(value) for value in finished}
     expansion = expand.expand([value for value in loaded.values if id(value) not in finished_ids], loaded.config)
     applied = [resource for resource in (*expansion.resources, *finished) if not labels.is_local(resource)]

@@ -22,11 +22,24 @@ class Orphans(NamedTuple):
     graphs: int
 
 
-def find(sources: Sequence[Source], namespace: str) -> Orphans:
-    """Returns the generated objects all of whose owners are missing. `namespace` is that of resources without one."""
+def find(sources: Sequence[Source], namespace: str, built: Sequence[Source] = ()) -> Orphans:
+    """Returns the generated objects all of whose owners are missing. `namespace` is that of resources without one.
+
+    `built` are the resources of builds in the same folder: an object that a build makes, and not only lists, stays in its committed render.
+    """
     written = ownership.written([source.value for source in sources])
     present = ownership.owners_among(written, namespace)
-    orphans = [source for source in sources if ownership.is_generated(source.value) and not _has_owner(source, present, namespace)]
+    files: dict[identity.ObjectKey, set[str]] = {}
+    for source in built:
+        if ownership.is_generated(source.value):
+            files.setdefault(identity.key(source.value, namespace), set()).add(source.file)
+    orphans = [
+        source
+        for source in sources
+        if ownership.is_generated(source.value)
+        and not _has_owner(source, present, namespace)
+        and not files.get(identity.key(source.value, namespace), set()) - {source.file}
+    ]
     by_file = groupby(sorted(orphans, key=lambda source: source.file), key=lambda source: source.file)
     return Orphans({file: list(group) for file, group in by_file}, len(present))
 

@@ -204,6 +204,14 @@ def test_the_settings_of_a_build_are_those_of_its_function(repository):
     assert '.value: "nats://nats:4222"\n    config' in done.out
 
 
+def test_the_images_of_a_build_are_those_of_its_objects(repository):
+    """With the default settings, the same graph would have Deployments."""
+    repository.edit("one/prod/render.yaml", "metadata:\n", "spec: {orchestrator: grove}\nmetadata:\n")
+    out = run("images", "one").out
+    assert "PodCliqueSet prod/chat" in out
+    assert "Deployment" not in out
+
+
 def test_needs_and_graph_name_the_root(repository):
     rows = [line.split()[:2] for line in run("needs", "four").out.splitlines()]
     assert rows == [["ROOT", "KIND"], *([f"four/{name}", "CustomResourceDefinition"] for name in "abcd")]
@@ -332,3 +340,47 @@ def test_a_kpt_package_is_rendered(repository, kpt):
         done = run(verb, "package")
         assert (verb, done.code) == (verb, 0)
         assert "package: rendered with kpt" in done.err
+
+
+def dropped(repository):
+    """An overlay whose build has the objects and not the graph, with its committed render."""
+    text = FUNCTION.replace("metadata:\n", "spec: {source: drop}\nmetadata:\n", 1)
+    repository.put({"render.yaml": text}, "one/prod").edit("one/prod/kustomization.yaml", "namespace:", "namePrefix: eu-\nnamespace:")
+    return repository.save("rendered/objects.yaml", *BUILD, "one/prod")
+
+
+def test_a_committed_render_of_a_build_is_not_pruned(repository):
+    """The owner of its objects has its final name in the build only."""
+    before = (dropped(repository).folder / "rendered/objects.yaml").read_text()
+    done = console.run("prune", "one", "rendered")
+    assert (done.code, done.out, "nothing to remove" in done.err) == (0, "", True)
+    repository.edit("one/prod/kustomization.yaml", "namePrefix: eu-", "namePrefix: us-")
+    assert "would remove Deployment prod/eu-chat-worker" in console.run("prune", "--dry-run", "one", "rendered").out
+    repository.edit("one/prod/kustomization.yaml", "../base", "../none")
+    done = console.run("prune", "one", "rendered")
+    assert (done.code, codes(done)) == (1, ["DYN593"])
+    assert (repository.folder / "rendered/objects.yaml").read_text() == before
+
+
+def test_a_build_without_its_graph_is_rendered_and_not_explained(repository):
+    dropped(repository)
+    built = documents(repository.shell(*BUILD, "one/prod"))
+    done = run("render", "one/prod")
+    assert (done.code, "DYN053" in done.err) == (0, False)
+    assert sorted(documents(done.out), key=json.dumps) == sorted(built, key=json.dumps)
+    for verb in ("explain", "graph"):
+        assert codes(run(verb, "one/prod"))[-1] == "DYN743", verb
+
+
+def test_needs_are_those_of_the_finished_objects(repository):
+    """A later layer can write another name into the pods, also if the build has no graph."""
+    repository.edit("one/base/graph.yaml", "      replicas: 2\n", "      replicas: 2\n      envFromSecret: token\n")
+    patch = "- {op: replace, path: /spec/template/spec/containers/0/envFrom/0/secretRef/name, value: other}\n"
+    layer = "resources: [../prod]\npatches: [{target: {kind: Deployment, name: chat-worker}, path: patch.yaml}]\n"
+    repository.put({"kustomization.yaml": layer, "patch.yaml": patch}, "one/layer")
+    done = run("needs", "one")
+    names = [line.split()[1] for line in done.out.splitlines()[1:]]
+    assert "prod/other" in names, done.err
+    assert "prod/token" not in names
+    repository.edit("one/prod/render.yaml", "metadata:\n", "spec: {source: drop}\nmetadata:\n")
+    assert "prod/other" in run("needs", "one").out
