@@ -12,14 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from krm_fn.files import reading, selection
+from krm_fn.files import patch_fields, reading, selection
 from krm_fn.files.reading import Source
 from krm_fn.krm import origin
 from krm_fn.kube import paths
 from krm_fn.results import Path as FieldPath
 
 _RESOURCES = ("resources", "bases", "components", "patches", "patchesStrategicMerge", "generators", "transformers")
-_TAGS = (("newTag", ":"), ("digest", "@"))
 
 
 class BuildSources(NamedTuple):
@@ -130,8 +129,5 @@ def _present(source: Source, path: FieldPath) -> FieldPath:
 
 def _of_image(kustomizations: Iterable[Source], value: Any) -> Iterator[tuple[Source, FieldPath]]:
     """Yields the line in `images` of a kustomization that gave an image its tag or digest."""
-    for source in kustomizations if isinstance(value, str) else ():
-        for index, image in enumerate(source.value.get("images") or ()):
-            for field, mark in _TAGS if isinstance(image, dict) else ():
-                if image.get(field) and value == f"{image.get('newName') or image.get('name')}{mark}{image[field]}":
-                    yield source, ("images", index, field)
+    for source in kustomizations:
+        yield from ((source, path) for path in patch_fields.images(source.value, value))

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from krm_fn import results
+from krm_fn.files import patch_fields
 from krm_fn.krm import envelope, origin
 from krm_fn.kube import paths
 from krm_fn.results import Ref, Result
@@ -84,10 +85,9 @@ def field_locations(fields: Iterable[tuple[Source, results.Path]]) -> list[dict[
 
 def written(source: Source, path: results.Path) -> tuple[Source, results.Path]:
     """Returns the document that has a field, and the path there: a patch with the same value, or the source itself."""
-    value = paths.at(source.value, path) if source.patches and path else None
-    for patch in source.patches if value is not None else ():
-        patched = paths.by_names(path, source.value, patch.value)
-        if paths.at(patch.value, patched) == value:
+    for patch in source.patches if path else ():
+        patched = patch_fields.find(patch.value, source.value, path)
+        if patched is not None:
             return patch, patched
     return source, path if source.unbuilt is None else paths.by_names(path, source.value, source.unbuilt)
 

@@ -18,7 +18,7 @@ from krm_fn.repositories.kustomizations import Closure
 from krm_fn.repositories.private_programs import Programs
 from krm_fn.repositories.roots import Root
 from krm_fn.repositories.tree import KPTFILE, Tree, entries, text_of
-from krm_fn.results import Result
+from krm_fn.results import Path, Result
 from krm_fn.yamlio import emitter
 
 _KUSTOMIZE, _KUBECTL, _KPT = "kustomize", "kubectl", "kpt"
@@ -109,11 +109,40 @@ def _located(tree: Tree, root: Root, closure: Closure, source: Source, *, keep_o
 
 
 def _patches(tree: Tree, closure: Closure, document: Source) -> Iterator[Source]:
-    """Yields the documents of a build that patch another one: those of the same kind and name."""
+    """Yields the parts of a build that patch a document: patches in files and in Kustomizations, and Kustomizations with images.
+
+    Those of the root are the last ones that a build applies, so they are first.
+    """
+    for folder, kustomization in closure.folders.items():
+        for patch in _of_kustomization(tree, folder, kustomization):
+            if isinstance(patch.value, list) or _is_same(patch, document):
+                yield patch
+        if entries(kustomization.value, "images"):
+            yield kustomization
     for name in sorted(closure.files):
         for source in tree.read(name).sources:
             if source is not document and _is_same(source, document):
                 yield source
+
+
+def _of_kustomization(tree: Tree, folder: str, kustomization: Source) -> Iterator[Source]:
+    """Yields the patches that a Kustomization names or has in its text."""
+    for field_name in ("patches", "patchesJson6902", "patchesStrategicMerge"):
+        for number, entry in enumerate(entries(kustomization.value, field_name)):
+            inline = entry if isinstance(entry, str) else text_of(entry, "patch")
+            name = posixpath.normpath(posixpath.join(folder, text_of(entry, "path"))) if text_of(entry, "path") else ""
+            if "\n" in inline.strip():
+                step = () if isinstance(entry, str) else ("patch",)
+                yield from _inline(kustomization, (field_name, number, *step), inline)
+            elif name and tree.is_file(name):
+                yield from (source for source in tree.read(name).sources if isinstance(source.value, list))
+
+
+def _inline(kustomization: Source, path: Path, text: str) -> Iterator[Source]:
+    """Yields the documents of a patch in the text of a Kustomization, each at its lines there."""
+    line = kustomization.location(path)["line"]
+    for source in reading.parse(text.encode("utf-8", "surrogateescape"), kustomization.file).sources:
+        yield source._replace(line=line + source.line, document=kustomization.document)
 
 
 def _is_same(source: Source, document: Source) -> bool:
