@@ -281,10 +281,10 @@ def _parallel_workloads(pairs: Sequence[tuple[ObjectChange, KindForecast]]) -> I
         for service in part.services if part.rollouts and change.new is None else ():
             removed.setdefault(service[:2], []).append(change.key.name)
     for change, part in pairs:
-        for service in part.services if part.rollouts and change.old is None else ():
-            if names := removed.get(service[:2]):
-                message = f"it runs beside {', '.join(names)} until that is pruned, and both hold GPUs until then"
-                yield results.info("DYN537", f"{message}; prune soon, or make room for both", results.ref(change.new or {}))
+        graphs = dict.fromkeys(service[:2] for service in part.services) if part.rollouts and change.old is None else ()
+        if names := [*dict.fromkeys(name for graph in graphs for name in removed.get(graph, ()))]:
+            message = f"it runs beside {', '.join(names)} until that is pruned, and both hold GPUs until then"
+            yield results.info("DYN537", f"{message}; prune soon, or make room for both", results.ref(change.new or {}))
 
 
 def _stuck(change: ObjectChange, stuck_rollouts: Sequence[Rollout], free: int) -> Result:

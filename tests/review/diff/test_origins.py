@@ -299,3 +299,14 @@ def test_graphs_that_a_change_adds_or_removes_are_objects_too(old, new, expected
     }
     assert graphs == expected
     assert expand.expand(old.inputs, old.config).resources
+
+
+def test_an_object_with_several_services_beside_a_removed_one_is_noted_once(tmp_path):
+    """Under Grove, one object has the pods of all services."""
+    settings = SETTINGS.replace("natsAddress: nats://a:4222\n  workerHash: names", "orchestrator: grove")
+    states = {name: {"graph.yaml": GRAPH + DECODE, "render.yaml": settings} for name in ("old", "new")}
+    states["new"]["render.yaml"] = replaced(settings, ("orchestrator: grove", "orchestrator: deployment"))
+    out = console.run("diff", "--old", written(tmp_path / "old", states["new"]), written(tmp_path / "new", states["old"])).out
+    notes = [line for line in out.splitlines() if "DYN537" in line]
+    assert len(notes) == 1
+    assert "chat-frontend, chat-worker, chat-decode" in notes[0]
