@@ -83,7 +83,7 @@ def _blocks(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, 
 
 
 def parts(hunk: Hunk, pair: TextPair) -> list[Hunk]:
-    """Returns the smaller hunks of a hunk: lines with the same key change each other, and other lines are added or removed as blocks.
+    """Returns the smaller hunks of a hunk: lines with the same key, or as many as before, change each other; others are blocks.
 
     A text that only one state has is one hunk, because a part of a resource is no resource. So is a last line without a line break.
     """
@@ -93,7 +93,7 @@ def parts(hunk: Hunk, pair: TextPair) -> list[Hunk]:
     matcher = difflib.SequenceMatcher(None, [*map(_key, old)], [*map(_key, new)], autojunk=False)
     smaller: list[Hunk] = []
     for kind, a, b, c, d in matcher.get_opcodes():
-        if kind == "equal":
+        if kind == "equal" or (kind == "replace" and b - a == d - c):
             smaller += [_below(hunk, at, at + 1, c + at - a, c + at - a + 1) for at in range(a, b) if old[at] != new[c + at - a]]
         elif kind == "replace":
             smaller.append(_below(hunk, a, b, c, d))
