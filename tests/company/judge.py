@@ -98,15 +98,22 @@ def effects(old: Mapping[Key, Object], new: Mapping[Key, Object]) -> Effects:
 
 
 def total(old: Mapping[str, Mapping[Key, Object]], new: Mapping[str, Mapping[Key, Object]]) -> Effects:
-    """Returns the effects of a change of roots by their folders. A folder that was moved is paired with the one that has its objects."""
-    pairs = [(old.get(folder, {}), new.get(folder, {})) for folder in old.keys() & new.keys()]
+    """Returns the effects of a change of roots by their folders.
+
+    A folder that was moved is paired with the one that has its objects, unless `clusters/NAME` says that they are of different clusters.
+    """
+    pairs = [(old[folder], new[folder]) for folder in old.keys() & new.keys()]
     added = {folder: new[folder] for folder in new.keys() - old.keys()}
     for folder in old.keys() - new.keys():
-        moved = next((name for name, objects in added.items() if objects.keys() & old[folder].keys()), "")
-        pairs.append((old[folder], added.pop(moved, {})))
+        candidates = (name for name, objects in added.items() if _cluster(name) == _cluster(folder) and objects.keys() & old[folder].keys())
+        pairs.append((old[folder], added.pop(next(candidates, ""), {})))
     pairs += [({}, objects) for objects in added.values()]
     parts = [effects(*pair) for pair in pairs]
     return Effects(*(frozenset(key for part in parts for key in part[index]) for index in range(len(Effects._fields))))
+
+
+def _cluster(folder: str) -> str:
+    return folder.partition("clusters/")[2].partition("/")[0]
 
 
 def _templates(resource: Object) -> list[Any]:
