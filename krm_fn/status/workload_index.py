@@ -13,8 +13,7 @@ from krm_fn.kube.types import Resource
 from krm_fn.status import device_index, replica_status
 from krm_fn.status.cached_object import CachedObject
 from krm_fn.status.device_index import DeviceIndex
-from krm_fn.status.replica_status import ReplicaStatus, TemplateStatus
-from krm_fn.status.workload_family import WorkloadFamily
+from krm_fn.status.replica_status import ReplicaStatus, TemplateStatus, WorkloadFamily
 
 _CLIQUE_SET = ("grove.io", "PodCliqueSet")
 _READ = 10_000

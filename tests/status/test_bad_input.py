@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from krm_fn.kube import labels
 from krm_fn.status import SyncFeatures, cached_object, conditions, graph_status, replica_status
-from krm_fn.status.workload_family import WorkloadFamily
+from krm_fn.status.replica_status import WorkloadFamily
 from krm_fn.status.workload_index import WorkloadIndex
 from tests.status import given
 from tests.support.strategies import JSON

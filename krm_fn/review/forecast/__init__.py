@@ -19,6 +19,7 @@ from krm_fn.review.forecast import (
     object_rules,
     podcliquesets,
     rollouts,
+    simulation,
 )
 from krm_fn.review.forecast.claimed_gpus import StateDevices
 from krm_fn.review.forecast.object_rules import ClusterState, Effect, KindForecast
@@ -117,7 +118,7 @@ def forecast(
     if nodes is not None:
         free_nodes, placed = rollouts.place(together, nodes, pods)
         free = free_nodes.free()
-        stuck = iter(rollouts.simulate(placed, free_nodes).stuck)
+        stuck = iter(simulation.simulate(placed, free_nodes).stuck)
     devices = claimed_gpus.read(changes)
     outcomes = tuple(_outcome(change, part, stuck, free, devices) for change, part in zip(changes, parts, strict=True))
     gpus = _gpus_with_claims([(change.key.namespace, part.rollouts) for change, part in zip(changes, parts, strict=True)], devices)
@@ -126,7 +127,7 @@ def forecast(
     findings = (*_findings_of_all(changes, parts), *_node_findings(nodes, gpus.peak))
     deleted, created = tuple(service for service in before if service not in services), tuple(s for s in services if s not in before)
     return Forecast(
-        outcomes, gpus, services, _restarting(changes, parts), rollouts.needed(together), free, findings, deleted=deleted, created=created
+        outcomes, gpus, services, _restarting(changes, parts), simulation.needed(together), free, findings, deleted=deleted, created=created
     )
 
 
@@ -204,7 +205,7 @@ def total_gpus(parallel: Sequence[Rollout]) -> Gpus:
     old = sum(rollouts.gpus(rollout.old_demands) * rollout.old_units for rollout in parallel)
     new = sum(rollouts.gpus(rollout.new_demands if rollout.replaces else rollout.old_demands) * rollout.new_units for rollout in parallel)
     interrupted = sum(rollouts.gpus(rollout.old_demands) * _interrupted_units(rollout) for rollout in parallel)
-    return Gpus(old, rollouts.peak(parallel), new, interrupted)
+    return Gpus(old, simulation.peak(parallel), new, interrupted)
 
 
 def _interrupted_units(rollout: Rollout) -> int:
@@ -300,10 +301,10 @@ def _stuck(change: ObjectChange, stuck_rollouts: Sequence[Rollout], free: int) -
 
 def _advice(change: ObjectChange, stuck_rollouts: Sequence[Rollout]) -> str:
     """Advice: a way to end the rollout with fewer GPUs, and its cost."""
-    needed = rollouts.needed(stuck_rollouts)
+    needed = simulation.needed(stuck_rollouts)
     is_deployment = (change.key.group, change.key.kind) == _DEPLOYMENT
     for steps, advice, cost in native_workloads.deployment_choices(stuck_rollouts[0].new_units) if is_deployment else ():
-        fewer = rollouts.needed([rollout._replace(steps=steps) for rollout in stuck_rollouts])
+        fewer = simulation.needed([rollout._replace(steps=steps) for rollout in stuck_rollouts])
         if fewer < needed:
             return f"{advice} ({cost}, enough with {_count(fewer)} free), or make {_count(needed)} free"
     return f"make {_count(needed)} free"

@@ -7,10 +7,7 @@ numbers the controllers of StatefulSets and LeaderWorkerSets (`updateStatefulSet
 from __future__ import annotations
 
 from krm_fn.review.forecast.gpu_capacity import Demand, Nodes, Placement
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from krm_fn.review.forecast.rollouts import Rollout
+from krm_fn.review.forecast.rollouts import Rollout
 
 
 class SimulatedRollout:

@@ -19,7 +19,7 @@ from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
 from krm_fn.results import Result
 from krm_fn.review import forecast
-from krm_fn.review.forecast import Gpus, native_workloads, rollouts
+from krm_fn.review.forecast import Gpus, native_workloads, rollouts, simulation
 from krm_fn.review.forecast.gpu_capacity import Nodes
 from krm_fn.review.forecast.rollouts import Rollout, Service
 
@@ -215,7 +215,7 @@ class _NodesAfter(NamedTuple):
 def _simulated(wave: Iterable[GraphRollouts], nodes: Nodes) -> _NodesAfter:
     """Simulates a wave on a copy of the nodes."""
     after = nodes.copied()
-    result = rollouts.simulate([rollout for entry in wave for rollout in entry.rollouts], after)
+    result = simulation.simulate([rollout for entry in wave for rollout in entry.rollouts], after)
     return _NodesAfter(result.peak, after, result.waited, any(result.stuck))
 
 
@@ -255,7 +255,7 @@ def _alone(graphs: Sequence[GraphRollouts], nodes: Nodes) -> list[GraphRollouts]
 
 def _missing(entry: GraphRollouts, nodes: Nodes) -> int:
     """Returns the GPUs that must become free besides those of the nodes; at least one, because no node has enough for a pod."""
-    return max(rollouts.needed(entry.rollouts) - nodes.free(), 1)
+    return max(simulation.needed(entry.rollouts) - nodes.free(), 1)
 
 
 def _remedies(entry: GraphRollouts) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ A replica status holds all fields of a workload or a pod that the syncer caches.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
@@ -16,10 +17,6 @@ from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
 from krm_fn.results import Path
 from krm_fn.status import SyncFeatures, live_fields
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from krm_fn.status.workload_family import WorkloadFamily
 
 _LONGEST_OWNER = 512
 """Characters. A kind and a name have at most 300, and an object has one owner, except a shared account or Service."""
@@ -117,6 +114,56 @@ class ReplicaStatus(NamedTuple):
     """The resource that it belongs to, as its annotation or its label names it: `DynamoGraphDeployment/chat`."""
     worker: WorkerPod | None = None
     """Set for a pod with the label of a base model, unless it has ended."""
+
+
+class WorkloadFamily:
+    """The objects of one PodCliqueSet of Grove, and the pods of the graph of that name.
+
+    `clique_set` is the PodCliqueSet, and `holder` the object with the pod templates; None without one. A status looks for some of them for
+    each workload, so a search through all of them would take quadratic time.
+    """
+
+    def __init__(self, statuses: Iterable[ReplicaStatus] = ()) -> None:
+        self.statuses = list(statuses)
+        self.clique_set = next((status for status in self.statuses if status.key.kind == "PodCliqueSet"), None)
+        self.holder = next((status for status in self.statuses if status.templates), None)
+        self._cliques: dict[str, list[ReplicaStatus]] = {}
+        self._pods: dict[str, list[ReplicaStatus]] = {}
+        for status in self.statuses:
+            if status.key.kind == "PodClique":
+                self._cliques.setdefault(status.member, []).append(status)
+            elif status.key.kind == "Pod" and status.problem:
+                self._pods.setdefault(status.member, []).append(status)
+        self._templates: dict[str, list[TemplateStatus]] = {}
+        self._served: dict[str, list[TemplateStatus]] = {}
+        self._by_clique: dict[str, TemplateStatus] = {}
+        for template in self.holder.templates if self.holder else ():
+            self._templates.setdefault(template.service, []).append(template)
+            if template.clique:
+                self._by_clique[template.clique] = template
+
+    def cliques(self, group: str) -> Sequence[ReplicaStatus]:
+        """Returns the PodCliques of a scaling group."""
+        return self._cliques.get(group, ())
+
+    def pods_with_problem(self, service: str) -> Sequence[ReplicaStatus]:
+        """Returns the pods of a service that show why they are not ready."""
+        return self._pods.get(service, ())
+
+    def templates(self, service: str) -> list[TemplateStatus]:
+        """Returns the templates from which pods of a service are made."""
+        if service not in self._served:
+            self._served[service] = [*self._templates.get("", ()), *(self._templates.get(service, ()) if service else ())]
+        return self._served[service]
+
+    def template_of(self, clique: ReplicaStatus) -> TemplateStatus | None:
+        """Finds the template of a PodClique. Grove ends the name of a PodClique with the name of the clique; the longest name counts."""
+        _, dash, rest = clique.key.name.partition("-")
+        while dash:
+            if rest in self._by_clique:
+                return self._by_clique[rest]
+            _, dash, rest = rest.partition("-")
+        return None
 
 
 class StatusReader:

@@ -14,11 +14,7 @@ from typing import Any, Literal
 from krm_fn.kube import labels, values
 from krm_fn.kube.types import Resource
 from krm_fn.status import live_fields, replica_status
-from krm_fn.status.replica_status import ReplicaCounts, ReplicaStatus, StatusReader, TemplateStatus
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from krm_fn.status.workload_family import WorkloadFamily
+from krm_fn.status.replica_status import ReplicaCounts, ReplicaStatus, StatusReader, TemplateStatus, WorkloadFamily
 
 _COHERENT = "Coherent"
 _MIN_REPLICAS = 1

@@ -7,7 +7,7 @@ import itertools
 import os
 from typing import Any, NamedTuple
 
-from krm_fn.review.forecast import gpu_capacity, native_workloads, rollouts
+from krm_fn.review.forecast import gpu_capacity, native_workloads, rollouts, simulation
 from tests.testbed import api, server
 
 STRIDE = int(os.environ.get("KRM_FN_ROLLOUT_STRIDE", "11"))  # every eleventh case; `make forecast` takes all
@@ -34,7 +34,7 @@ class Case(NamedTuple):
         return self.replicas * self.old + self.free
 
     def is_stuck(self):
-        return rollouts.simulate([self.rollout()], gpu_capacity.pool({GPU: self.pool})).stuck == (True,)
+        return simulation.simulate([self.rollout()], gpu_capacity.pool({GPU: self.pool})).stuck == (True,)
 
 
 def demand(gpus):
@@ -48,7 +48,7 @@ def cases():
         if surge == unavailable == 0:
             continue  # an API server refuses it
         case = Case(replicas, {"maxSurge": surge, "maxUnavailable": unavailable}, *sizes, 0)
-        least = rollouts.needed([case.rollout()])
+        least = simulation.needed([case.rollout()])
         yield from (case._replace(free=free) for free in sorted({max(least - 1, 0), least}))
 
 

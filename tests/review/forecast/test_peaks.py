@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from krm_fn.review import forecast
-from krm_fn.review.forecast import gpu_capacity, rollouts
+from krm_fn.review.forecast import gpu_capacity, simulation
 from krm_fn.review.forecast.rollouts import Rollout, Steps
 from tests.review.forecast.rolled_services import Controller
 
@@ -42,13 +42,13 @@ PEAKS = [
 
 @pytest.mark.parametrize(("reason", "of_service", "gpus"), PEAKS, ids=[row[0] for row in PEAKS])
 def test_peak(reason, of_service, gpus):
-    assert rollouts.peak([of_service]) == gpus
+    assert simulation.peak([of_service]) == gpus
     assert forecast.total_gpus([of_service]).peak == gpus
 
 
 def test_several_rollouts_may_be_at_their_peaks_together():
     growing, shrinking = rollout(4, 4, 2, 4, Steps(1, 1)), rollout(4, 4, 4, 2, Steps(1, 1))
-    assert rollouts.peak([growing, shrinking]) == 18 + 18
+    assert simulation.peak([growing, shrinking]) == 18 + 18
 
 
 SHAPES = [
@@ -63,13 +63,13 @@ def test_no_order_of_ready_pods_has_another_peak():
     for replicas, steps, old, new in SHAPES:
         states = Controller(replicas, steps).every()
         most = max(old_pods * old + new_pods * new for old_pods, _, new_pods, _ in states)
-        assert rollouts.peak([rollout(replicas, replicas, old, new, steps)]) == most, (replicas, steps, old, new)
+        assert simulation.peak([rollout(replicas, replicas, old, new, steps)]) == most, (replicas, steps, old, new)
 
 
 def test_a_rollout_that_fits_its_peak_never_waits():
     for replicas, steps, old, new in SHAPES:
         of_service = rollout(replicas, replicas, old, new, steps)
-        peak = rollouts.peak([of_service])
-        assert rollouts.simulate([of_service], gpu_capacity.pool({GPU: peak})) == (peak, (False,), False)
+        peak = simulation.peak([of_service])
+        assert simulation.simulate([of_service], gpu_capacity.pool({GPU: peak})) == (peak, (False,), False)
         fewer = max(peak - 1, replicas * old)
-        assert rollouts.simulate([of_service], gpu_capacity.pool({GPU: fewer})).waited is (fewer < peak)
+        assert simulation.simulate([of_service], gpu_capacity.pool({GPU: fewer})).waited is (fewer < peak)

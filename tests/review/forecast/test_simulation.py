@@ -7,7 +7,7 @@ from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from krm_fn.review.forecast import forecast, gpu_capacity, native_workloads, rollouts, simulated_rollout
+from krm_fn.review.forecast import forecast, gpu_capacity, native_workloads, rollouts, simulated_rollout, simulation
 from krm_fn.review.forecast.rollouts import Rollout, Steps
 from tests.review.forecast import given
 from tests.review.forecast.edits import written
@@ -53,21 +53,21 @@ ROLLOUTS = [
 
 @pytest.mark.parametrize(("reason", "one", "peak", "needed"), ROLLOUTS, ids=[row[0] for row in ROLLOUTS])
 def test_rollouts(reason, one, peak, needed):
-    assert rollouts.peak([one]) == peak
-    assert rollouts.needed([one]) == needed
+    assert simulation.peak([one]) == peak
+    assert simulation.needed([one]) == needed
 
 
 def test_a_pruned_object_holds_its_gpus_until_the_others_have_ended():
     old, new = Rollout(1, 0, size(2), size(2), replaces=False, pruned=True), Rollout(0, 1, size(2), size(2), replaces=False)
-    assert rollouts.peak([old, new]) == 4
-    assert rollouts.simulate([old, new], gpu_capacity.pool({GPU: 3})).stuck == (False, False)
+    assert simulation.peak([old, new]) == 4
+    assert simulation.simulate([old, new], gpu_capacity.pool({GPU: 3})).stuck == (False, False)
 
 
 def test_one_rollout_gives_its_gpus_to_another():
     """The first pod gets smaller, which makes room for the second."""
     smaller, larger = Rollout(1, 1, size(4), size(1), Steps(0, 1)), Rollout(1, 1, size(1), size(4), Steps(0, 1))
-    assert rollouts.simulate([larger], gpu_capacity.pool({GPU: 1})).stuck == (True,)
-    assert rollouts.simulate([larger, smaller], gpu_capacity.pool({GPU: 5})).stuck == (False, False)
+    assert simulation.simulate([larger], gpu_capacity.pool({GPU: 1})).stuck == (True,)
+    assert simulation.simulate([larger, smaller], gpu_capacity.pool({GPU: 5})).stuck == (False, False)
 
 
 def pod(name="chat", gpus=1, node="one", phase="Running", **labels):
@@ -159,10 +159,10 @@ def test_demands(reason, spec, gpus):
 def test_rollouts_that_wait_or_have_ended_need_no_attention(together, free):
     """The simulation leaves them out of a round. With all of them in all rounds, the result is the same."""
     held = sum(rollouts.gpus(each.old_demands) * each.old_units for each in together)
-    simulated = rollouts.simulate(together, rollouts._pool(together, held + free))
+    simulated = simulation.simulate(together, simulation._pool(together, held + free))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(simulated_rollout.SimulatedRollout, "is_blocked", lambda _: False)
-        assert simulated == rollouts.simulate(together, rollouts._pool(together, held + free))
-    least = rollouts.needed(together)
-    assert not any(rollouts.simulate(together, rollouts._pool(together, held + least)).stuck)
-    assert not least or any(rollouts.simulate(together, rollouts._pool(together, held + least - 1)).stuck)
+        assert simulated == simulation.simulate(together, simulation._pool(together, held + free))
+    least = simulation.needed(together)
+    assert not any(simulation.simulate(together, simulation._pool(together, held + least)).stuck)
+    assert not least or any(simulation.simulate(together, simulation._pool(together, held + least - 1)).stuck)

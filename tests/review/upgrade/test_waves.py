@@ -9,7 +9,7 @@ from hypothesis import assume, example, settings
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
-from krm_fn.review.forecast import gpu_capacity, rollouts
+from krm_fn.review.forecast import gpu_capacity, rollouts, simulation
 from krm_fn.review.forecast.rollouts import Rollout, Service, Steps
 from krm_fn.review.upgrade import waves
 from tests.review.forecast.test_simulation import GPU, node, size
@@ -94,7 +94,7 @@ def simulated_peaks(graphs, result, limit):
     for wave in result.waves:
         held = limit - pool.free()
         parts = [part._replace(placements=(("any",),) * part.old_units) for key in wave for part in by_key[key].rollouts]
-        simulated = rollouts.simulate(parts, pool)
+        simulated = simulation.simulate(parts, pool)
         assert (simulated.waited, any(simulated.stuck)) == (False, False)
         yield held + simulated.peak - sum(by_key[key].gpus.before for key in wave)
 
@@ -217,7 +217,7 @@ def test_no_pod_waits_on_nodes_and_no_graph_is_lost(graphs, gpus):
     parts = iter(located)
     by_key = {entry.graph: [next(parts) for _ in entry.rollouts] for entry in graphs}
     for wave in result.waves:
-        simulated = rollouts.simulate([part for key in wave for part in by_key[key]], free)
+        simulated = simulation.simulate([part for key in wave for part in by_key[key]], free)
         assert not any(simulated.stuck)
         assert not simulated.waited or (len(wave) == 1 and wave[0] in result.waiting)
     planned = [key for wave in result.waves for key in wave]
