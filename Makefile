@@ -61,7 +61,7 @@ explain-coverage: $(VENV)/dev ## measure krm-fn explain with all examples: origi
 forecast: $(VENV)/dev tools ## compare forecasts with a real server: 400 random edits of all native kinds, 200 of workloads with their controllers, 300 rollouts on few GPUs, and the peaks of 60; make test takes fewer
 	KRM_FN_TOOLS=required KRM_FN_UPDATES=400 KRM_FN_EDITS=200 KRM_FN_ROLLOUT_STRIDE=1 KRM_FN_PEAK_STRIDE=1 $(BIN)/python -m pytest tests/review/forecast
 
-company: $(VENV)/dev tools ## judge the reports of diff about all 195 commits of five repositories as teams have them, 20 minutes; make test judges each eighth
+company: $(VENV)/dev tools ## judge the reports of diff about all 195 commits of five repositories as teams have them, 20 minutes; make test judges each twentieth
 	KRM_FN_TOOLS=required KRM_FN_COMMITS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup tests/company
 
 soak: $(VENV)/dev tools ## run krm-fn sync under random faults and beside a tenant with the largest resources, MINUTES=60 by default; make test does it for half a minute
