@@ -17,10 +17,10 @@ from krm_fn.files.reading import Source
 from krm_fn.kube import identity
 from krm_fn.results import Result
 from krm_fn.review import diagram as diagrams
+from krm_fn.review import render_settings
 from krm_fn.review.diagram import Diagram, graph_diagram, graphviz_diagram, mermaid_diagram
 from krm_fn.review.diff import comparison, rendered_state
 from krm_fn.review.diff.rendered_state import RenderedState
-from krm_fn.review.upgrade import fleet_parts
 
 _WRITERS = {"dot": graphviz_diagram.write, "mermaid": mermaid_diagram.write}
 """The text formats."""
@@ -131,7 +131,7 @@ def _as_rendered(state: RenderedState) -> RenderedState:
         resource for resource in state.sources if identity.key(resource, rendered_state.default_namespace(state.config)) in state.built
     )
     graph = next(built, None)
-    settings = fleet_parts.settings(graph, state.config) if graph else state.config
+    settings = render_settings.of(graph, state.config) if graph else state.config
     return state._replace(config=settings._replace(namespace=state.config.namespace))
 
 

@@ -28,8 +28,8 @@ from krm_fn.manifests import ownership
 from krm_fn.repositories import committed
 from krm_fn.repositories.states import RepositoryState, RootState
 from krm_fn.results import Result
+from krm_fn.review import render_settings
 from krm_fn.review.diff import rendered_state
-from krm_fn.review.upgrade import fleet_parts
 
 _MOST = 3
 """The largest number of names in one finding."""
@@ -89,7 +89,7 @@ class PathPart(NamedTuple):
         config = self.sources.config
         if self.sources.configs:
             return config
-        settings = fleet_parts.settings(graph.value, config)
+        settings = render_settings.of(graph.value, config)
         return settings._replace(namespace=settings.namespace or config.namespace)
 
 

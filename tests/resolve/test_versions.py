@@ -19,6 +19,7 @@ CRDS = Path(__file__).parents[1] / "crds"
 BELOW = [file for room in ("manifests", "kube", "kinds", "plan") for file in sorted((PACKAGE / room).rglob("*.py"))]
 BELOW += [PACKAGE / name for name in ("workload_list.py",)]
 BELOW.remove(PACKAGE / "kube" / "secret_values.py")  # it reads the text of any file, whatever version it is of
+BELOW.remove(PACKAGE / "kube" / "references" / "name_fields.py")  # a table of fields of all kinds and versions, of which it reads none
 READERS = ("graph_rules", "graph_updates", "pod_template_rules", "updates")
 """The rules that read resources beside the plans, or name a field in a message of their own."""
 BELOW += [file for file in sorted((PACKAGE / "rules").rglob("*.py")) if file.stem not in READERS]

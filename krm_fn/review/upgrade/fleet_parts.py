@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from krm_fn import render_mark, results
+from krm_fn import results
 from krm_fn.config import Config
-from krm_fn.kube import identity, labels
+from krm_fn.kube import identity
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.kube.values import mapping, objects
 from krm_fn.manifests import ownership
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import release_choice, runtime_version
+from krm_fn.review import render_settings
 from krm_fn.review.diff import rendered_state
 from krm_fn.review.forecast import object_rules
 from krm_fn.review.forecast.rollouts import Service
@@ -56,7 +57,7 @@ def parts(name: str, resources: Sequence[Resource], config: Config, *, is_config
     others = tuple(resource for resource in written if not rendered_state.is_expanded(resource))
     by_config: dict[Config, list[Resource]] = {}
     for resource in expanded:
-        by_config.setdefault(config if is_configured else settings(resource, config), []).append(resource)
+        by_config.setdefault(config if is_configured else render_settings.of(resource, config), []).append(resource)
     return tuple(FleetPart(name, (*members, *others), part_config, replicas) for part_config, members in by_config.items())
 
 
@@ -65,18 +66,6 @@ def _is_output(resource: Resource) -> bool:
     owners = objects(mapping(resource.get("metadata")).get("ownerReferences"))
     is_owned = any(f"{owner.get('apiVersion')}".startswith(f"{identity.DYNAMO_GROUP}/") for owner in owners)
     return is_owned or ownership.is_generated(resource)
-
-
-def settings(resource: Resource, config: Config) -> Config:
-    """Returns the settings that made the objects of a resource; `config` for a resource that no render wrote.
-
-    A release that the images choose is not pinned.
-    """
-    written = render_mark.read(f"{labels.annotations(resource).get(labels.RENDERED_BY, '')}")
-    if written is None:
-        return config
-    unpinned = written._replace(behaviour=config.behaviour)
-    return unpinned if release_choice.release_name(resource, unpinned) == written.behaviour else written
 
 
 def graphs(part: FleetPart) -> Iterator[tuple[int, Resource]]:
