@@ -90,9 +90,10 @@ def _document(text: str) -> Any:
 def find(source: Source, edit: FieldEdit, beside: Sequence[Source]) -> list[DocumentEdit]:
     """Returns the edits of documents that make an edit of a resource; none if no document has the field.
 
-    `source` is the resource as it is built, at the location of its file. `beside` are the documents that are built with it.
+    `source` is the resource as it is built, at the location of its file. `beside` are the documents that are built with it, with the
+    files of its patches. A patch inside of a Kustomization has no text of its own in the file: the Kustomization is the document.
     """
-    documents = [*_distinct([as_written(source), *source.patches, *beside])]
+    documents = [*_distinct([as_written(source), *beside])]
     same = [document for document in documents if _is_same(document, source)]
     if edit.cause == "api_version":  # a patch of the other version does not fit, so only a resource without patches is converted
         return [DocumentEdit(same[0], same[0].at, edit.new, converts=True)] if len(same) == 1 else []

@@ -195,6 +195,20 @@ KUSTOMIZE: list[tuple[str, dict[str, str], dict[str, tuple[str, str]]]] = [
         {"kustomization.yaml": ("own/dynamo:1.5.0", "own/dynamo:1.6.1"), "graph.yaml": ("1.5.1 # the frontend", "1.6.1 # the frontend")},
     ),
     (
+        "images beside patches in the same Kustomization",
+        {
+            "kustomization.yaml": f"resources: [graph.yaml]\nconfigurations: [images.yaml]\nimages: [{{name: {RUNTIME}, newTag: 1.5.1}}]\n"
+            "patches:\n- target: {kind: DynamoGraphDeployment}\n  patch: |-\n"
+            "    - {op: add, path: /spec/services/Worker/replicas, value: 2}\n"
+            "- patch: |-\n    apiVersion: nvidia.com/v1alpha1\n    kind: DynamoGraphDeployment\n    metadata: {name: chat}\n"
+            "    spec: {services: {Frontend: {replicas: 2}}}\n",
+            "images.yaml": "images:\n- {path: spec/services/Frontend/extraPodSpec/mainContainer/image, kind: DynamoGraphDeployment}\n"
+            "- {path: spec/services/Worker/extraPodSpec/mainContainer/image, kind: DynamoGraphDeployment}\n",
+            "graph.yaml": GRAPH.replace("1.5.1", "1.0.0"),
+        },
+        {"kustomization.yaml": ("newTag: 1.5.1", "newTag: 1.6.1"), "graph.yaml": (NAME, NAMED)},
+    ),
+    (
         "a JSON patch in a file, beside objects with the same image",
         {
             "kustomization.yaml": "resources: [graph.yaml, job.yaml]\n"
