@@ -30,7 +30,8 @@ class Diff(NamedTuple):
     `origins` has the lines that make changes. `failed` are the Dynamo resources whose objects are not compared, because one of the states
     does not render. `updates` are the findings about changes of Dynamo resources themselves, and `refused` the resources whose change a
     cluster refuses.
-    `is_partial`: a part of a state cannot be read, so there may be more changes.
+    `is_partial`: a part of a state cannot be read, so there may be more changes. `unlisted` are the groups and kinds of the old state of
+    which nothing is known.
     """
 
     changes: tuple[ObjectChange, ...]
@@ -41,11 +42,16 @@ class Diff(NamedTuple):
     updates: tuple[Result, ...] = ()
     refused: tuple[ObjectKey, ...] = ()
     is_partial: bool = False
+    unlisted: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def differing(self) -> list[tuple[int, ObjectChange]]:
         """The changes of objects that differ, with their numbers."""
         return [(number, change) for number, change in enumerate(self.changes) if change.fields or change.old is None or change.new is None]
+
+    def is_unlisted(self, change: ObjectChange) -> bool:
+        """True for an object that the cluster may have already, because the export has no object of its kind."""
+        return change.old is None and (change.key.group, change.key.kind) in self.unlisted
 
     @property
     def forecast_findings(self) -> list[Result]:
@@ -102,9 +108,8 @@ def compare(
     findings = (*not_compared(old, new), *moved_graphs.check(old, new))
     update_findings = tuple(_updates(old, new))
     refused = tuple(sorted({_key(result, new) for result in update_findings if result.severity == "error"}))
-    return Diff(
-        shown, outcomes, origins, tuple(sorted(_unknown(old, new))), findings, update_findings, refused, old.is_partial or new.is_partial
-    )
+    failed, is_partial = tuple(sorted(_unknown(old, new))), old.is_partial or new.is_partial
+    return Diff(shown, outcomes, origins, failed, findings, update_findings, refused, is_partial, old.unlisted)
 
 
 def _updates(old: RenderedState, new: RenderedState) -> Iterator[Result]:

@@ -49,7 +49,8 @@ def verdict(diffs: Sequence[Diff]) -> Verdict:
     partial = [diff for diff in diffs if diff.is_partial]
     if not differing:
         return Verdict(first or [_partial(partial, diffs) if partial else ("The states are the same: no object changes.", "same")], [])
-    first += [*_losses(differing), *_restarts(differing), *_creations(differing), *_other_effects(differing), *_gpus_of(differing)]
+    first += [*_losses(differing), *_restarts(differing), *_creations(differing)]
+    first += [*_unlisted(differing), *_other_effects(differing), *_gpus_of(differing)]
     if len(diffs) > 1:
         first.append((f"{len(differing)} of {len(diffs)} roots change.", ""))
     others = [*_refused(differing), *_needed_gpus(differing)]
@@ -71,7 +72,7 @@ def _losses(diffs: Sequence[Diff]) -> Iterator[Sentence]:
         yield f"{_services(len(services), 'deleted')}{gpus}: {_titles(diffs, (service for _, service in services))}.", "deleted"
     if objects := [change.key for diff in diffs for change in _single_objects(diff, "deleted")]:
         yield f"{_objects(len(objects), 'deleted')}: {_names(objects, _FEW_NAMES)}.", "deleted"
-    changed = [addresses.changed(diff.changes) for diff in diffs]
+    changed = [addresses.changed(change for change in diff.changes if not diff.is_unlisted(change)) for diff in diffs]
     if lost := [address for addresses_of_diff in changed for address in addresses_of_diff.lost]:
         yield f"{_addresses(len(lost), 'goes', 'go')}: {_listed(lost, _FEW_NAMES)}.", "deleted"
     if added := [address for addresses_of_diff in changed for address in addresses_of_diff.added]:
@@ -123,8 +124,16 @@ def _creations(diffs: Sequence[Diff]) -> Iterator[Sentence]:
     services = [service for diff in diffs for service in diff.forecast.created]
     if services:
         yield f"{_services(len(services), 'created')}: {_titles(diffs, services)}.", "created"
-    if objects := [change.key for diff in diffs for change in _single_objects(diff, "created")]:
+    objects = [change.key for diff in diffs for change in _single_objects(diff, "created") if not diff.is_unlisted(change)]
+    if objects:
         yield f"{_objects(len(objects), 'created')}: {_names(objects, _FEW_NAMES)}.", "created"
+
+
+def _unlisted(diffs: Sequence[Diff]) -> Iterator[Sentence]:
+    """Yields the sentence about objects that the cluster may have already."""
+    if objects := [change.key for diff in diffs for change in diff.changes if diff.is_unlisted(change)]:
+        subject, kinds = ("1 object counts", "its kind") if len(objects) == 1 else (f"{len(objects)} objects count", "their kinds")
+        yield f"{subject} as new, because the export has no object of {kinds}: {_names(objects, _FEW_NAMES)}.", ""
 
 
 def _other_effects(diffs: Sequence[Diff]) -> Iterator[Sentence]:

@@ -49,19 +49,20 @@ def states(exported: Export, rendered: RenderedState, known: Collection[ObjectKe
     covered = {key: resource for key, resource in wanted.items() if _is_covered(key, exported.namespaces)}
     managers = field_ownership.appliers(exported.objects)
     pairs = {key: _comparable_pair(live[key], resource, managers) for key, resource in covered.items() if key in live}
+    unlisted = frozenset(key[:2] for key in covered) - {key[:2] for key in live}
     rendered_owners = owners(rendered)
     pruned = [
         server_fields.native(resource) for key, resource in live.items() if key not in wanted and _is_of(resource, key, rendered_owners)
     ]
     notes = (
         *_not_covered(wanted, covered),
-        *_missing_kinds(covered, live),
+        *_missing_kinds(unlisted),
         *_unknown_owners([key for key in pairs if field_ownership.of(live[key], managers) is None]),
         *_other_owners(live, {*rendered_owners, *known}),
     )
     old_objects = (*(old for old, _ in pairs.values()), *pruned)
     new_objects = tuple(pairs[key][1] if key in pairs else resource for key, resource in covered.items())
-    old = RenderedState(old_objects, (), rendered.config, built=rendered_owners)
+    old = RenderedState(old_objects, (), rendered.config, built=rendered_owners, unlisted=unlisted if live else frozenset())
     return LiveStates(old, rendered._replace(objects=new_objects, sources=()), errors or [*notes])
 
 
@@ -105,10 +106,9 @@ def _not_covered(wanted: Mapping[ObjectKey, Resource], covered: Collection[Objec
         yield results.warning("DYN520", f"{message}; export these namespaces too, and join the exports in one file")
 
 
-def _missing_kinds(covered: Mapping[ObjectKey, Resource], live: Iterable[ObjectKey]) -> Iterator[Result]:
+def _missing_kinds(unlisted: Iterable[tuple[str, str]]) -> Iterator[Result]:
     """Notes kinds without an object in the export: their objects count as new, but perhaps they were not exported."""
-    known = {key[:2] for key in live}
-    missing = sorted({f"{key.kind}.{key.group}".rstrip(".").lower() for key in covered if key[:2] not in known})
+    missing = sorted(f"{kind}.{group}".rstrip(".").lower() for group, kind in unlisted)
     if missing:
         message = f"the export has no object of {', '.join(missing)}, so all of them are reported as new"
         yield results.info("DYN521", f"{message}; if the cluster has some, add the kinds to `kubectl get`")

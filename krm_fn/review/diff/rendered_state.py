@@ -43,6 +43,7 @@ class RenderedState(NamedTuple):
     that render; `settings` is the resource that holds the configuration. `built` are the keys of the Dynamo resources whose objects no
     render of `inputs` made: those of finished builds and of clusters. `failed` are the keys of the Dynamo resources whose objects are not
     known. `is_partial` is true if a part of the state cannot be read, so that resources may be missing. `findings` are about `inputs`.
+    `unlisted` are groups and kinds of which the export of a cluster has no object, so the cluster may have some.
     """
 
     objects: tuple[Resource, ...]
@@ -54,6 +55,7 @@ class RenderedState(NamedTuple):
     is_partial: bool = False
     findings: tuple[Result, ...] = ()
     sources: tuple[Resource, ...] = ()
+    unlisted: frozenset[tuple[str, str]] = frozenset()
 
 
 def render(

@@ -166,6 +166,32 @@ def test_kinds_and_namespaces_that_the_export_does_not_have(graph):
     assert "Deployment other/" not in done.out
 
 
+UNLISTED = [
+    # reason, the kinds that the export lacks, a sentence of the first line
+    (
+        "no Services",
+        ["Service"],
+        "2 objects count as new, because the export has no object of their kinds: Service chat-frontend, Service chat-worker.",
+    ),
+    (
+        "no Deployments",
+        ["Deployment"],
+        "2 objects count as new, because the export has no object of their kinds: Deployment chat-frontend, Deployment chat-worker.",
+    ),
+    ("no ServiceAccounts", ["ServiceAccount"], "1 object counts as new, because the export has no object of its kind: ServiceAccount "),
+]
+
+
+@pytest.mark.parametrize(("reason", "kinds", "sentence"), UNLISTED, ids=[row[0] for row in UNLISTED])
+def test_the_first_line_names_objects_that_the_cluster_may_have(graph, reason, kinds, sentence):
+    """Of a kind that the export lacks, the cluster may have objects, and clients may use their addresses."""
+    objects = [each for each in yaml.safe_load_all(console.run("render", graph).out) if each["kind"] != "DynamoGraphDeployment"]
+    headline = diff(graph, listed(*(each for each in objects if each["kind"] not in kinds))).out.partition("\n")[0]
+    assert sentence in headline
+    assert "address" not in headline
+    assert "object is created" not in headline
+
+
 def test_objects_of_graphs_that_are_not_named(graph):
     generated = [each for each in yaml.safe_load_all(console.run("render", graph).out) if each["kind"] != "DynamoGraphDeployment"]
     text = json.dumps(listed(*generated))
