@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 hypothesis.settings.register_profile("busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("busy")
 
-_SHARED = ("control_plane", "dynamo_v1beta1", "fragile", "argo", "controller", "newer_plane")
+_SHARED = ("control_plane", "dynamo_v1beta1", "fragile", "argo", "controller")
 """Fixtures with servers that take long to start."""
 
 

@@ -28,7 +28,7 @@ def dynamo(control_plane: ControlPlane, controllers: Server) -> ControlPlane:
     return control_plane
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def newer_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """A cluster that serves v1beta1. Its pods are ready a moment after they start, so that a rolling update takes several steps."""
     needed = planes.Programs(programs.path("etcd"), programs.path("kube-apiserver"), programs.path("kubectl"))
