@@ -183,7 +183,6 @@ EDITS = [
     one("a number of the new component", "apps/prod/more.yaml", "replicas: 7", "replicas: 6"),
     Edit("a patch that goes", files={"apps/prod/more.yaml": None}, texts=((OVER, "- path: more.yaml\n", ""),)),
     one("a setting of an Application", "clusters/canary.yaml", "namePrefix: c-", "namePrefix: canary-"),
-    one("the namespace of an Application", "clusters/canary.yaml", "namespace: canary", "namespace: canaries"),
     one("a graph behind an Application", "apps/canary/graph.yaml", "replicas: 1", "replicas: 2"),
     Edit(
         "a comment and a number",
