@@ -141,6 +141,13 @@ class Fleet:
         for (namespace, name), service in self.services.items():
             assert self.plane.apply(service.written(namespace, name, state), dry_run=False).ok
 
+    def delete(self) -> None:
+        """Deletes all services, and waits until their pods are gone: the next test may count the pods of the server."""
+        for (namespace, name), service in self.services.items():
+            path = self.client.path(service.written(namespace, name, "new"))
+            assert self.client.request("DELETE", f"{path}?propagationPolicy=Background").ok
+        server.eventually(lambda: not any(self.pods().values()), 120)
+
     def pods(self) -> dict[tuple[str, str], list[dict[str, Any]]]:
         pods: dict[tuple[str, str], list[dict[str, Any]]] = {key: [] for key in self.services}
         for pod in self.client.get("/api/v1/pods")["items"]:
@@ -207,11 +214,12 @@ class Fleet:
             pass
 
     def roll_out(self) -> list[tuple[Service, int, int]]:
-        """Rolls out all services. Returns those whose pods held another number of GPUs than the forecast says, with both numbers."""
+        """Rolls out all services, and deletes them. Returns those whose pods held another number of GPUs than the forecast says, with both."""
         self.apply("old")
         self.run(most=100)
         self.apply("new")
         self.run(most=1)
+        self.delete()
         return [(service, self.held[key], service.seen()) for key, service in self.services.items() if self.held[key] != service.seen()]
 
 
