@@ -27,8 +27,9 @@ import click
 import krm_fn
 from krm_fn import project
 from krm_fn.cli import command_options, command_output, progress_line
+from krm_fn.files import installation
 
-LAUNCHER, FILES = "krm-fn", "krm-fn.d"
+LAUNCHER = "krm-fn"
 
 # Parts of the standard library for building, testing and drawing, and duplicates. The rest is small.
 _EXCLUDED = (
@@ -96,16 +97,16 @@ def _write(folder: Path, extras: Sequence[str] = ()) -> None:
         raise LookupError(
             f"{archive} is an archive; copy the archive itself, or install {project.PACKAGE} with pip and run this command again"
         )
-    files, launcher = folder / FILES, folder / LAUNCHER
+    files, launcher = folder / installation.FOLDER, folder / LAUNCHER
     if files.is_symlink() or (files.exists() and not (files / "bin" / "python3").exists()):
         raise FileExistsError(errno.EEXIST, "the path exists and was not made by krm-fn; move it away", str(files))
     if launcher.is_dir() and not launcher.is_symlink():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(launcher))
-    with tempfile.TemporaryDirectory(prefix=f".{FILES}-", dir=folder) as name:
+    with tempfile.TemporaryDirectory(prefix=f".{installation.FOLDER}-", dir=folder) as name:
         temporary = Path(name)
         loader = _fill(temporary / "new", extras)
         script = temporary / LAUNCHER
-        script.write_text(_LAUNCH.format(version=krm_fn.__version__, files=FILES, loader=loader))
+        script.write_text(_LAUNCH.format(version=krm_fn.__version__, files=installation.FOLDER, loader=loader))
         script.chmod(0o755)
         if files.exists():
             files.rename(temporary / "old")

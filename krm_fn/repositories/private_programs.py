@@ -9,13 +9,12 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import krm_fn
-from krm_fn.files import commands
+from krm_fn.files import commands, installation
 from krm_fn.files.commands import CommandResult
 from krm_fn.schema import table
 
@@ -51,7 +50,7 @@ def create(folder: Path, seconds: int) -> Programs:
     """Writes the private programs into an empty folder."""
     for name in ("bin", "home", "tmp"):
         (folder / name).mkdir(parents=True)
-    start = shlex.join([sys.executable, "-I", "-c", _START, str(Path(krm_fn.__file__).parents[1])])
+    start = shlex.join([*installation.interpreter(), "-I", "-c", _START, str(Path(krm_fn.__file__).parents[1])])
     for plugin in _plugins():
         _script(folder / _RENDER / plugin, f'exec {start} "$1"')
         _script(folder / _PASS / plugin, _UNCHANGED_SCRIPT)

@@ -52,6 +52,17 @@ def run(command, text="", environment=None, **settings):
     )
 
 
+def bare_root(folder, installed):
+    """A root folder with a shell, what the shell is linked with, and the copy in /tools."""
+    linked = subprocess.run(["ldd", "/bin/sh"], capture_output=True, text=True, check=True).stdout
+    for file in map(Path, ["/bin/sh", *re.findall(r"/\S+", linked)]):
+        target = folder / "root" / file.relative_to("/")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, target)
+    shutil.copytree(installed, folder / "root" / "tools")
+    return folder / "root"
+
+
 def same(left, right):
     """True if two folders hold the same files, byte by byte."""
     names = {str(file.relative_to(folder)) for folder in (left, right) for file in folder.rglob("*") if file.is_file()}
@@ -149,18 +160,27 @@ def test_nothing_is_written_and_nothing_compiled_when_it_runs(installed):
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may change the root folder")
 @pytest.mark.parametrize("user", ["65534:65534", "999:999"])
 def test_a_shell_and_its_library_are_all_it_needs(installed, user, tmp_path):
-    """A root folder with a shell, what the shell is linked with, and the copy."""
-    linked = subprocess.run(["ldd", "/bin/sh"], capture_output=True, text=True, check=True).stdout
-    for file in map(Path, ["/bin/sh", *re.findall(r"/\S+", linked)]):
-        target = tmp_path / "root" / file.relative_to("/")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(file, target)
-    shutil.copytree(installed, tmp_path / "root" / "tools")
+    root = bare_root(tmp_path, installed)
     for folder in (tmp_path.parent.parent, tmp_path.parent, tmp_path):
         folder.chmod(0o755)
-    done = run([shutil.which("chroot", path="/usr/sbin:/usr/bin"), f"--userspec={user}", tmp_path / "root", "/tools/krm-fn"], LIST)
+    done = run([shutil.which("chroot", path="/usr/sbin:/usr/bin"), f"--userspec={user}", root, "/tools/krm-fn"], LIST)
     assert (done.returncode, done.stderr) == (0, "")
     assert "kind: Deployment" in done.stdout
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may change the root folder")
+def test_a_copy_builds_a_kustomization_where_no_other_library_is(installed, tmp_path):
+    """kustomize starts krm-fn again, with the loader and the libraries of the copy."""
+    root = bare_root(tmp_path, installed)
+    shutil.copytree(golden.EXAMPLES / "argocd" / "llm-agg-kustomize", root / "graph")
+    shutil.copy(programs.path("kustomize"), root / "tools")
+    for name in ("dev", "tmp"):
+        (root / name).mkdir()
+    (root / "dev" / "null").touch()
+    command = [shutil.which("chroot", path="/usr/sbin:/usr/bin"), root, "/tools/krm-fn", "build", "/graph"]
+    built = run(command, environment={"PATH": "/tools:/bin"})
+    assert (built.returncode, built.stderr) == (0, "")
+    assert "kind: Deployment" in built.stdout
 
 
 def test_the_copy_makes_itself_again(installed, tmp_path):

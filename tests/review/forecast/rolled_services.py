@@ -214,7 +214,7 @@ class Fleet:
             pass
 
     def roll_out(self) -> list[tuple[Service, int, int]]:
-        """Rolls out all services, and deletes them. Returns those whose pods held another number of GPUs than the forecast says, with both."""
+        """Rolls out all services, then deletes them. Returns those that held other GPUs than the forecast says, with both numbers."""
         self.apply("old")
         self.run(most=100)
         self.apply("new")

@@ -1,0 +1,22 @@
+"""The copy of the program that `krm-fn install` writes, and the words that start its Python.
+
+The copy brings its own program loader and libraries, because the machine on which it runs may have none.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+FOLDER = "krm-fn.d"
+"""The folder with the interpreter, the packages and the libraries, beside the launcher."""
+
+
+def interpreter() -> list[str]:
+    """Returns the words that start the Python of this process as a new program.
+
+    The interpreter of a copy starts through the loader of the copy, as in the launcher. Each other interpreter starts by its path.
+    """
+    files = Path(sys.executable).parents[1]
+    loaders = sorted((files / "lib").glob("ld-*")) if files.name == FOLDER else []
+    return [*(word for loader in loaders[:1] for word in (str(loader), "--library-path", str(files / "lib"))), sys.executable]
