@@ -7,7 +7,7 @@ import functools
 
 import click
 
-from krm_fn import escaping, report
+from krm_fn import dynamo_resources, escaping, report
 from krm_fn.cli import (
     budget_file,
     command_options,
@@ -187,7 +187,7 @@ def compare_states(pair: StatePair, cluster: ClusterCapacity, policy: Policy) ->
 def _objects(pair: StatePair, compared: RootReport) -> RootObjects:
     """Returns the objects of a root whose GPUs a budget counts."""
     inputs = (*pair.old.rendered.inputs, *pair.new.rendered.inputs)
-    namespace = rendered_state.default_namespace(pair.new.rendered.config)
+    namespace = dynamo_resources.default_namespace(pair.new.rendered.config)
     return RootObjects(compared.content.diff.changes, inputs, namespace, pair.clusters)
 
 

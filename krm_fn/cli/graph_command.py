@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import click
 
-from krm_fn import escaping, expand, results
+from krm_fn import dynamo_resources, escaping, expand, results
 from krm_fn.cli import command_options, command_output, compared_roots, finding_formats, path_inputs
 from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.files import reading
@@ -19,7 +19,7 @@ from krm_fn.results import Result
 from krm_fn.review import diagram as diagrams
 from krm_fn.review import render_settings
 from krm_fn.review.diagram import Diagram, graph_diagram, graphviz_diagram, mermaid_diagram
-from krm_fn.review.diff import comparison, rendered_state
+from krm_fn.review.diff import comparison
 from krm_fn.review.diff.rendered_state import RenderedState
 
 _WRITERS = {"dot": graphviz_diagram.write, "mermaid": mermaid_diagram.write}
@@ -128,7 +128,7 @@ def _change(given: Inputs, old: str) -> _Drawn:
 def _as_rendered(state: RenderedState) -> RenderedState:
     """Returns a state with the settings of its render: those of a finished build are on its graphs."""
     built = (
-        resource for resource in state.sources if identity.key(resource, rendered_state.default_namespace(state.config)) in state.built
+        resource for resource in state.sources if identity.key(resource, dynamo_resources.default_namespace(state.config)) in state.built
     )
     graph = next(built, None)
     settings = render_settings.of(graph, state.config) if graph else state.config

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from krm_fn import escaping, expand, report, results
+from krm_fn import dynamo_resources, escaping, expand, report, results
 from krm_fn.cli import author_locations, command_options, command_output, finding_formats, path_inputs
 from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.cli.path_inputs import PathPart, RootRender
@@ -16,7 +16,6 @@ from krm_fn.files import reading, sources
 from krm_fn.kube import identity
 from krm_fn.results import Result
 from krm_fn.review import required_objects, requirement_states, secret_sources
-from krm_fn.review.diff import rendered_state
 from krm_fn.review.field_authors import FieldAuthor, FieldLocation
 from krm_fn.review.required_objects import Requirement
 from krm_fn.review.requirement_states import ExportedKeys, RequiredObject, State
@@ -115,7 +114,7 @@ def _needs(render: RootRender, exported: ExportedKeys | None, root: Path | None,
 
 def _requirements(render: RootRender) -> list[Requirement]:
     """Returns what the objects of a render need. Those of a build are as its last layer left them, for example with other names."""
-    loaded, namespace = render.sources, rendered_state.default_namespace(render.sources.config)
+    loaded, namespace = render.sources, dynamo_resources.default_namespace(render.sources.config)
     requirements = required_objects.of_render(loaded.values, loaded.config)
     if render.generated is None:
         return requirements

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from krm_fn import report, results
+from krm_fn import dynamo_resources, report, results
 from krm_fn.cli import path_types, repository_states
 from krm_fn.cli.command_options import Inputs
 from krm_fn.config import Config
@@ -29,7 +29,6 @@ from krm_fn.repositories import committed
 from krm_fn.repositories.states import RepositoryState, RootState
 from krm_fn.results import Result
 from krm_fn.review import render_settings
-from krm_fn.review.diff import rendered_state
 
 _MOST = 3
 """The largest number of names in one finding."""
@@ -66,21 +65,21 @@ class PathPart(NamedTuple):
         if not self.is_built:
             return [RootRender(self.name, self.sources)]
         written = [source for source in self.sources.resources if not ownership.is_generated(source.value)]
-        others = [source for source in written if not rendered_state.is_expanded(source.value)]
+        others = [source for source in written if not dynamo_resources.is_expanded(source.value)]
         by_config: dict[Config, list[Source]] = {}
         for source in written:
-            if rendered_state.is_expanded(source.value):
+            if dynamo_resources.is_expanded(source.value):
                 by_config.setdefault(self._config(source), []).append(source)
         return [self._render(config, graphs, others) for config, graphs in (by_config or {self.sources.config: []}).items()]
 
     def _render(self, config: Config, graphs: Sequence[Source], others: Iterable[Source]) -> RootRender:
-        namespace = rendered_state.default_namespace(config)
+        namespace = dynamo_resources.default_namespace(config)
         keys = {identity.key(source.value, namespace) for source in graphs}
         generated = [
             source
             for source in self.sources.resources
             if (not graphs and ownership.is_generated(source.value))  # source: drop
-            or not keys.isdisjoint(rendered_state.owner_keys(source.value, identity.key(source.value, namespace).namespace))
+            or not keys.isdisjoint(dynamo_resources.owner_keys(source.value, identity.key(source.value, namespace).namespace))
         ]
         return RootRender(self.name, self.sources._replace(resources=[*graphs, *others], config=config), generated or None)
 
@@ -236,7 +235,7 @@ def without_graphs(loaded: LoadedRoots) -> list[Result]:
         for root in loaded.roots
         if root.is_built
         and any(ownership.is_generated(value) for value in root.sources.values)
-        and not any(map(rendered_state.is_expanded, root.sources.values))
+        and not any(map(dynamo_resources.is_expanded, root.sources.values))
     ]
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import click
 
-from krm_fn import escaping, expand, report, results
+from krm_fn import dynamo_resources, escaping, expand, report, results
 from krm_fn.cli import command_options, command_output, finding_formats, path_inputs, repository_states
 from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.cli.path_inputs import LoadedRoots, PathPart
@@ -120,7 +120,7 @@ class _Rendered(NamedTuple):
 
 def _render(root: PathPart) -> _Rendered:
     """Renders a part. Of a build, the objects that it rendered stay as they are, because a later layer may have changed them."""
-    loaded, namespace = root.sources, rendered_state.default_namespace(root.sources.config)
+    loaded, namespace = root.sources, dynamo_resources.default_namespace(root.sources.config)
     built = rendered_state.built_keys(loaded.values, loaded.config) if root.is_built else frozenset()
     keyed = [(identity.key(value, namespace), value) for value in loaded.values]
     finished = [value for key, value in keyed if key in built or (root.is_built and ownership.is_generated(value))]

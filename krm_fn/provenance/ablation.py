@@ -7,19 +7,16 @@ from typing import Any, NamedTuple
 
 from krm_fn import config, expand
 from krm_fn.config import Config
+from krm_fn.dynamo_resources import EXPANDED, default_namespace
 from krm_fn.kube import identity
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
-from krm_fn.resolve import cluster
 from krm_fn.results import Path
 from krm_fn.schema import object_changes
 from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
 FieldNumber = tuple[int, int | None]
 """The number of a change and of its field; None for the object as a whole."""
-
-EXPANDED = (identity.GRAPH, identity.COMPONENT, identity.REQUEST)
-"""The Dynamo kinds from which a render makes objects."""
 
 
 class Ablation(NamedTuple):
@@ -35,7 +32,7 @@ class Ablation(NamedTuple):
         failed = (result.ref for result in expansion.results if result.severity == "error")
         if any(not ref or (ref.kind in EXPANDED and ref.api_version.startswith(f"{identity.DYNAMO_GROUP}/")) for ref in failed):
             return None
-        namespace = self.config.namespace or cluster.NAMESPACE
+        namespace = default_namespace(self.config)
         return {identity.key(resource, namespace): resource for resource in expansion.resources}
 
 

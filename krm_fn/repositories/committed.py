@@ -13,13 +13,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from krm_fn import results
+from krm_fn.dynamo_resources import EXPANDED
 from krm_fn.files import writing
 from krm_fn.files.reading import Source
 from krm_fn.kube import identity, labels
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.manifests import ownership
-from krm_fn.provenance.ablation import EXPANDED
 from krm_fn.repositories.roots import Root
 from krm_fn.repositories.tree import Tree
 from krm_fn.results import Result

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from krm_fn import function_config, results
+from krm_fn import dynamo_resources, function_config, results
 from krm_fn.config import Config
 from krm_fn.files import reading
 from krm_fn.files.reading import Source
@@ -20,7 +20,6 @@ from krm_fn.provenance.text_hunks import Hunk, Text, TextPair
 from krm_fn.records import NamedTuple
 from krm_fn.repositories import change_origins
 from krm_fn.repositories.change_origins import Attribution, KnownGroups, Origins, Part, SourceTexts
-from krm_fn.review.diff import rendered_state
 from krm_fn.review.diff.rendered_state import RenderedState
 from krm_fn.schema.object_changes import ObjectChange
 
@@ -81,7 +80,7 @@ class _Search:
 
     def pair_of(self, change: ObjectChange) -> int | None:
         """Returns the number of the pair of documents that has the object itself, or else its owner; None if none has."""
-        keys = (change.key, *rendered_state.owner_keys(change.new or change.old or {}, change.key.namespace))
+        keys = (change.key, *dynamo_resources.owner_keys(change.new or change.old or {}, change.key.namespace))
         return next((self._by_key[key] for key in keys if key in self._by_key), None)
 
     def attribution(self, pair: int | None, objects: int) -> Attribution:
@@ -123,7 +122,7 @@ class _Search:
             value
             for number in sorted(values)
             for value in values[number]
-            if number == pair or not (rendered_state.is_expanded(value) or _is_config(value))
+            if number == pair or not (dynamo_resources.is_expanded(value) or _is_config(value))
         ]
         return Ablation([value for value in resources if not _is_config(value)], self._config(values, by_pair)).objects()
 
@@ -157,7 +156,7 @@ def _is_config(value: Resource) -> bool:
 
 def _documents(state: LoadedFiles) -> list[_Document]:
     """Returns the documents of a state, in the order of its files."""
-    namespace = rendered_state.default_namespace(state.rendered.config)
+    namespace = dynamo_resources.default_namespace(state.rendered.config)
     by_text: dict[tuple[str, int], list[Source]] = {}
     for source in (*state.files.configs[:1], *state.files.resources):
         by_text.setdefault((source.file, source.document), []).append(source)
@@ -169,7 +168,7 @@ def _document(sources: Sequence[Source], settings: Source | None, namespace: str
     text = Text(first.file, first.line, first.text)
     keys = frozenset(identity.key(source.value, namespace) for source in sources if source.address.name)
     has_settings = any(source is settings for source in sources)
-    is_shared = has_settings or not all(rendered_state.is_expanded(source.value) for source in sources)
+    is_shared = has_settings or not all(dynamo_resources.is_expanded(source.value) for source in sources)
     return _Document(text, tuple(sources), keys, is_shared, has_settings)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from krm_fn import expand, function_config, results
+from krm_fn import dynamo_resources, expand, function_config, results
 from krm_fn.config import Config
 from krm_fn.files import reading, selection, sources
 from krm_fn.files.reading import File, Source
@@ -22,7 +22,6 @@ from krm_fn.repositories.private_programs import Programs
 from krm_fn.repositories.roots import Root, Roots
 from krm_fn.repositories.tree import Tree
 from krm_fn.results import Result
-from krm_fn.review.diff import rendered_state
 
 
 class RootOptions(NamedTuple):
@@ -286,25 +285,27 @@ class _Reader(NamedTuple):
         """Yields the objects that a root makes now; of plain files, also those that each folder with sources makes alone."""
         resources = state.sources.resources
         yield self.render(state, state.name, resources)
-        folders = {posixpath.dirname(source.file) or "." for source in resources if rendered_state.is_expanded(source.value)}
+        folders = {posixpath.dirname(source.file) or "." for source in resources if dynamo_resources.is_expanded(source.value)}
         for folder in sorted(folders) if state.root.kind == "folder" else ():
             inside = [
                 source
                 for source in resources
-                if not rendered_state.is_expanded(source.value) or (posixpath.dirname(source.file) or ".") == folder
+                if not dynamo_resources.is_expanded(source.value) or (posixpath.dirname(source.file) or ".") == folder
             ]
-            near = [source for source in inside if rendered_state.is_expanded(source.value) or source.file.startswith(f"{folder}/")]
+            near = [source for source in inside if dynamo_resources.is_expanded(source.value) or source.file.startswith(f"{folder}/")]
             yield self.render(state, folder, inside, near if folder != "." else inside)
 
     def render(self, state: RootState, name: str, inputs: Sequence[Source], shown: Sequence[Source] | None = None) -> Render:
         """Returns the objects that some resources of a root make now. `shown` are those that the command for a new render names."""
         resources, config = [source.value for source in inputs], state.sources.config
-        others = {id(resource) for resource in resources if not rendered_state.is_expanded(resource)} if state.root.kind == "folder" else {}
-        if any(rendered_state.is_expanded(resource) and not committed.is_output(resource) for resource in resources):
+        others = (
+            {id(resource) for resource in resources if not dynamo_resources.is_expanded(resource)} if state.root.kind == "folder" else {}
+        )
+        if any(dynamo_resources.is_expanded(resource) and not committed.is_output(resource) for resource in resources):
             resources = expand.expand(resources, config).resources
         closure = self.listing.closures.get(state.root.folder) if state.root.kind == "kustomize" else None
         files = tuple(dict.fromkeys(source.file for source in (*(shown or inputs), *state.sources.configs)))
-        namespace = rendered_state.default_namespace(config)
+        namespace = dynamo_resources.default_namespace(config)
         return Render(
             state.root,
             name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from krm_fn import expand, results
+from krm_fn import dynamo_resources, expand, results
 from krm_fn.config import Config
 from krm_fn.kube import identity, labels
 from krm_fn.kube.types import Resource
@@ -62,10 +62,10 @@ def unused(explanation: Explanation, resources: Sequence[Resource], settings: Co
     Fields that a render needs, labels of the resource itself, and fields of resources that are not expanded, are not among them.
     """
     used = NONE.union(*(field.marks for explained in explanation.objects for field in explained.fields))
-    others = [resource for resource in resources if results.ref(resource).kind not in ablation.EXPANDED]
+    others = [resource for resource in resources if results.ref(resource).kind not in dynamo_resources.EXPANDED]
     unused_fields = []
     for index, resource in enumerate(resources):
-        if results.ref(resource).kind in ablation.EXPANDED:
+        if results.ref(resource).kind in dynamo_resources.EXPANDED:
             fields = [(path, value) for path, value in explain.fields_of(resource) if UserMark(index, path) not in used]
             rest = [*resources[:index], *resources[index + 1 :]]
             unused_fields += [(index, path) for path in _without_effect(resource, fields, others, rest, settings)]

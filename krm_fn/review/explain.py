@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from krm_fn import config, expand, results
+from krm_fn import config, dynamo_resources, expand, results
 from krm_fn.config import Config
 from krm_fn.kube import identity, labels, secret_values
 from krm_fn.kube.identity import ObjectKey
@@ -15,7 +15,6 @@ from krm_fn.provenance.docstring_rules import DocstringRule
 from krm_fn.provenance.marked_values import NONE, ConfigMark, Mark, Marks, RuleMark, UserMark
 from krm_fn.provenance.trace import Leaf
 from krm_fn.results import Path, Result
-from krm_fn.review.diff import rendered_state
 
 _OWNERS = 10
 """The largest number of Dynamo resources that are traced together. Of an object with more owners, only the annotation differs."""
@@ -115,9 +114,9 @@ def explain(resources: Sequence[Resource], settings: Config) -> Explanation:
 
 def explained(rendered: Renderable, objects: Iterable[Resource], settings: Config) -> Iterator[Explained]:
     """Yields generated objects with their fields. A few Dynamo resources at a time are traced, because a trace needs much memory."""
-    reader, namespace = _OriginReader(settings), rendered_state.default_namespace(settings)
+    reader, namespace = _OriginReader(settings), dynamo_resources.default_namespace(settings)
     keys = {
-        index: identity.key(resource, namespace) for index, resource in rendered.resources.items() if rendered_state.is_expanded(resource)
+        index: identity.key(resource, namespace) for index, resource in rendered.resources.items() if dynamo_resources.is_expanded(resource)
     }
     for owners, owned in _by_owners(objects):
         indexes = [index for index in rendered.resources if index not in keys or keys[index] in owners or not owners]
@@ -144,7 +143,7 @@ def _by_owners(objects: Iterable[Resource]) -> Iterator[tuple[set[ObjectKey], li
 
 
 def _owner_keys(resource: Resource) -> list[ObjectKey]:
-    return rendered_state.owner_keys(resource, results.ref(resource).namespace)
+    return dynamo_resources.owner_keys(resource, results.ref(resource).namespace)
 
 
 def _with_owners(leaf: Leaf, resource: Resource, more: Marks) -> Leaf:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from krm_fn import dynamo_resources
 from krm_fn.kube import identity
 from krm_fn.review.diff import rendered_state
 from krm_fn.review.upgrade import fleet_parts, planner, upgrade_steps
@@ -69,7 +70,7 @@ def _after(step: StepPlan, before: Workloads) -> Workloads:
     """The workloads after a step. Those of a graph that the new release rejects stay as they are."""
     renders = [rendered_state.render(part.new.resources, part.new.config) for part in step.parts]
     failed = {key for render in renders for key in render.failed}
-    stay = {key: entry for key, entry in before.items() if failed.intersection(rendered_state.owner_keys(entry, key.namespace))}
+    stay = {key: entry for key, entry in before.items() if failed.intersection(dynamo_resources.owner_keys(entry, key.namespace))}
     return {**stay, **live_pods.workloads(resource for render in renders for resource in render.objects)}
 
 

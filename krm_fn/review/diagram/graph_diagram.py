@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_fn import expand, results
+from krm_fn import dynamo_resources, expand, results
 from krm_fn.config import Config
 from krm_fn.expand import PlannedResource
 from krm_fn.kube import identity, names, paths, references
@@ -21,7 +21,7 @@ from krm_fn.plan import ComponentPlan, GraphPlan
 from krm_fn.resolve import cluster
 from krm_fn.review import forecast
 from krm_fn.review.diagram import Diagram, DiagramEdge, DiagramNode, NodeKey, NodeState
-from krm_fn.review.diff import comparison, rendered_state
+from krm_fn.review.diff import comparison
 from krm_fn.review.diff.rendered_state import RenderedState
 
 _BROKERS = {"NATS_SERVER": ("nats", "NATS", "messages"), "ETCD_ENDPOINTS": ("etcd", "etcd", "stores keys")}
@@ -266,7 +266,7 @@ def _autoscaler(resource: Resource, namespace: str) -> Iterator[DiagramNode | Di
 
 
 def _state_diagram(state: RenderedState, failed: frozenset[ObjectKey]) -> Diagram:
-    namespace = rendered_state.default_namespace(state.config)
+    namespace = dynamo_resources.default_namespace(state.config)
     return diagram([resource for resource in state.inputs if identity.key(resource, namespace) not in failed], state.config)
 
 
@@ -283,7 +283,7 @@ def _restarting(old: RenderedState, new: RenderedState) -> Iterator[tuple[str, s
     changes = comparison.compare_objects(old, new)
     result = forecast.forecast(changes)
     for change, outcome in zip(changes, result.outcomes, strict=True):
-        for owner in rendered_state.owner_keys(change.new or change.old or {}, change.key.namespace):
+        for owner in dynamo_resources.owner_keys(change.new or change.old or {}, change.key.namespace):
             title = group(owner.kind, owner.namespace, owner.name)
             for service in outcome.services:
                 if service in result.restarting:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterator, Sequence
 
+from krm_fn import dynamo_resources
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.records import NamedTuple
-from krm_fn.review.diff import rendered_state
 from krm_fn.review.diff.diff_report import Report
 from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
@@ -88,7 +88,7 @@ def _same_names(one: Report, other: Report) -> tuple[Names, Names] | None:
 
 def _owners(change: ObjectChange) -> list[ObjectKey]:
     """Returns the Dynamo resources of an object. With the names of graphs, two graphs do not count as one with two prefixes."""
-    return rendered_state.owner_keys(change.new or change.old or {}, change.key.namespace)
+    return dynamo_resources.owner_keys(change.new or change.old or {}, change.key.namespace)
 
 
 _Affixes = tuple[tuple[str, str], tuple[str, str]]

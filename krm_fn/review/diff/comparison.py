@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from krm_fn import results
+from krm_fn import dynamo_resources, results
 from krm_fn.kube import identity, secret_values
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
 from krm_fn.results import Path, Result
 from krm_fn.review import forecast
-from krm_fn.review.diff import moved_graphs, rendered_state
+from krm_fn.review.diff import moved_graphs
 from krm_fn.review.diff.rendered_state import ChangeOrigin, RenderedState
 from krm_fn.review.forecast import Forecast
 from krm_fn.review.forecast.object_rules import Effect
@@ -114,7 +114,7 @@ def compare(
 
 def _updates(old: RenderedState, new: RenderedState) -> Iterator[Result]:
     """Yields the findings of `krm-fn check --old` about changed resources. `moved_graphs` has those about releases."""
-    for result in updates.check(old.inputs, new.inputs, rendered_state.default_namespace(new.config), new.config):
+    for result in updates.check(old.inputs, new.inputs, dynamo_resources.default_namespace(new.config), new.config):
         if result.code == updates.SERVICES:
             yield result._replace(severity="warning")
         elif result.code != release_moves.MOVED:
@@ -123,7 +123,7 @@ def _updates(old: RenderedState, new: RenderedState) -> Iterator[Result]:
 
 def _key(result: Result, state: RenderedState) -> ObjectKey:
     ref = result.ref or results.ref({})
-    namespace = ref.namespace or rendered_state.default_namespace(state.config)
+    namespace = ref.namespace or dynamo_resources.default_namespace(state.config)
     return ObjectKey(ref.api_version.rpartition("/")[0], ref.kind, namespace, ref.name)
 
 
@@ -141,7 +141,7 @@ def _compare_sources(old: RenderedState, new: RenderedState) -> tuple[ObjectChan
     """Returns the Dynamo resources that a change adds to the cluster or removes from it: renamed, deleted or no longer kept."""
     failed = _unknown(old, new)
     before, after = (
-        {identity.key(source, rendered_state.default_namespace(state.config)): source for source in state.sources} for state in (old, new)
+        {identity.key(source, dynamo_resources.default_namespace(state.config)): source for source in state.sources} for state in (old, new)
     )
     keys = [key for key in (*after, *before) if (key in before) != (key in after) and key not in failed]
     return tuple(ObjectChange(key, before.get(key), after.get(key)) for key in keys)
@@ -150,7 +150,7 @@ def _compare_sources(old: RenderedState, new: RenderedState) -> tuple[ObjectChan
 def _is_single(change: ObjectChange) -> bool:
     """True for an object that is in one state only, and that no Dynamo resource made."""
     is_single = change.old is None or change.new is None
-    return is_single and not rendered_state.owner_keys(change.new or change.old or {}, change.key.namespace)
+    return is_single and not dynamo_resources.owner_keys(change.new or change.old or {}, change.key.namespace)
 
 
 def _unknown(old: RenderedState, new: RenderedState) -> frozenset[ObjectKey]:
@@ -162,15 +162,15 @@ def _unknown(old: RenderedState, new: RenderedState) -> frozenset[ObjectKey]:
 
 
 def _expanded_keys(state: RenderedState) -> frozenset[ObjectKey]:
-    namespace = rendered_state.default_namespace(state.config)
-    return frozenset(identity.key(resource, namespace) for resource in state.inputs if rendered_state.is_expanded(resource))
+    namespace = dynamo_resources.default_namespace(state.config)
+    return frozenset(identity.key(resource, namespace) for resource in state.inputs if dynamo_resources.is_expanded(resource))
 
 
 def _objects(state: RenderedState, failed: frozenset[ObjectKey]) -> dict[ObjectKey, Resource]:
     """Returns the objects by their keys, without those of failed Dynamo resources."""
-    namespace = rendered_state.default_namespace(state.config)
+    namespace = dynamo_resources.default_namespace(state.config)
     keyed = ((identity.key(resource, namespace), resource) for resource in state.objects)
-    return {key: resource for key, resource in keyed if failed.isdisjoint(rendered_state.owner_keys(resource, key.namespace))}
+    return {key: resource for key, resource in keyed if failed.isdisjoint(dynamo_resources.owner_keys(resource, key.namespace))}
 
 
 def not_compared(old: RenderedState, new: RenderedState) -> Iterator[Result]:
@@ -179,7 +179,7 @@ def not_compared(old: RenderedState, new: RenderedState) -> Iterator[Result]:
         in_new = key in new.failed or (new.is_partial and key not in _expanded_keys(new))
         name, state = ("new", new) if in_new else ("old", old)
         problem = "does not render" if key in state.failed else "cannot be read"
-        namespace = rendered_state.default_namespace(state.config)
+        namespace = dynamo_resources.default_namespace(state.config)
         resources = (resource for resource in (*new.inputs, *old.inputs) if identity.key(resource, namespace) == key)
         message = f"the {name} state of {key.kind} {key.name} {problem}, so its objects are not compared and have no forecast"
         yield results.warning("DYN510", f"{message}; fix the errors about it", results.ref(next(resources, {})))

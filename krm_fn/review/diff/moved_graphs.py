@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from krm_fn import dynamo_resources
 from krm_fn.kube import identity
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.resolve import release_choice
 from krm_fn.results import Result
-from krm_fn.review.diff import rendered_state
 from krm_fn.review.diff.rendered_state import RenderedState
 from krm_fn.rules import release_moves
 
@@ -27,10 +27,10 @@ def check(old: RenderedState, new: RenderedState) -> Iterator[Result]:
 
 def _inputs(state: RenderedState) -> dict[ObjectKey, Resource]:
     """The resources that are rendered. A finished build is not rendered again."""
-    namespace = rendered_state.default_namespace(state.config)
+    namespace = dynamo_resources.default_namespace(state.config)
     keyed = ((identity.key(resource, namespace), resource) for resource in state.inputs)
     return {
         key: resource
         for key, resource in keyed
-        if rendered_state.is_expanded(resource) and resource["kind"] in _RENDERED and key not in state.built
+        if dynamo_resources.is_expanded(resource) and resource["kind"] in _RENDERED and key not in state.built
     }

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
+from krm_fn import dynamo_resources
 from krm_fn.kube import identity
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
-from krm_fn.review.diff import rendered_state
 from krm_fn.review.diff.rendered_state import RenderedState
 
 Fits = Callable[[int, int], bool]
@@ -29,7 +29,7 @@ class Move(NamedTuple):
 
 def objects(state: RenderedState) -> dict[ObjectKey, Resource]:
     """Returns all objects of a state by their keys, also the Dynamo resources that reach the cluster."""
-    namespace = rendered_state.default_namespace(state.config)
+    namespace = dynamo_resources.default_namespace(state.config)
     return {identity.key(resource, namespace): resource for resource in (*state.objects, *state.sources)}
 
 
@@ -88,7 +88,7 @@ def only(state: RenderedState, keys: Collection[ObjectKey]) -> RenderedState:
 
 
 def _filtered(state: RenderedState, is_part: Callable[[ObjectKey], bool]) -> RenderedState:
-    namespace = rendered_state.default_namespace(state.config)
+    namespace = dynamo_resources.default_namespace(state.config)
     remaining = tuple(resource for resource in state.objects if is_part(identity.key(resource, namespace)))
     sources = tuple(resource for resource in state.sources if is_part(identity.key(resource, namespace)))
     return state._replace(objects=remaining, sources=sources)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from krm_fn import expand
+from krm_fn import dynamo_resources, expand
 from krm_fn.kube import identity, labels, paths
 from krm_fn.kube.admission import Rejection
 from krm_fn.kube.types import Resource
@@ -18,7 +18,6 @@ from krm_fn.provenance import reversion
 from krm_fn.provenance.ablation import FieldNumber
 from krm_fn.results import Path
 from krm_fn.review import pods
-from krm_fn.review.diff import rendered_state
 from krm_fn.review.diff.rendered_state import RenderedState
 from krm_fn.rules import field_origin
 from krm_fn.schema.object_changes import ObjectChange
@@ -30,13 +29,13 @@ InputField = tuple[int, Path]
 
 def find(state: RenderedState, changes: Sequence[ObjectChange]) -> Mapping[FieldNumber, InputField]:
     """Returns the fields of inputs from which changed objects are made, by the numbers of the changes and of their fields."""
-    namespace = rendered_state.default_namespace(state.config)
+    namespace = dynamo_resources.default_namespace(state.config)
     numbers = {identity.key(resource, namespace): number for number, resource in enumerate(state.inputs)}
     components: dict[int, list[Pods]] = {}
     fields: dict[FieldNumber, InputField] = {}
     for number, change in enumerate(changes):
         resource = change.new or change.old or {}
-        keys = [change.key] if rendered_state.is_expanded(resource) else rendered_state.owner_keys(resource, change.key.namespace)
+        keys = [change.key] if dynamo_resources.is_expanded(resource) else dynamo_resources.owner_keys(resource, change.key.namespace)
         owner = next((numbers[key] for key in keys if key in numbers), None)
         itself = numbers.get(change.key)
         if owner is not None and owner not in components:
@@ -60,7 +59,7 @@ def _path(change: ObjectChange, index: int | None) -> tuple[Resource, Path]:
 
 def _components(state: RenderedState, number: int) -> list[Pods]:
     """Returns the components of a Dynamo resource; empty if it does not render, or has none."""
-    others = [resource for resource in state.inputs if not rendered_state.is_expanded(resource)]
+    others = [resource for resource in state.inputs if not dynamo_resources.is_expanded(resource)]
     plans = expand.plans([state.inputs[number], *others], state.config)
     return list(plans[0].pods) if plans and isinstance(plans[0].plan, GraphPlan) else []
 

@@ -7,15 +7,14 @@ from typing import Literal
 
 from krm_fn import expand, results
 from krm_fn.config import Config
+from krm_fn.dynamo_resources import default_namespace, is_expanded, owner_keys
 from krm_fn.expand import KnownItems, PlannedResource
 from krm_fn.function_config import is_config
 from krm_fn.kube import identity, labels
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.manifests import ownership
-from krm_fn.provenance.ablation import EXPANDED
 from krm_fn.records import NamedTuple
-from krm_fn.resolve import cluster
 from krm_fn.results import Path, Result
 
 StateName = Literal["old", "new"]
@@ -120,23 +119,6 @@ def comparable_objects(state: RenderedState, new: RenderedState) -> dict[ObjectK
         return None
     namespace = default_namespace(state.config)
     return {identity.key(resource, namespace): resource for resource in (*state.sources, *state.objects)}
-
-
-def default_namespace(config: Config) -> str:
-    """Returns the namespace of resources without one."""
-    return config.namespace or cluster.NAMESPACE
-
-
-def is_expanded(resource: Resource) -> bool:
-    """True for a Dynamo resource from which a render makes objects. A comparison leaves out its fields, which the change itself shows."""
-    kind = results.ref(resource).kind
-    return identity.is_dynamo(resource) and kind in EXPANDED and not ownership.is_generated(resource)
-
-
-def owner_keys(resource: Resource, namespace: str) -> list[ObjectKey]:
-    """Returns the keys of the Dynamo resources that generated an object. `namespace` is the namespace of the object."""
-    owners = (name.partition("/") for name in ownership.owners(resource))
-    return [identity.ObjectKey(identity.DYNAMO_GROUP, kind, namespace, name) for kind, _, name in owners]
 
 
 def old_findings(findings: Iterable[Result]) -> Iterator[Result]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from krm_fn import expand, render_mark, results
+from krm_fn import dynamo_resources, expand, render_mark, results
 from krm_fn.config import Config
 from krm_fn.kube import identity, labels
 from krm_fn.kube.identity import ObjectKey
@@ -14,7 +14,6 @@ from krm_fn.kube.values import text
 from krm_fn.manifests import ownership
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import release_choice
-from krm_fn.review.diff import rendered_state
 from krm_fn.review.diff.rendered_state import RenderedState
 
 _WRITTEN_BY_A_RENDER = frozenset({labels.WORKLOADS, labels.SUMMARY, labels.SPEC_HASH, labels.ORCHESTRATOR, labels.RENDERED_BY})
@@ -69,12 +68,12 @@ def read(name: str, states: Iterable[RenderedState]) -> FleetCluster:
     graphs: dict[ObjectKey, ClusterGraph] = {}
     others: dict[ObjectKey, Resource] = {}
     for state in states:
-        namespace = rendered_state.default_namespace(state.config)
+        namespace = dynamo_resources.default_namespace(state.config)
         graphs |= _graphs(state, namespace)
         objects: dict[ObjectKey, list[Resource]] = {}
         for resource in state.objects:
             key = identity.key(resource, namespace)
-            owner = next(iter(rendered_state.owner_keys(resource, key.namespace)), None)
+            owner = next(iter(dynamo_resources.owner_keys(resource, key.namespace)), None)
             if owner is None or ownership.is_shared(resource):
                 others[key] = _without(resource, frozenset({labels.OWNER}))
             else:
@@ -88,7 +87,7 @@ def _graphs(state: RenderedState, namespace: str) -> dict[ObjectKey, ClusterGrap
     sources = {identity.key(source, namespace): source for source in state.sources}
     beside = tuple(_beside(state.inputs))
     graphs = {}
-    for resource in filter(rendered_state.is_expanded, state.inputs):
+    for resource in filter(dynamo_resources.is_expanded, state.inputs):
         key = identity.key(resource, namespace)
         source = sources.get(key, resource)
         release = release_choice.release_name(resource, state.config)
@@ -102,7 +101,7 @@ def _graphs(state: RenderedState, namespace: str) -> dict[ObjectKey, ClusterGrap
 
 
 def _beside(inputs: Sequence[Resource]) -> Iterator[Resource]:
-    yield from (resource for resource in inputs if not rendered_state.is_expanded(resource) and not ownership.is_generated(resource))
+    yield from (resource for resource in inputs if not dynamo_resources.is_expanded(resource) and not ownership.is_generated(resource))
 
 
 def _without(resource: Resource, names: frozenset[str]) -> Resource:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from krm_fn import results
+from krm_fn import dynamo_resources, results
 from krm_fn.config import Config
 from krm_fn.kube import identity
 from krm_fn.kube.identity import ObjectKey
@@ -14,7 +14,6 @@ from krm_fn.manifests import ownership
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import release_choice, runtime_version
 from krm_fn.review import render_settings
-from krm_fn.review.diff import rendered_state
 from krm_fn.review.forecast import object_rules
 from krm_fn.review.forecast.rollouts import Service
 from krm_fn.review.upgrade import upgrade_steps
@@ -38,7 +37,7 @@ class FleetPart(NamedTuple):
 
     def key(self, resource: Resource) -> ObjectKey:
         """Returns the key of a resource in this part."""
-        return identity.key(resource, rendered_state.default_namespace(self.config))
+        return identity.key(resource, dynamo_resources.default_namespace(self.config))
 
 
 def parts(name: str, resources: Sequence[Resource], config: Config, *, is_configured: bool) -> tuple[FleetPart, ...]:
@@ -47,14 +46,14 @@ def parts(name: str, resources: Sequence[Resource], config: Config, *, is_config
     Without a configuration (`is_configured` is false), the settings of a rendered graph are those that its render wrote on it, as in a
     finished build and in an export of a cluster. Graphs with other settings are then another part.
     """
-    namespace = rendered_state.default_namespace(config)
+    namespace = dynamo_resources.default_namespace(config)
     outputs = [resource for resource in resources if _is_output(resource)]
     output_ids = {id(resource) for resource in outputs}
     written = [resource for resource in resources if id(resource) not in output_ids]
     adapters = [(identity.key(resource, namespace).namespace, resource) for resource in outputs]
     replicas = object_rules.adapter_replicas(adapters)
-    expanded = [resource for resource in written if rendered_state.is_expanded(resource)]
-    others = tuple(resource for resource in written if not rendered_state.is_expanded(resource))
+    expanded = [resource for resource in written if dynamo_resources.is_expanded(resource)]
+    others = tuple(resource for resource in written if not dynamo_resources.is_expanded(resource))
     by_config: dict[Config, list[Resource]] = {}
     for resource in expanded:
         by_config.setdefault(config if is_configured else render_settings.of(resource, config), []).append(resource)
@@ -71,7 +70,7 @@ def _is_output(resource: Resource) -> bool:
 def graphs(part: FleetPart) -> Iterator[tuple[int, Resource]]:
     """Yields the graphs and the standalone components of a part, with their numbers among its resources."""
     for number, resource in enumerate(part.resources):
-        if rendered_state.is_expanded(resource) and results.ref(resource).kind in GRAPHS:
+        if dynamo_resources.is_expanded(resource) and results.ref(resource).kind in GRAPHS:
             yield number, resource
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from itertools import combinations
 
-from krm_fn import expand, results
+from krm_fn import dynamo_resources, expand, results
 from krm_fn.config import Config
 from krm_fn.convert import versions
 from krm_fn.kube import labels, paths
@@ -18,7 +18,6 @@ from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import release_choice
 from krm_fn.review import forecast
-from krm_fn.review.diff import rendered_state
 from krm_fn.review.forecast.rollouts import Service
 from krm_fn.review.upgrade import origin_versions, resource_edits, upgrade_steps
 from krm_fn.review.upgrade.field_edits import CAUSES, Cause, ResourceEdits
@@ -158,7 +157,7 @@ def compared(
     part: FleetPart, config: Config, resources: Mapping[int, Resource], old: Mapping[int, GraphState]
 ) -> dict[int, Restarting | None]:
     """Returns the services that restart if some resources of a part replace their old state, by number; None if one does not render."""
-    others = [resource for resource in part.resources if not rendered_state.is_expanded(resource)]
+    others = [resource for resource in part.resources if not dynamo_resources.is_expanded(resource)]
     expansion = expand.expand([*resources.values(), *others], config)
     failed = {
         (result.ref.kind, result.ref.namespace, result.ref.name)
@@ -182,7 +181,7 @@ def objects_by_owner(part: FleetPart, objects: Iterable[Resource]) -> dict[Objec
     by_owner: dict[ObjectKey, dict[ObjectKey, Resource]] = {}
     for resource in objects:
         key = part.key(resource)
-        for owner in rendered_state.owner_keys(resource, key.namespace):
+        for owner in dynamo_resources.owner_keys(resource, key.namespace):
             by_owner.setdefault(owner, {})[key] = labels.without_tool_annotations(resource)
     return by_owner
 

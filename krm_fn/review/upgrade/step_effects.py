@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from krm_fn import results
+from krm_fn import dynamo_resources, results
 from krm_fn.kinds import floors
 from krm_fn.kube import identity
 from krm_fn.kube.identity import ObjectKey
@@ -13,7 +13,7 @@ from krm_fn.records import NamedTuple
 from krm_fn.resolve import release_choice
 from krm_fn.results import Result
 from krm_fn.review import forecast
-from krm_fn.review.diff import comparison, diff_report, rendered_state
+from krm_fn.review.diff import comparison, diff_report
 from krm_fn.review.diff.comparison import Diff
 from krm_fn.review.diff.diff_report import Report
 from krm_fn.review.diff.rendered_state import RenderedState
@@ -58,7 +58,9 @@ def graphs(part: StepPart, step: UpgradeStep) -> tuple[list[GraphUpgrade], list[
     changes = comparison.compare_objects(part.old, part.new)
     cluster_state = _cluster_state(part, changes)
     by_owner = _by_owner(changes)
-    keys = {number: part.moved.old.key(resource) for number, resource in enumerate(part.old.inputs) if rendered_state.is_expanded(resource)}
+    keys = {
+        number: part.moved.old.key(resource) for number, resource in enumerate(part.old.inputs) if dynamo_resources.is_expanded(resource)
+    }
     effects = {
         number: _effects(by_owner[key], cluster_state)
         for number, key in keys.items()
@@ -90,7 +92,7 @@ def _cluster_state(part: StepPart, changes: Sequence[ObjectChange]) -> ClusterSt
 def _by_owner(changes: Iterable[ObjectChange]) -> dict[ObjectKey, list[ObjectChange]]:
     by_owner: dict[ObjectKey, list[ObjectChange]] = {}
     for change in changes:
-        for owner in rendered_state.owner_keys(change.new or change.old or {}, change.key.namespace):
+        for owner in dynamo_resources.owner_keys(change.new or change.old or {}, change.key.namespace):
             by_owner.setdefault(owner, []).append(change)
     return by_owner
 
@@ -155,7 +157,7 @@ def _findings(part: StepPart, step: UpgradeStep) -> dict[ObjectKey, list[Result]
     """
     old = {identity for result in _of_state(part.moved.old.resources, part.old) for identity in _identities(result)}
     of_new = [result for result in _of_state(part.moved.new.resources, part.new) if old.isdisjoint(_identities(result))]
-    namespace = rendered_state.default_namespace(part.new.config)
+    namespace = dynamo_resources.default_namespace(part.new.config)
     about_change = updates.check(part.old.inputs, part.new.inputs, namespace, part.new.config)
     of_edits = (result for number in part.moved.edits for result in resource_edits.findings(part.old.inputs[number], step))
     renders = [number for number in part.versions if part.moved.old.key(part.old.inputs[number]) not in part.old.failed]
