@@ -13,7 +13,7 @@ from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.sync.api_resources import ApiResource
 from krm_fn.sync.client import GarbledError
-from krm_fn.sync.stored_objects import StoredObject, StoredObjects
+from krm_fn.sync.stored_objects import Packing, StoredObject, StoredObjects
 
 V = TypeVar("V")
 
@@ -23,12 +23,12 @@ _LOG = logging.getLogger(__name__)
 class Store(Generic[V]):
     """The cached objects of one kind (client-go: Store). Informers fill it (`put`, `drop`); the answers to writes update it (`update`).
 
-    Within one kind, versions of objects can be compared as numbers (KEP-5504).
+    Within one kind, versions of objects can be compared as numbers (KEP-5504). `packer` packs the values; by default they stay as they are.
     """
 
-    def __init__(self, kind: str = "") -> None:
+    def __init__(self, kind: str = "", packer: Packing | None = None) -> None:
         self.kind = kind
-        self._entries: StoredObjects[V] = StoredObjects()
+        self._entries: StoredObjects[V] = StoredObjects(packer)
         self._distrusted: set[ObjectKey] = set()
 
     def __len__(self) -> int:

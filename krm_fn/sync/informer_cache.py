@@ -15,6 +15,7 @@ from krm_fn.status.replica_status import ReplicaStatus
 from krm_fn.status.workload_index import WorkloadIndex
 from krm_fn.sync.api_resources import ApiResource
 from krm_fn.sync.informer import Store
+from krm_fn.sync.packed_values import Packer
 from krm_fn.sync.stored_objects import StoredObject
 
 _GROVE = "grove.io"
@@ -31,7 +32,7 @@ class InformerCache:
 
     def store(self, kind: ApiResource) -> Store[Any]:
         """Returns the store of a kind."""
-        return self.stores.setdefault((kind.group, kind.kind), Store(kind.kind))
+        return self.stores.setdefault((kind.group, kind.kind), Store(kind.kind, Packer()))
 
     def entry(self, key: ObjectKey) -> StoredObject[Any] | None:
         """Returns an object with its uid and resourceVersion; None if it does not exist."""

@@ -1,14 +1,13 @@
-"""The objects of a store in memory. A large cluster has tens of thousands of them, so their values are packed."""
+"""The objects of a store in memory. A large cluster has tens of thousands of them, so a packer can pack their values."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, MutableMapping
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.key_map import KeyMap
-from krm_fn.sync.packed_values import Packer
 
 V = TypeVar("V")
 
@@ -34,11 +33,33 @@ class StoredObject(NamedTuple, Generic[V]):
         return {"resourceVersion": self.resource_version, "uid": self.uid}
 
 
+class Packing(Protocol):
+    """Packs the values of a store, and returns them for the key of their object: `unpack(key, pack(value)) == value`."""
+
+    def pack(self, value: Any) -> tuple[Any, ...]:
+        """Packs a value."""
+
+    def unpack(self, key: ObjectKey, packed: tuple[Any, ...]) -> Any:
+        """Returns the value of the object with this key."""
+
+
+class _Unpacked:
+    """Keeps each value as it is."""
+
+    def pack(self, value: Any) -> tuple[Any, ...]:
+        """Returns the value as the only part."""
+        return (value,)
+
+    def unpack(self, _key: ObjectKey, packed: tuple[Any, ...]) -> Any:
+        """Returns the only part."""
+        return packed[0]
+
+
 class StoredObjects(MutableMapping[ObjectKey, StoredObject[V]]):
     """The objects of one store by key. An object is made anew whenever it is read."""
 
-    def __init__(self) -> None:
-        self._packer = Packer()
+    def __init__(self, packer: Packing | None = None) -> None:
+        self._packer = packer or _Unpacked()
         self._packed: KeyMap[tuple[Any, ...]] = KeyMap()  # uid, resourceVersion, source, delivered, and the packed value
         self._last: tuple[tuple[Any, ...], StoredObject[V]] | None = None  # all members of a graph read the graph, one after the other
 
