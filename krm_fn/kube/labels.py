@@ -1,7 +1,9 @@
 """Keys of all labels and annotations that the function reads or writes, and readers of both.
 
-No other module holds key strings. Follows the operator's `internal/consts/consts.go`.
+Only `krm_fn.kube.metadata` holds other key strings. Follows the operator's `internal/consts/consts.go`.
 """
+
+from krm_fn.kube import metadata
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,10 +49,9 @@ PRESERVED = frozenset(
 )
 """Annotations with fields that one version of the API does not have (`krm_fn.convert.preserved_fields`)."""
 
-# written by an operator and by kubectl on each object for themselves; a user writes none of them
+# written by an operator on each object for itself; a user writes none of them
 LAST_APPLIED_HASH = "nvidia.com/last-applied-hash"
 LAST_APPLIED_GENERATION = "nvidia.com/last-applied-generation"
-LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 # the topology of workers: annotations that name the node label to copy, and the prefix of the labels that a controller copies to pods
 TOPOLOGY_KEY = "nvidia.com/topology-label-key"
@@ -91,8 +92,6 @@ MESH_SIDECAR = "sidecar.istio.io/inject"
 ROLE = "role"
 INSTANCE = "instance-id"
 POD_GROUP = "scheduling.k8s.io/group-name"
-KAI_QUEUE = "kai.scheduler/queue"
-VOLCANO_QUEUE = "scheduling.grove.io/volcano-queue"
 
 # Kubernetes' labels and annotations
 DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
@@ -173,14 +172,8 @@ Rule: metadata.run-once
 """
 
 
-def of(resource: "dict[str, Any]") -> "dict[str, Any]":
-    """Returns the labels of a resource; empty if it has none."""
-    return _mapping(resource, "labels")
-
-
-def annotations(resource: "dict[str, Any]") -> "dict[str, Any]":
-    """Returns the annotations of a resource; empty if it has none."""
-    return _mapping(resource, "annotations")
+of = metadata.labels
+annotations = metadata.annotations
 
 
 def is_local(resource: "dict[str, Any]") -> bool:
@@ -201,9 +194,3 @@ def without_tool_annotations(resource: "dict[str, Any]") -> "dict[str, Any]":
         return resource
     metadata = {key: value for key, value in resource["metadata"].items() if key != "annotations"}
     return {**resource, "metadata": {**metadata, "annotations": applied} if applied else metadata}
-
-
-def _mapping(resource: "dict[str, Any]", key: str) -> "dict[str, Any]":
-    metadata = resource.get("metadata")
-    value = metadata.get(key) if isinstance(metadata, dict) else None
-    return value if isinstance(value, dict) else {}

@@ -36,7 +36,7 @@ _PLAIN = (
 _REWRITTEN = ("schema.schema_check", "schema.table")
 """Modules in those packages that are rewritten: they make values, or compare the types of values."""
 
-_NAMES = ("kube.labels",)
+_NAMES = ("kube.labels", "kube.metadata")
 """Modules of names: their texts are no rule, only the mappings in them."""
 
 COMPUTING = ("kube.digest", "kube.duration", "kube.go_json", "kube.quantity", "kube.version", "resolve.worker_hash", "yamlio.emitter")

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
-from krm_fn.kube import labels, values
+from krm_fn.kube import metadata, values
 from krm_fn.kube.identity import DYNAMO_GROUP
 from krm_fn.kube.types import Resource
 
@@ -47,7 +47,7 @@ class ApiResource(NamedTuple):
 
     def selects(self, resource: Resource) -> bool:
         """Returns True if the label selector selects an object. Its terms are KEY, !KEY and KEY=VALUE."""
-        own = labels.of(resource)
+        own = metadata.labels(resource)
         for term in filter(None, self.label_selector.split(",")):
             key, has_value, value = term.removeprefix("!").partition("=")
             if (key in own) is term.startswith("!") or (has_value and own.get(key) != value):

@@ -10,7 +10,7 @@ import json
 from typing import Any, NamedTuple
 
 from krm_fn import config
-from krm_fn.kube import labels
+from krm_fn.kube import labels, metadata
 from krm_fn.kube.types import Resource
 from tests.support import beta, given
 
@@ -753,7 +753,7 @@ SEVERAL_NODES = [
     fires("DYN192", f"{_POD}.schedulerName", "the KAI scheduler without a queue", worker(pod={"schedulerName": "kai-scheduler"}), **_GROVE),
     quiet(
         "the KAI scheduler with a queue of the user's",
-        worker(pod={"schedulerName": "kai-scheduler"}, extraPodMetadata={"labels": {labels.KAI_QUEUE: "gold"}}),
+        worker(pod={"schedulerName": "kai-scheduler"}, extraPodMetadata={"labels": {metadata.KAI_QUEUE: "gold"}}),
         **_GROVE,
     ),
     quiet(

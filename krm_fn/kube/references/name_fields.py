@@ -5,7 +5,7 @@ A path is written with dots, and `[]` after a list. tests/kube/test_references.p
 
 from __future__ import annotations
 
-from krm_fn.kube import identity, labels, paths
+from krm_fn.kube import identity, metadata, paths
 from krm_fn.kube.paths import EVERY, TemplatePath
 from krm_fn.records import NamedTuple
 
@@ -77,8 +77,8 @@ SCALED = (DEPLOYMENT, STATEFUL_SET, REPLICA_SET, LEADER_WORKER_SET, ADAPTER)
 """What an autoscaler scales."""
 
 QUEUES: dict[str, Target] = {
-    labels.KAI_QUEUE: ("scheduling.run.ai", "Queue"),
-    labels.VOLCANO_QUEUE: ("scheduling.volcano.sh", "Queue"),
+    metadata.KAI_QUEUE: ("scheduling.run.ai", "Queue"),
+    metadata.VOLCANO_QUEUE: ("scheduling.volcano.sh", "Queue"),
 }
 """Labels and annotations of pods, and of the set, that name a queue of a scheduler."""
 _CLUSTER_SCOPED = frozenset(

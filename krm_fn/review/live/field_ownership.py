@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from krm_fn.kube import labels
+from krm_fn.kube import labels, metadata
 from krm_fn.kube.types import Resource
 from krm_fn.kube.values import mapping, objects
 
@@ -45,7 +45,7 @@ def of(live: Resource, managers: frozenset[str] = frozenset()) -> Tree:
             _union([mapping(manager.get("fieldsV1")) for manager in others]),
         )
     try:
-        written = json.loads(labels.annotations(live).get(labels.LAST_APPLIED, ""))
+        written = json.loads(labels.annotations(live).get(metadata.LAST_APPLIED, ""))
     except (TypeError, ValueError, RecursionError):
         return None
     return _of_file(written) if isinstance(written, dict) else None

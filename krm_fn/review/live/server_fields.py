@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from krm_fn.kube import labels, quantity, stored_templates
+from krm_fn.kube import labels, metadata, quantity, stored_templates
 from krm_fn.kube.types import Resource
 from krm_fn.kube.values import is_zero, mapping
 from krm_fn.records import NamedTuple
@@ -17,7 +17,7 @@ from krm_fn.review.live.field_ownership import Tree
 
 _METADATA = ("name", "namespace", "labels", "annotations", "finalizers")
 _STATUSES = (labels.PRESERVED_GRAPH_STATUS, labels.PRESERVED_COMPONENT_STATUS, labels.PRESERVED_REQUEST_STATUS)
-_BOOKKEEPING = (labels.LAST_APPLIED, labels.LAST_APPLIED_HASH, labels.LAST_APPLIED_GENERATION, "deployment.kubernetes.io/revision")
+_BOOKKEEPING = (metadata.LAST_APPLIED, labels.LAST_APPLIED_HASH, labels.LAST_APPLIED_GENERATION, "deployment.kubernetes.io/revision")
 _TOOLS = ("argocd.argoproj.io/tracking-id", "argocd.argoproj.io/installation-id", "meta.helm.sh/")
 _TOOL_LABELS = ("kustomize.toolkit.fluxcd.io/", "helm.toolkit.fluxcd.io/", "argocd.argoproj.io/instance", "helm.sh/chart")
 _MANAGERS = ("Helm", labels.MANAGER)

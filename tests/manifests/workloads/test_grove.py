@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from krm_fn import config, workload_list
-from krm_fn.kube import labels
+from krm_fn.kube import labels, metadata
 from krm_fn.manifests import pod_builder, workloads
 from krm_fn.results import field
 from krm_fn.workload_list import WorkloadEntry
@@ -279,7 +279,7 @@ def test_the_kai_scheduler_places_pods_on_a_queue(grove, annotations, own, sched
     written = given.service("worker", pod={"schedulerName": own} if own else {})
     found = cliques({"Worker": written}, grove=grove, annotations=annotations)["worker"]
     assert found["spec"]["podSpec"].get("schedulerName") == scheduler
-    assert found["labels"].get(labels.KAI_QUEUE) == queue
+    assert found["labels"].get(metadata.KAI_QUEUE) == queue
 
 
 def placed(**pod):

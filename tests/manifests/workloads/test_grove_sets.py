@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from krm_fn import config, workload_list
-from krm_fn.kube import labels
+from krm_fn.kube import labels, metadata
 from krm_fn.review import finished_builds
 from krm_fn.workload_list import WorkloadEntry
 from tests.support import beta, given
@@ -243,8 +243,8 @@ def test_schedulers_and_their_queues(grove, annotations, own, scheduler, of_set,
     found = rendered(written, annotations=annotations, config={"grove": grove})
     (clique,) = found["spec"]["template"]["cliques"]
     assert clique["spec"]["podSpec"].get("schedulerName") == scheduler
-    assert clique["labels"].get(labels.KAI_QUEUE) == of_clique
-    assert found["metadata"]["annotations"].get(labels.VOLCANO_QUEUE) == of_set
+    assert clique["labels"].get(metadata.KAI_QUEUE) == of_clique
+    assert found["metadata"]["annotations"].get(metadata.VOLCANO_QUEUE) == of_set
 
 
 def test_the_older_release_knows_no_volcano():
