@@ -38,8 +38,7 @@ def to_component(service: dict[str, Any], name: str | None) -> dict[str, Any]:
 
     Fields that both versions have stay as they are, and so do fields that neither has.
 
-    Follows the operator's `api/v1alpha1/shared_spec_conversion.go`.
-    Rule: conversion.component
+    Rule conversion.component: A v1alpha1 service becomes a v1beta1 component. (operator: api/v1alpha1/shared_spec_conversion.go)
     """
     return {
         **merge.present(name=name, type=service.get("subComponentType" if is_promoted(service) else "componentType")),
@@ -56,10 +55,10 @@ def to_component(service: dict[str, Any], name: str | None) -> dict[str, Any]:
 
 
 def to_service(component: dict[str, Any]) -> dict[str, Any]:
-    """In v1alpha1, the types `prefill` and `decode` of v1beta1 are sub-types of workers.
+    """Converts a v1beta1 component to a v1alpha1 service.
 
-    Follows the operator's `api/v1alpha1/shared_spec_conversion.go`.
-    Rule: conversion.service
+    Rule conversion.service: In v1alpha1, the types `prefill` and `decode` of v1beta1 are sub-types of workers. (operator:
+    api/v1alpha1/shared_spec_conversion.go)
     """
     type_, experimental = component.get("type"), mapping(component.get("experimental"))
     promoted = type_ in PROMOTED
@@ -103,10 +102,10 @@ def _amount(size: Any) -> int:
 
 
 def _cache(service: dict[str, Any]) -> dict[str, Any] | None:
-    """The first mount of a service that is a compilation cache becomes the compilation cache of the component.
+    """Returns the compilation cache of a service; None if it has none.
 
-    Follows the operator's `api/v1alpha1/shared_spec_conversion.go`.
-    Rule: conversion.compilation-cache
+    Rule conversion.compilation-cache: The first mount of a service that is a compilation cache becomes the compilation cache of the
+    component. (operator: api/v1alpha1/shared_spec_conversion.go)
     """
     for mount in objects(service.get("volumeMounts")):
         if mount.get("useAsCompilationCache") is True:

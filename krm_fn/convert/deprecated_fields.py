@@ -164,9 +164,9 @@ class _Conversion(NamedTuple):
                 self.findings.append(results.error("DYN036", message, self.ref, (*path, name) if name else path))
 
     def _with_image(self, component: dict[str, Any], name: Any) -> dict[str, Any]:
-        """A component without an image gets the image and the pull secrets of its DynamoComponent.
+        """Returns a component with the image and the pull secrets of its DynamoComponent.
 
-        Rule: pod.older-image
+        Rule pod.older-image: A component without an image gets the image and the pull secrets of its DynamoComponent. (krm-fn)
         """
         image, extra = self.known.get(self.ref, name), component.get("extraPodSpec") or {}
         if image is None or not image.image or not isinstance(extra, dict):

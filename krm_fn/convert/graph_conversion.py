@@ -26,12 +26,12 @@ _TO_V1ALPHA1, _TOPOLOGY_TO_V1ALPHA1 = ({new: old for old, new in names.items()} 
 
 
 def graph_to_v1beta1(graph: Resource) -> Resource:
-    """Converts a v1alpha1 graph to v1beta1, for a release that reads v1beta1.
+    """Converts a v1alpha1 graph to v1beta1.
 
     The services become a list, sorted by name unless the graph had another order before.
 
-    Follows the operator's `api/v1alpha1/dynamographdeployment_conversion.go`.
-    Rule: conversion.graph
+    Rule conversion.graph: A v1alpha1 graph becomes a v1beta1 graph, for a release that reads v1beta1. (operator:
+    api/v1alpha1/dynamographdeployment_conversion.go)
     """
     spec, preserved_spec = mapping(graph.get("spec")), preserved_fields.spec(graph)
     before = {name_of(component): component for component in objects(preserved_spec.get("components"))}
@@ -86,10 +86,10 @@ def _arranged(names: list[str], before: dict[str, Any]) -> list[str]:
 
 
 def _preserved_services(services: dict[str, Any], components: dict[str, _Converted]) -> dict[str, Any]:
-    """The names of the services are preserved if the components have another order.
+    """Returns what is preserved of the services, as a field `services`; empty if nothing is.
 
-    Follows the operator's `api/v1alpha1/dynamographdeployment_conversion.go`.
-    Rule: conversion.preserved-services
+    Rule conversion.preserved-services: The names of the services are preserved if the components have another order. (operator:
+    api/v1alpha1/dynamographdeployment_conversion.go)
     """
     arranged = [*services] == [*components, *(name for name in services if name not in components)]
     parts = {name: components[name].preserved if name in components else None for name in services}
@@ -113,10 +113,10 @@ def _renamed(spec: dict[str, Any], names: dict[str, str], in_topology: dict[str,
 
 
 def component_to_v1beta1(resource: Resource) -> Resource:
-    """A v1alpha1 component without a `serviceName` has the name of its resource in v1beta1.
+    """Converts a v1alpha1 DynamoComponentDeployment to v1beta1.
 
-    Follows the operator's `api/v1alpha1/dynamocomponentdeployment_conversion.go`.
-    Rule: conversion.component-to-v1beta1
+    Rule conversion.component-to-v1beta1: A v1alpha1 component without a `serviceName` has the name of its resource in v1beta1. (operator:
+    api/v1alpha1/dynamocomponentdeployment_conversion.go)
     """
     spec, resource_name = mapping(resource.get("spec")), _resource_name(resource)
     before, service = preserved_fields.spec(resource), merge.without(spec, "serviceName")
@@ -132,10 +132,10 @@ def component_to_v1beta1(resource: Resource) -> Resource:
 
 
 def component_to_v1alpha1(resource: Resource) -> Resource:
-    """The name of a v1beta1 component is its `serviceName` in v1alpha1.
+    """Converts a v1beta1 DynamoComponentDeployment to v1alpha1.
 
-    Follows the operator's `api/v1alpha1/dynamocomponentdeployment_conversion.go`.
-    Rule: conversion.component-to-v1alpha1
+    Rule conversion.component-to-v1alpha1: The name of a v1beta1 component is its `serviceName` in v1alpha1. (operator:
+    api/v1alpha1/dynamocomponentdeployment_conversion.go)
     """
     spec, resource_name = mapping(resource.get("spec")), _resource_name(resource)
     before, component = preserved_fields.spec(resource), merge.without(spec, "name")

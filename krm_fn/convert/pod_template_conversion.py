@@ -14,36 +14,33 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAIN = "main"
-"""The main container has the name `main`.
+"""The name of the main container.
 
-Follows the operator's `internal/dynamo/component_common.go`.
-Rule: container.name
+Rule container.name: see `krm_fn.manifests.pod_builder`.
 """
 SIDECAR = "sidecar-frontend"
-"""The frontend sidecar of a converted service has the name `sidecar-frontend`.
+"""The name of the container of a frontend sidecar.
 
-Follows the operator's `api/v1alpha1/shared_spec_conversion.go`.
-Rule: conversion.sidecar-name
+Rule conversion.sidecar-name: The frontend sidecar of a converted service has the name `sidecar-frontend`. (operator:
+api/v1alpha1/shared_spec_conversion.go)
 """
 PROBES = ("livenessProbe", "readinessProbe")
-"""A v1alpha1 service has fields for a liveness and a readiness probe of its main container.
+"""The probes of a v1alpha1 service.
 
-Follows the operator's `api/v1alpha1/shared_spec_conversion.go`.
-Rule: conversion.probes
+Rule conversion.probes: A v1alpha1 service has fields for a liveness and a readiness probe of its main container. (operator:
+api/v1alpha1/shared_spec_conversion.go)
 """
 GPU = "nvidia.com/gpu"
 """The resource that `gpu` means if `gpuType` names none."""
 SIDES = ("requests", "limits")
-"""The resources of a container are requests and limits.
+"""The parts of a container's resources that have amounts.
 
-Follows the operator's `api/v1alpha1/shared_spec_conversion.go`.
-Rule: conversion.resource-sides
+Rule conversion.resource-sides: The resources of a container are requests and limits. (operator: api/v1alpha1/shared_spec_conversion.go)
 """
 _NAMED = {"cpu": "cpu", "memory": "memory", GPU: "gpu"}
-"""A v1alpha1 service has fields for CPUs, memory and GPUs.
+"""The field of a v1alpha1 service for a native resource.
 
-Follows the operator's `api/v1alpha1/shared_spec_conversion.go`.
-Rule: conversion.resource-names
+Rule conversion.resource-names: A v1alpha1 service has fields for CPUs, memory and GPUs. (operator: api/v1alpha1/shared_spec_conversion.go)
 """
 
 
@@ -58,8 +55,8 @@ def from_service(service: dict[str, Any]) -> dict[str, Any] | None:
 
     Returns None if the service has no field for its pods.
 
-    Follows the operator's `api/v1alpha1/shared_spec_conversion.go buildSharedPodTemplateFromAlpha`.
-    Rule: conversion.pod-template
+    Rule conversion.pod-template: The fields of a v1alpha1 service become the pod template of its component. (operator:
+    api/v1alpha1/shared_spec_conversion.go buildSharedPodTemplateFromAlpha)
     """
     if not _has_content(service):
         return None
@@ -93,10 +90,10 @@ def _is_empty_pod(extra: dict[str, Any]) -> bool:
 
 
 def _main(service: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a service for its main container become the container `main`, and those of `mainContainer` win over them.
+    """Makes the main container from the fields of a service.
 
-    Follows the operator's `api/v1alpha1/shared_spec_conversion.go buildSharedPodTemplateFromAlpha`.
-    Rule: conversion.main-container
+    Rule conversion.main-container: The fields of a service for its main container become the container `main`, and those of `mainContainer`
+    win over them. (operator: api/v1alpha1/shared_spec_conversion.go buildSharedPodTemplateFromAlpha)
     """
     user = mapping(mapping(service.get("extraPodSpec")).get("mainContainer"))
     merged = {
@@ -112,30 +109,27 @@ def _main(service: dict[str, Any]) -> dict[str, Any]:
 
 
 def _native_mounts(listed: Any) -> list[dict[str, Any]]:
-    """The mounts of a service become mounts of its main container.
+    """Returns the `volumeMounts` of a service as those of a container. The path of a compilation cache can be empty; rendering fills it.
 
-    The `volumeMounts` of a service as those of a container. The path of a compilation cache can be empty; rendering fills it.
-
-    Follows the operator's `api/v1alpha1/shared_spec_conversion.go`.
-    Rule: conversion.mounts
+    Rule conversion.mounts: The mounts of a service become mounts of its main container. (operator: api/v1alpha1/shared_spec_conversion.go)
     """
     return [{"name": mount.get("name", ""), "mountPath": mount.get("mountPoint") or ""} for mount in objects(listed)]
 
 
 def _env_from(secret: Any) -> list[dict[str, Any]]:
-    """The `envFromSecret` of a service becomes an entry of `envFrom`.
+    """Returns the `envFrom` of a container with a secret.
 
-    Follows the operator's `api/v1alpha1/shared_spec_conversion.go`.
-    Rule: conversion.env-from
+    Rule conversion.env-from: The `envFromSecret` of a service becomes an entry of `envFrom`. (operator:
+    api/v1alpha1/shared_spec_conversion.go)
     """
     return [{"secretRef": {"name": secret}}] if secret else []
 
 
 def _frontend_sidecar(sidecar: dict[str, Any]) -> dict[str, Any]:
-    """The `frontendSidecar` of a service becomes a container of its pods.
+    """Makes the container of a frontend sidecar.
 
-    Follows the operator's `api/v1alpha1/shared_spec_conversion.go`.
-    Rule: conversion.sidecar
+    Rule conversion.sidecar: The `frontendSidecar` of a service becomes a container of its pods. (operator:
+    api/v1alpha1/shared_spec_conversion.go)
     """
     source = _env_from(sidecar.get("envFromSecret")) or None
     image, args, env = (sidecar.get(field) for field in ("image", "args", "envs"))
@@ -243,12 +237,10 @@ def service_resources(written: Any) -> dict[str, Any]:
 
 
 def merged_resources(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
-    """Amounts of resources are merged by name, and the list of claims is replaced.
+    """Returns `over` merged over `base`: amounts by name, and claims as a whole list.
 
-    `over` merged over `base`: amounts by name, and claims as a whole list.
-
-    Follows the operator's `api/v1alpha1/shared_spec_conversion.go`.
-    Rule: conversion.resources-merged
+    Rule conversion.resources-merged: Amounts of resources are merged by name, and the list of claims is replaced. (operator:
+    api/v1alpha1/shared_spec_conversion.go)
     """
     sides = {side: {**mapping(base.get(side)), **mapping(over.get(side))} for side in SIDES if base.get(side) or over.get(side)}
     claims = over.get("claims") or base.get("claims")
@@ -256,10 +248,10 @@ def merged_resources(base: dict[str, Any], over: dict[str, Any]) -> dict[str, An
 
 
 def _amounts(item: dict[str, Any]) -> dict[str, Any]:
-    """The amounts of a service become requests and limits of native resources.
+    """Returns the amounts of a service's requests or limits by native name.
 
-    Follows the operator's `api/v1alpha1/shared_spec_conversion.go`.
-    Rule: conversion.resources
+    Rule conversion.resources: The amounts of a service become requests and limits of native resources. (operator:
+    api/v1alpha1/shared_spec_conversion.go)
     """
     gpu = item.get("gpuType") or GPU
     named = {"cpu": item.get("cpu"), "memory": item.get("memory"), gpu if isinstance(gpu, str) else GPU: item.get("gpu")}

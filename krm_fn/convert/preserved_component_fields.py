@@ -135,10 +135,10 @@ def _with(service: Fields, source: Fields, group: _Group) -> Fields:
 
 
 def _put(fields: Fields, path: Path, value: Any) -> Fields:
-    """A field of a service that v1beta1 lacks is preserved for the conversion back.
+    """Returns fields with the value at a path.
 
-    Follows the operator's `api/v1alpha1/preservation.go`.
-    Rule: conversion.preserved-fields
+    Rule conversion.preserved-fields: A field of a service that v1beta1 lacks is preserved for the conversion back. (operator:
+    api/v1alpha1/preservation.go)
     """
     inner = value if len(path) == 1 else _put(mapping(fields.get(path[0])), path[1:], value)
     return {**fields, path[0]: inner}

@@ -31,10 +31,10 @@ LIMIT = 262_144
 """The characters that are read. An API server refuses a resource whose annotations have more bytes together."""
 _DEPTH = 100
 _VERSION = 1
-"""The annotation with the fields that the other version lacks has the version 1.
+"""The version of the annotation's format.
 
-Follows the operator's `api/v1alpha1/preservation.go`.
-Rule: conversion.preserved-version
+Rule conversion.preserved-version: The annotation with the fields that the other version lacks has the version 1. (operator:
+api/v1alpha1/preservation.go)
 """
 _SPECS = {
     identity.GRAPH: labels.PRESERVED_GRAPH,
@@ -91,8 +91,7 @@ def with_spec(resource: Resource, fields: dict[str, Any]) -> Resource:
 
     The annotation is that of the specification. Without fields, it is removed.
 
-    Follows the operator's `api/v1alpha1/preservation.go`.
-    Rule: conversion.preserved
+    Rule conversion.preserved: see `krm_fn.convert.preserved_fields`.
     """
     return _annotated(resource, _SPECS[resource["kind"]], {"version": _VERSION, "spec": fields} if fields else {})
 
@@ -113,10 +112,10 @@ def size(resource: Resource) -> int:
 
 
 def _annotated(resource: Resource, key: str, content: dict[str, Any]) -> Resource:
-    """Fields that the other version of the API lacks are preserved in an annotation.
+    """Returns the resource with an annotation that holds `content`; without content, it has no such annotation.
 
-    Follows the operator's `api/v1alpha1/preservation.go`.
-    Rule: conversion.preserved
+    Rule conversion.preserved: Fields that the other version of the API lacks are preserved in an annotation. (operator:
+    api/v1alpha1/preservation.go)
     """
     metadata = mapping(resource.get("metadata"))
     written = mapping(metadata.get("annotations"))

@@ -47,13 +47,13 @@ _CONVERSIONS: dict[str, dict[str, _Conversion]] = {
 
 
 def to(version: str, resource: Resource) -> Resource:
-    """A release reads one API version, and a resource of the other version is converted first.
+    """Converts a resource to an API version.
 
     `version` is `v1alpha1` or `v1beta1`. Returns the resource itself if it has that version already, or if its kind has only one version.
     The input is never changed; the result shares parts of it. Values of a wrong type never raise: they are left out, or stay as they are.
 
-    Follows the operator's `api/v1alpha1`.
-    Rule: conversion.versions
+    Rule conversion.versions: A release reads one API version, and a resource of the other version is converted first. (operator:
+    api/v1alpha1)
     """
     api_version, address = f"{identity.DYNAMO_GROUP}/{version}", results.ref(resource)
     convert = _CONVERSIONS.get(address.kind, {}).get(version)

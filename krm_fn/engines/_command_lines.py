@@ -80,13 +80,13 @@ def has_option(words: Sequence[str], name: str, value: str) -> bool:
 
 
 def inject(container: Container, flags: str, framework: str, *, needs_shell: bool, quoted: bool) -> Container:
-    """Flags of an engine are added to the arguments, or to the command line that a shell runs.
+    """Adds the flags of an engine on several nodes to a container's command line.
 
     A Python command gets the flags at its end. If the flags need a shell, the command runs in one; `quoted` is as in `shell_line`.
     In any other command, the flags follow the last word with the framework's name, in the first argument that starts the framework.
 
-    Follows the operator's `internal/dynamo/utils.go injectFlagsIntoContainerCommand`.
-    Rule: commands.flags
+    Rule commands.flags: Flags of an engine are added to the arguments, or to the command line that a shell runs. (operator:
+    internal/dynamo/utils.go injectFlagsIntoContainerCommand)
     """
     args = list(container.get("args") or ())
     if is_python(container):
@@ -101,25 +101,23 @@ def inject(container: Container, flags: str, framework: str, *, needs_shell: boo
 
 
 def after_framework(text: str, flags: str, framework: str) -> str:
-    """In a shell line, flags of an engine stand after the word that names the engine.
+    """Adds flags after the word of a shell line that names the engine.
 
     >>> after_framework("cd /w && python3 -m dynamo.vllm --model m", "--f", "vllm")
     'cd /w && python3 -m dynamo.vllm --f --model m'
 
-    Follows the operator's `internal/dynamo/utils.go injectFlagsIntoPythonCommand`.
-    Rule: commands.flags-place
+    Rule commands.flags-place: In a shell line, flags of an engine stand after the word that names the engine. (operator:
+    internal/dynamo/utils.go injectFlagsIntoPythonCommand)
     """
     start = re.compile(rf"(?:\A|(?<=[|&;]))(?>[^|&;]*?python[0-9.]*\s)[^|&;]*{re.escape(framework)}[^\s|&;]*", re.ASCII)
     return start.sub(lambda match: f"{match[0]} {flags}", text)
 
 
 def shell(container: Container, line: str) -> Container:
-    """A command line that a shell must read runs with `/bin/sh -c`.
+    """Returns the container with a shell that runs one line.
 
-    The container with a shell that runs one line.
-
-    Follows the operator's `internal/dynamo/utils.go injectFlagsIntoContainerCommand`.
-    Rule: commands.shell
+    Rule commands.shell: A command line that a shell must read runs with `/bin/sh -c`. (operator: internal/dynamo/utils.go
+    injectFlagsIntoContainerCommand)
     """
     return {**container, "command": ["/bin/sh", "-c"], "args": [line]}
 
@@ -135,15 +133,14 @@ def without_probes(container: Container) -> Container:
 
 
 def shell_line(words: Iterable[str], *, quoted: bool) -> str:
-    """The words of a command become one shell line.
+    """Returns words as one shell line.
 
     If not `quoted`, JSON is in single quotes, and all other words have no quotes, as in the operator.
 
     >>> print(shell_line(["python3", "--kv", '{"role": "both"}', "--name", "$NAME"], quoted=False))
     python3 --kv '{"role": "both"}' --name $NAME
 
-    Follows the operator's `internal/dynamo/backend_*.go shellQuoteForBashC`.
-    Rule: commands.quoting
+    Rule commands.quoting: The words of a command become one shell line. (operator: internal/dynamo/backend_*.go shellQuoteForBashC)
     """
     if quoted:
         return " ".join(map(_quoted, words))

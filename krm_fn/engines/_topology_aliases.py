@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def addressing(role: RolePlan) -> Addressing:
-    """The leader's host and the ranks in a command line are those of the workload, or since Dynamo 1.6 variables of Dynamo.
+    """Returns the words for the leader's host and the ranks in a command line of an engine.
 
     Kubernetes expands the variables, so no command needs a shell for them.
 
-    Follows the operator's `internal/dynamo/backend_vllm.go, internal/dynamo/backend_sglang.go`.
-    Rule: commands.topology-aliases
+    Rule commands.topology-aliases: The leader's host and the ranks in a command line are those of the workload, or since Dynamo 1.6
+    variables of Dynamo. (operator: internal/dynamo/backend_vllm.go, internal/dynamo/backend_sglang.go)
     """
     if not role.component.placement.names_topology:
         return role.addressing

@@ -16,50 +16,48 @@ if TYPE_CHECKING:
     from krm_fn.plan import RolePlan
 
 _PORT = 6379
-"""The nodes of a Ray cluster meet on port 6379.
+"""The port of the Ray cluster.
 
-Follows the operator's `internal/dynamo/backend_vllm.go`.
-Rule: vllm.ray-port
+Rule vllm.ray-port: see `krm_fn.engines.vllm`.
 """
 _PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
 _POD_IP = env.field("POD_IP", "status.podIP")
-"""With elastic expert parallelism, the container knows the address of its pod as POD_IP.
+"""The variable with the address of the pod.
 
-Follows the operator's `internal/dynamo/backend_vllm.go injectElasticEPRayLaunchFlags`.
-Rule: vllm.elastic-pod-ip
+Rule vllm.elastic-pod-ip: With elastic expert parallelism, the container knows the address of its pod as POD_IP. (operator:
+internal/dynamo/backend_vllm.go injectElasticEPRayLaunchFlags)
 """
 _MASTER_IP = env.field("VLLM_DP_MASTER_IP", "status.podIP")
-"""With elastic expert parallelism, vLLM finds the Ray node by VLLM_DP_MASTER_IP.
+"""The variable with the address of the Ray node.
 
-Follows the operator's `internal/dynamo/backend_vllm.go injectElasticEPRayLaunchFlags`.
-Rule: vllm.elastic-master
+Rule vllm.elastic-master: With elastic expert parallelism, vLLM finds the Ray node by VLLM_DP_MASTER_IP. (operator:
+internal/dynamo/backend_vllm.go injectElasticEPRayLaunchFlags)
 """
 _CONNECT = f"import socket; s=socket.create_connection(('127.0.0.1',{_PORT}),timeout=1); s.close()"
-"""With elastic expert parallelism, the engine starts when the Ray cluster answers, at the latest after five minutes.
+"""The program in Python that connects to the Ray cluster.
 
-Follows the operator's `internal/dynamo/backend_vllm.go injectElasticEPRayLaunchFlags`.
-Rule: vllm.elastic-wait
+Rule vllm.elastic-wait: see `krm_fn.engines._vllm_elastic`.
 """
 _UNTIL_RAY_ANSWERS = (
     f'i=0; until python3 -c "{_CONNECT}" 2>/dev/null; do i=$((i+1)); '
     '[ "$i" -ge 150 ] && { echo "ERROR: Ray head did not start within 300s" >&2; exit 1; }; sleep 2; done'
 )
-"""With elastic expert parallelism, the engine starts when the Ray cluster answers, at the latest after five minutes.
+"""The shell line that waits for the Ray cluster.
 
-Follows the operator's `internal/dynamo/backend_vllm.go injectElasticEPRayLaunchFlags`.
-Rule: vllm.elastic-wait
+Rule vllm.elastic-wait: With elastic expert parallelism, the engine starts when the Ray cluster answers, at the latest after five minutes.
+(operator: internal/dynamo/backend_vllm.go injectElasticEPRayLaunchFlags)
 """
 
 
 def alone(main: Container) -> Container:
-    """With elastic expert parallelism, the pod starts a Ray cluster and then the engine.
+    """Returns the elastic main container of a pod without followers.
 
     The elastic main container of a single pod. It is unchanged without the flag that asks for Ray, or if the image chooses the command.
 
     vLLM looks for the Ray node at the address in VLLM_DP_MASTER_IP, so the head gets the same address.
 
-    Follows the operator's `internal/dynamo/backend_vllm.go injectElasticEPRayLaunchFlags`.
-    Rule: vllm.elastic
+    Rule vllm.elastic: With elastic expert parallelism, the pod starts a Ray cluster and then the engine. (operator:
+    internal/dynamo/backend_vllm.go injectElasticEPRayLaunchFlags)
     """
     words = _command_lines.words(main)
     backends = (_command_lines.has_option(words, flag, "ray") for flag in ("--data-parallel-backend", "-dpb"))
@@ -92,11 +90,9 @@ def _join(leader: str, port: int) -> str:
 
 
 def _line(main: Container) -> str:
-    """With elastic expert parallelism, the words of the user's command are quoted for a shell.
+    """Returns the user's command as a line for a shell. The program gets each word as written.
 
-    The command line for a shell. The program gets each word as written.
-
-    Follows the operator's `internal/dynamo/backend_vllm.go shellQuotePOSIX`.
-    Rule: vllm.elastic-line
+    Rule vllm.elastic-line: With elastic expert parallelism, the words of the user's command are quoted for a shell. (operator:
+    internal/dynamo/backend_vllm.go shellQuotePOSIX)
     """
     return " ".join(word if _PLAIN.fullmatch(word) else _command_lines.single_quoted(word) for word in _command_lines.words(main))

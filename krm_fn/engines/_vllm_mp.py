@@ -20,37 +20,36 @@ if TYPE_CHECKING:
     from krm_fn.results import Result
 
 _PORT = 29500
-"""The nodes of one vLLM engine with the executor `mp` meet on port 29500.
+"""The port of the leader.
 
-Follows the operator's `internal/dynamo/backend_vllm.go injectMpDistributedLaunchFlags`.
-Rule: vllm.mp-port
+Rule vllm.mp-port: The nodes of one vLLM engine with the executor `mp` meet on port 29500. (operator: internal/dynamo/backend_vllm.go
+injectMpDistributedLaunchFlags)
 """
 _VOLUME = "wait-leader-script"
-"""The volume with the script that waits for a leader has the name `wait-leader-script`.
+"""The name of the volume with the script.
 
-Follows the operator's `internal/dynamo/backend_vllm.go UpdatePodSpec`.
-Rule: wait-for-leader.volume
+Rule wait-for-leader.volume: The volume with the script that waits for a leader has the name `wait-leader-script`. (operator:
+internal/dynamo/backend_vllm.go UpdatePodSpec)
 """
 _FOLDER = "/scripts"
-"""The script that waits for a leader is in the folder `/scripts`.
+"""The folder of the script in the container.
 
-Follows the operator's `internal/dynamo/backend_vllm.go GenerateWaitLeaderConfigMap`.
-Rule: wait-for-leader.folder
+Rule wait-for-leader.folder: The script that waits for a leader is in the folder `/scripts`. (operator: internal/dynamo/backend_vllm.go
+GenerateWaitLeaderConfigMap)
 """
 _EXECUTOR = "--distributed-executor-backend"
-"""vLLM starts its processes on several nodes itself with the flag `--distributed-executor-backend mp`.
+"""The flag that chooses how vLLM starts its processes.
 
-Follows the operator's `internal/dynamo/backend_vllm.go injectMpDistributedLaunchFlags`.
-Rule: vllm.mp-executor
+Rule vllm.mp-executor: vLLM starts its processes on several nodes itself with the flag `--distributed-executor-backend mp`. (operator:
+internal/dynamo/backend_vllm.go injectMpDistributedLaunchFlags)
 """
 _PORT_FLAG = f"--master-port {_PORT}"
 _SERVES = re.compile(r"(\bvllm\s+serve)(?=\s|\Z)", re.ASCII)
 _REFERENCE = re.compile(r"\$\((\w+)\)", re.ASCII)
 _HOST = env.field("VLLM_NIXL_SIDE_CHANNEL_HOST", "status.podIP")
-"""vLLM transfers the key-value cache over the address of its pod.
+"""The variable with the address at which vLLM transfers the key-value cache.
 
-Follows the operator's `internal/dynamo/backend_vllm.go`.
-Rule: vllm.nixl-host
+Rule vllm.nixl-host: vLLM transfers the key-value cache over the address of its pod. (operator: internal/dynamo/backend_vllm.go)
 """
 
 
@@ -61,10 +60,10 @@ def container(main: Container, role: RolePlan, *, spreads: bool) -> Container:
 
 
 def _with_flags(main: Container, role: RolePlan) -> Container:
-    """With the executor `mp`, the leader is rank 0 and serves, and the followers are headless.
+    """Adds the flags of the executor `mp` to the main container.
 
-    Follows the operator's `internal/dynamo/backend_vllm.go injectMpDistributedLaunchFlags`.
-    Rule: vllm.mp
+    Rule vllm.mp: With the executor `mp`, the leader is rank 0 and serves, and the followers are headless. (operator:
+    internal/dynamo/backend_vllm.go injectMpDistributedLaunchFlags)
     """
     plan, addressing, leads = role.component, _topology_aliases.addressing(role), role.role == "leader"
     flags = (
@@ -76,12 +75,10 @@ def _with_flags(main: Container, role: RolePlan) -> Container:
 
 
 def launched(main: Container) -> Container:
-    """A launch line with the executor `mp` gets the port at which the nodes of the engine meet, if it has none.
+    """Returns the main container of a role with a pod template of its own.
 
-    Returns the main container of a role with a pod template of its own.
-
-    Follows the operator's `internal/dynamo/backend_vllm.go`.
-    Rule: roles.vllm-port
+    Rule roles.vllm-port: A launch line with the executor `mp` gets the port at which the nodes of the engine meet, if it has none.
+    (operator: internal/dynamo/backend_vllm.go)
     """
     if not _command_lines.has_option(_command_lines.words(main), _EXECUTOR, "mp"):
         return main
@@ -117,10 +114,10 @@ def _with_port(main: Container) -> Container:
 
 
 def waiting(pod: PodSpec, role: RolePlan) -> PodSpec:
-    """With the executor `mp`, an init container of each follower waits for the leader.
+    """Returns the pod spec of a follower with the container that waits for the leader.
 
-    Follows the operator's `internal/dynamo/backend_vllm.go UpdatePodSpec`.
-    Rule: vllm.wait-for-leader
+    Rule vllm.wait-for-leader: With the executor `mp`, an init container of each follower waits for the leader. (operator:
+    internal/dynamo/backend_vllm.go UpdatePodSpec)
     """
     plan = role.component
     main = pod["containers"][0]

@@ -13,31 +13,30 @@ if TYPE_CHECKING:
     from krm_fn.plan import ComponentPlan
 
 _SHADOW = env.value("DYN_VLLM_GMS_SHADOW_MODE", "true")
-"""A vLLM engine that shares GPUs waits as a shadow until it must work.
+"""The variable that makes an engine a shadow.
 
-Follows the operator's `internal/dynamo/failover_vllm.go`.
-Rule: failover.shadow
+Rule failover.shadow: A vLLM engine that shares GPUs waits as a shadow until it must work. (operator: internal/dynamo/failover_vllm.go)
 """
 _MASTER, _MASTER_PORT, _STRIDE = "--master-port", 29500, 100
-"""The processes of an engine in a pod with failover meet on port 29500, and those of the next engine on a port 100 higher.
+"""The flag with the port of an engine's processes, the port of the first engine, and the step to the next engine's port.
 
-Follows the operator's `internal/dynamo/failover_vllm.go`.
-Rule: failover.master-port
+Rule failover.master-port: The processes of an engine in a pod with failover meet on port 29500, and those of the next engine on a port 100
+higher. (operator: internal/dynamo/failover_vllm.go)
 """
 _NIXL_PORT, _EVENT_PORT = 5600, 20080
-"""The engines of a pod transfer the key-value cache on ports from 5600, and send its events on ports from 20080.
+"""The ports of the first engine for the key-value cache and for its events.
 
-Follows the operator's `internal/dynamo/failover_vllm.go`.
-Rule: failover.nixl-port
+Rule failover.nixl-port: The engines of a pod transfer the key-value cache on ports from 5600, and send its events on ports from 20080.
+(operator: internal/dynamo/failover_vllm.go)
 """
 _WRITTEN = re.compile(rf"({_MASTER} )([0-9]+)", re.ASCII)
 
 
 def one_of_several(container: Container, index: int, plan: ComponentPlan) -> Container:
-    """Each of several vLLM engines in a pod has ports of its own for the key-value cache and its events.
+    """Returns the container of one of several engines in a pod.
 
-    Follows the operator's `internal/dynamo/failover_vllm.go`.
-    Rule: failover.ports
+    Rule failover.ports: Each of several vLLM engines in a pod has ports of its own for the key-value cache and its events. (operator:
+    internal/dynamo/failover_vllm.go)
     """
     ports = (
         env.value("VLLM_NIXL_SIDE_CHANNEL_PORT", f"{_NIXL_PORT + index}"),
@@ -49,12 +48,9 @@ def one_of_several(container: Container, index: int, plan: ComponentPlan) -> Con
 
 
 def _with_port(container: Container, index: int, plan: ComponentPlan) -> Container:
-    """The processes of an engine in a pod with failover meet on port 29500, and those of the next engine on a port 100 higher.
+    """Returns the engine with another port for the processes of its group.
 
-    The engine with another port for the processes of its group.
-
-    Follows the operator's `internal/dynamo/failover_vllm.go`.
-    Rule: failover.master-port
+    Rule failover.master-port: see `krm_fn.engines._vllm_shared_gpus`.
     """
     args, command = list(container.get("args") or ()), list(container.get("command") or ())
     for words in (args, command):

@@ -13,10 +13,9 @@ if TYPE_CHECKING:
     from krm_fn.results import Result
 
 _PORT = 29500
-"""The nodes of an SGLang engine meet on port 29500.
+"""The port of the leader.
 
-Follows the operator's `internal/dynamo/backend_sglang.go`.
-Rule: sglang.port
+Rule sglang.port: The nodes of an SGLang engine meet on port 29500. (operator: internal/dynamo/backend_sglang.go)
 """
 
 
@@ -24,10 +23,9 @@ class SGLang(Engine):
     """SGLang workers on several nodes: every node gets the leader's address, the number of nodes and its own rank."""
 
     name = "sglang"
-    """The word `sglang` names SGLang in a command line.
+    """The name of the engine, and of its Python module.
 
-    Follows the operator's `internal/dynamo/backend_sglang.go`.
-    Rule: sglang.module
+    Rule sglang.module: The word `sglang` names SGLang in a command line. (operator: internal/dynamo/backend_sglang.go)
     """
 
     own_images = ("sglang",)
@@ -40,10 +38,10 @@ class SGLang(Engine):
     """The sizes of SGLang's `ServerArgs`."""
 
     def container(self, container: Container, role: RolePlan) -> Container:
-        """The leader of an SGLang engine on several nodes is rank 0; its followers get its address and have no probes.
+        """Adds the flags of an engine on several nodes to a container.
 
-        Follows the operator's `internal/dynamo/backend_sglang.go`.
-        Rule: sglang.container
+        Rule sglang.container: The leader of an SGLang engine on several nodes is rank 0; its followers get its address and have no probes.
+        (operator: internal/dynamo/backend_sglang.go)
         """
         nodes, addressing = role.component.placement.nodes, _topology_aliases.addressing(role)
         if nodes == 1:
@@ -57,10 +55,10 @@ class SGLang(Engine):
         return injected if leads else _command_lines.without_probes(injected)
 
     def launched_container(self, container: Container, role: RolePlan) -> Container:
-        """A follower with a pod template of its own has no probes, because it serves no requests.
+        """Returns the main container of a role with a pod template of its own.
 
-        Follows the operator's `internal/dynamo/backend_sglang.go`.
-        Rule: roles.sglang
+        Rule roles.sglang: A follower with a pod template of its own has no probes, because it serves no requests. (operator:
+        internal/dynamo/backend_sglang.go)
         """
         return container if role.role == "leader" else _command_lines.without_probes(container)
 

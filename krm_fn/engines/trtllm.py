@@ -19,33 +19,30 @@ if TYPE_CHECKING:
     from krm_fn.results import Result
 
 _SSH_PORT = 2222
-"""sshd listens on port 2222 in the pods of an MPI job.
+"""The port of sshd.
 
-Follows the operator's `internal/dynamo/backend_trtllm.go`.
-Rule: trtllm.ssh-port
+Rule trtllm.ssh-port: sshd listens on port 2222 in the pods of an MPI job. (operator: internal/dynamo/backend_trtllm.go)
 """
 _KEY_DIR = "/ssh-pk"
-"""The Secret with the ssh keys is mounted at `/ssh-pk`.
+"""The folder of the ssh keys in the containers.
 
-Follows the operator's `internal/dynamo/backend_trtllm.go`.
-Rule: trtllm.key-folder
+Rule trtllm.key-folder: The Secret with the ssh keys is mounted at `/ssh-pk`. (operator: internal/dynamo/backend_trtllm.go)
 """
 _ROOT_HOME = "/root"
 _KEY_TYPES = ("rsa", "ecdsa", "ed25519")
-"""sshd gets one host key of each type in a fixed list.
+"""The types of the host keys of sshd.
 
-Follows the operator's `internal/dynamo/backend_trtllm.go`.
-Rule: trtllm.host-keys
+Rule trtllm.host-keys: sshd gets one host key of each type in a fixed list. (operator: internal/dynamo/backend_trtllm.go)
 """
 _HANDED_ON = (
     *("CUDA_VISIBLE_DEVICES", "HF_DATASETS_CACHE", "HF_ENDPOINT", "HF_HOME", "HF_TOKEN", "HOME", "HUGGING_FACE_HUB_TOKEN"),
     *("LD_LIBRARY_PATH", "MODEL_PATH", "NCCL_DEBUG", "NCCL_IB_DISABLE", "NCCL_P2P_DISABLE", "PATH", "PYTHONPATH"),
     *("TENSORRT_LLM_CACHE_DIR", "TOKENIZERS_PARALLELISM", "TRANSFORMERS_CACHE", "TRTLLM_USE_UCX_KVCACHE", "USER"),
 )
-"""An MPI job passes a fixed list of variables, and those of the container, to all nodes.
+"""The variables that all nodes get from the leader.
 
-Follows the operator's `internal/dynamo/backend_trtllm.go`.
-Rule: trtllm.variables
+Rule trtllm.variables: An MPI job passes a fixed list of variables, and those of the container, to all nodes. (operator:
+internal/dynamo/backend_trtllm.go)
 """
 _SSHD_READY: Probe = {
     "tcpSocket": {"port": _SSH_PORT},
@@ -54,10 +51,9 @@ _SSHD_READY: Probe = {
     "timeoutSeconds": 5,
     "failureThreshold": 10,
 }
-"""A follower of an MPI job is ready when its sshd answers.
+"""The readiness probe of a follower.
 
-Follows the operator's `internal/dynamo/backend_trtllm.go`.
-Rule: trtllm.sshd-ready
+Rule trtllm.sshd-ready: A follower of an MPI job is ready when its sshd answers. (operator: internal/dynamo/backend_trtllm.go)
 """
 
 
@@ -75,10 +71,10 @@ class TensorRTLLM(Engine):
     """The sizes of TensorRT-LLM's `LlmArgs`."""
 
     def container(self, container: Container, role: RolePlan) -> Container:
-        """On several nodes, the leader of TensorRT-LLM starts an MPI job and each follower runs sshd.
+        """Returns the main container of a leader or a follower.
 
-        Follows the operator's `internal/dynamo/backend_trtllm.go`.
-        Rule: trtllm.container
+        Rule trtllm.container: On several nodes, the leader of TensorRT-LLM starts an MPI job and each follower runs sshd. (operator:
+        internal/dynamo/backend_trtllm.go)
         """
         plan = role.component
         if plan.placement.nodes == 1:
@@ -89,19 +85,19 @@ class TensorRTLLM(Engine):
         return _with_sshd_probe(_command_lines.shell(ready, _follower(plan.release.engines.mpi)))
 
     def launched_container(self, container: Container, role: RolePlan) -> Container:
-        """A role with a pod template of its own mounts the ssh keys, and its followers have the probe of sshd.
+        """Returns the main container of a role with a pod template of its own.
 
-        Follows the operator's `internal/dynamo/backend_trtllm.go`.
-        Rule: roles.trtllm
+        Rule roles.trtllm: A role with a pod template of its own mounts the ssh keys, and its followers have the probe of sshd. (operator:
+        internal/dynamo/backend_trtllm.go)
         """
         ready = _with_keys(container, role.component)
         return ready if role.role == "leader" else _with_sshd_probe(ready)
 
     def pod(self, pod: PodSpec, role: RolePlan) -> PodSpec:
-        """The pods of an MPI job mount the ssh keys from a Secret that the platform provides.
+        """Adds the volume with the ssh keys to a pod.
 
-        Follows the operator's `internal/dynamo/backend_trtllm.go`.
-        Rule: trtllm.pod
+        Rule trtllm.pod: The pods of an MPI job mount the ssh keys from a Secret that the platform provides. (operator:
+        internal/dynamo/backend_trtllm.go)
         """
         if role.component.placement.nodes == 1:
             return pod
@@ -118,10 +114,10 @@ class TensorRTLLM(Engine):
 
 
 def _with_keys(container: Container, plan: ComponentPlan) -> Container:
-    """The main container of an MPI job mounts the ssh keys, and MPI keeps the whole names of hosts.
+    """Adds the mount of the ssh keys to a container.
 
-    Follows the operator's `internal/dynamo/backend_trtllm.go`.
-    Rule: trtllm.main
+    Rule trtllm.main: The main container of an MPI job mounts the ssh keys, and MPI keeps the whole names of hosts. (operator:
+    internal/dynamo/backend_trtllm.go)
     """
     keys: VolumeMount = {"name": plan.config.mpi_secret_name, "mountPath": _KEY_DIR, "readOnly": True}
     return {
@@ -132,10 +128,10 @@ def _with_keys(container: Container, plan: ComponentPlan) -> Container:
 
 
 def _with_sshd_probe(container: Container) -> Container:
-    """A follower of an MPI job has no other probe than that of sshd.
+    """Replaces the probes of a follower.
 
-    Follows the operator's `internal/dynamo/backend_trtllm.go`.
-    Rule: trtllm.follower-probes
+    Rule trtllm.follower-probes: A follower of an MPI job has no other probe than that of sshd. (operator:
+    internal/dynamo/backend_trtllm.go)
     """
     return {**_command_lines.without_probes(container), "readinessProbe": _SSHD_READY}
 
@@ -156,10 +152,10 @@ def _check_home(container: Container, role: RolePlan) -> Iterator[Result]:
 
 
 def _leader(container: Container, role: RolePlan) -> str:
-    """The leader of an MPI job copies the ssh keys, waits for the followers if it must, and starts the job.
+    """Returns the shell line of the leader.
 
-    Follows the operator's `internal/dynamo/backend_trtllm.go`.
-    Rule: trtllm.leader
+    Rule trtllm.leader: The leader of an MPI job copies the ssh keys, waits for the followers if it must, and starts the job. (operator:
+    internal/dynamo/backend_trtllm.go)
     """
     job = role.component.release.engines.mpi
     wait = [_dns_wait(role.addressing.workers)] if role.addressing.waits_for_dns else []
@@ -167,10 +163,10 @@ def _leader(container: Container, role: RolePlan) -> str:
 
 
 def _follower(job: MPI) -> str:
-    """A follower of an MPI job copies the ssh keys, writes its host keys and runs sshd.
+    """Returns the shell line of a follower.
 
-    Follows the operator's `internal/dynamo/backend_trtllm.go`.
-    Rule: trtllm.follower
+    Rule trtllm.follower: A follower of an MPI job copies the ssh keys, writes its host keys and runs sshd. (operator:
+    internal/dynamo/backend_trtllm.go)
     """
     folder, quoted = f"{job.home}/.ssh", f"{job.quoted_home}/.ssh"
     makes = [f"ssh-keygen -t {kind} -f {folder}/host_keys/ssh_host_{kind}_key -N ''" for kind in _KEY_TYPES]
@@ -188,10 +184,10 @@ def _follower(job: MPI) -> str:
 
 
 def _keys(job: MPI) -> tuple[str, ...]:
-    """A shell line copies the ssh keys and writes the configuration of ssh clients.
+    """Returns the commands that copy the ssh keys.
 
-    Follows the operator's `internal/dynamo/backend_trtllm.go`.
-    Rule: trtllm.keys
+    Rule trtllm.keys: A shell line copies the ssh keys and writes the configuration of ssh clients. (operator:
+    internal/dynamo/backend_trtllm.go)
     """
     folder = f"{job.home}/.ssh"
     client = ("Host *", f"IdentityFile {job.quoted_home}/.ssh/id_rsa", "StrictHostKeyChecking no", f"Port {_SSH_PORT}")
@@ -207,22 +203,20 @@ def _keys(job: MPI) -> tuple[str, ...]:
 
 
 def _printf(lines: Iterable[str], file: str) -> str:
-    """A shell line writes the lines of a configuration with `printf`.
+    """Returns the command that writes a configuration file.
 
     The lines stand in single quotes.
 
-    Follows the operator's `internal/dynamo/backend_trtllm.go`.
-    Rule: trtllm.config-files
+    Rule trtllm.config-files: A shell line writes the lines of a configuration with `printf`. (operator: internal/dynamo/backend_trtllm.go)
     """
     text = "".join(rf"{line}\n" for line in lines)
     return f"printf '{text}' > {file}"
 
 
 def _mpirun(container: Container, role: RolePlan, job: MPI) -> str:
-    """An MPI job starts one process for each GPU of each node.
+    """Returns the command that starts the MPI job.
 
-    Follows the operator's `internal/dynamo/backend_trtllm.go`.
-    Rule: trtllm.mpirun
+    Rule trtllm.mpirun: An MPI job starts one process for each GPU of each node. (operator: internal/dynamo/backend_trtllm.go)
     """
     plan, addressing = role.component, role.addressing
     names = sorted({*_HANDED_ON, *job.exports, *(variable.get("name", "") for variable in container["env"])})
@@ -240,10 +234,10 @@ def _mpirun(container: Container, role: RolePlan, job: MPI) -> str:
 
 
 def _gpus(plan: ComponentPlan) -> int:
-    """The number of GPUs of a node is the request if it is a whole number, and otherwise the limit.
+    """Returns the number of GPUs of a node; 0 if it is unknown.
 
-    Follows the operator's `internal/dynamo/backend_trtllm.go getGPUsPerNode`.
-    Rule: trtllm.gpus
+    Rule trtllm.gpus: The number of GPUs of a node is the request if it is a whole number, and otherwise the limit. (operator:
+    internal/dynamo/backend_trtllm.go getGPUsPerNode)
     """
     numbers = (values.int64(text) for text in (plan.pod.gpus.request, plan.pod.gpus.limit))
     return next((number for number in numbers if number is not None), 0)
@@ -264,10 +258,10 @@ def _words_in_line(container: Container) -> tuple[WordsField, ...]:
 
 
 def _dns_wait(workers: Iterable[str]) -> str:
-    """With LeaderWorkerSets, the leader waits at most five minutes until the names of all followers resolve.
+    """Returns the command that waits for the names of the followers.
 
-    Follows the operator's `internal/dynamo/backend_trtllm.go`.
-    Rule: trtllm.dns
+    Rule trtllm.dns: With LeaderWorkerSets, the leader waits at most five minutes until the names of all followers resolve. (operator:
+    internal/dynamo/backend_trtllm.go)
     """
     return (
         f"TIMEOUT=300; START_TIME=$(date +%s); for worker in {' '.join(workers)}; do "

@@ -17,23 +17,20 @@ if TYPE_CHECKING:
     from krm_fn.results import Result
 
 _RAY_PORT = 6379
-"""The nodes of a Ray cluster meet on port 6379.
+"""The port of the Ray cluster.
 
-Follows the operator's `internal/dynamo/backend_vllm.go`.
-Rule: vllm.ray-port
+Rule vllm.ray-port: The nodes of a Ray cluster meet on port 6379. (operator: internal/dynamo/backend_vllm.go)
 """
 _DATA_PARALLEL_PORT = 13445
-"""The copies of a model with data parallelism meet on port 13445.
+"""The port of the copies of a model.
 
-Follows the operator's `internal/dynamo/backend_vllm.go`.
-Rule: vllm.data-parallel-port
+Rule vllm.data-parallel-port: The copies of a model with data parallelism meet on port 13445. (operator: internal/dynamo/backend_vllm.go)
 """
 _ELASTIC = "--enable-elastic-ep"
 _RAY = "--distributed-executor-backend ray"
-"""vLLM gets the flag that lets it run one model on several nodes with Ray.
+"""The flag of an engine that runs on a Ray cluster.
 
-Follows the operator's `internal/dynamo/backend_vllm.go`.
-Rule: vllm.ray-executor
+Rule vllm.ray-executor: vLLM gets the flag that lets it run one model on several nodes with Ray. (operator: internal/dynamo/backend_vllm.go)
 """
 
 
@@ -45,16 +42,14 @@ class VLLM(Engine):
     """
 
     name = "vllm"
-    """The word `vllm` names vLLM in a command line.
+    """The name of the engine, and of its Python module.
 
-    Follows the operator's `internal/dynamo/backend_vllm.go`.
-    Rule: vllm.module
+    Rule vllm.module: The word `vllm` names vLLM in a command line. (operator: internal/dynamo/backend_vllm.go)
     """
     cache_dir = "/root/.cache/vllm"
-    """The compilation cache of vLLM is in the folder `/root/.cache/vllm`.
+    """The folder in which vLLM keeps compiled kernels.
 
-    Follows the operator's `internal/dynamo/backend_vllm.go`.
-    Rule: vllm.cache-folder
+    Rule vllm.cache-folder: The compilation cache of vLLM is in the folder `/root/.cache/vllm`. (operator: internal/dynamo/backend_vllm.go)
     """
     counts_gpus = True
     shares_gpu_memory = True
@@ -71,10 +66,10 @@ class VLLM(Engine):
     """The sizes of vLLM's `ParallelConfig`."""
 
     def container(self, container: Container, role: RolePlan) -> Container:
-        """A vLLM engine gets the flags of several nodes, and the variable of its compilation cache.
+        """Returns the main container of a vLLM engine.
 
-        Follows the operator's `internal/dynamo/backend_vllm.go`.
-        Rule: vllm.container
+        Rule vllm.container: A vLLM engine gets the flags of several nodes, and the variable of its compilation cache. (operator:
+        internal/dynamo/backend_vllm.go)
         """
         plan = role.component
         container = _sharing_weights(container, plan)
@@ -87,12 +82,12 @@ class VLLM(Engine):
         return _with_cache_folder(container, plan)
 
     def launched_container(self, container: Container, role: RolePlan) -> Container:
-        """A role with a pod template of its own gets the port of its leader if vLLM starts the processes of all nodes itself.
+        """Returns the main container of a role with a pod template of its own.
 
         A follower has no probes.
 
-        Follows the operator's `internal/dynamo/backend_vllm.go`.
-        Rule: roles.vllm
+        Rule roles.vllm: A role with a pod template of its own gets the port of its leader if vLLM starts the processes of all nodes itself.
+        (operator: internal/dynamo/backend_vllm.go)
         """
         from krm_fn.engines import _vllm_mp  # noqa: PLC0415 - few workers run on several nodes
 
@@ -130,20 +125,19 @@ class VLLM(Engine):
 
 
 def _with_cache_folder(container: Container, plan: ComponentPlan) -> Container:
-    """With a compilation cache, vLLM has the variable `VLLM_CACHE_ROOT`.
+    """Adds the variable of the compilation cache to a container.
 
-    Follows the operator's `internal/dynamo/backend_vllm.go`.
-    Rule: vllm.cache-variable
+    Rule vllm.cache-variable: With a compilation cache, vLLM has the variable `VLLM_CACHE_ROOT`. (operator: internal/dynamo/backend_vllm.go)
     """
     cache = plan.pod.cache or next((mount for mount in plan.pod.mounts if mount.cache), None)
     return env.appended(container, env.value("VLLM_CACHE_ROOT", cache.path)) if cache and cache.path else container
 
 
 def _sharing_weights(container: Container, plan: ComponentPlan) -> Container:
-    """An engine takes its weights from the GPU memory service in another pod, with the flag `--load-format gms`.
+    """Adds the flag and the variable of the GPU memory service in another pod.
 
-    Follows the operator's `internal/dynamo/backend_vllm.go`.
-    Rule: gpu-memory.weights
+    Rule gpu-memory.weights: An engine takes its weights from the GPU memory service in another pod, with the flag `--load-format gms`.
+    (operator: internal/dynamo/backend_vllm.go)
     """
     memory, failover = plan.features.gpu_memory, plan.features.failover
     if memory is None or not memory.between_pods:
@@ -194,12 +188,12 @@ def _world(container: Container) -> int:
 
 
 def _flag(container: Container, name: str) -> int:
-    """The sizes of an engine are the numbers after the flags in its arguments, or 1.
+    """Returns the number after a flag in the arguments of a container.
 
     Only the long form with a space counts, as in the operator.
 
-    Follows the operator's `internal/dynamo/backend_vllm.go`.
-    Rule: vllm.parallel-sizes
+    Rule vllm.parallel-sizes: The sizes of an engine are the numbers after the flags in its arguments, or 1. (operator:
+    internal/dynamo/backend_vllm.go)
     """
     words = _command_lines.flat(container.get("args") or ())
     numbers = (values.int64(after) for word, after in pairwise(words) if word == name)
@@ -207,10 +201,10 @@ def _flag(container: Container, name: str) -> int:
 
 
 def _ray(container: Container, role: RolePlan) -> Container:
-    """The leader starts a Ray cluster and the engine, and the followers join the cluster.
+    """Returns the main container of an engine on a Ray cluster.
 
-    Follows the operator's `internal/dynamo/backend_vllm.go`.
-    Rule: vllm.ray
+    Rule vllm.ray: The leader starts a Ray cluster and the engine, and the followers join the cluster. (operator:
+    internal/dynamo/backend_vllm.go)
     """
     if role.role != "leader":
         return _command_lines.shell(container, f"ray start --address={role.addressing.leader}:{_RAY_PORT} --block")
@@ -223,12 +217,12 @@ def _ray(container: Container, role: RolePlan) -> Container:
 
 
 def _data_parallel(container: Container, role: RolePlan, local: int) -> Container:
-    """With data parallelism, each node runs its share of the copies of a model.
+    """Adds the flags of data parallelism to a container. `local` is the number of copies on its node.
 
     Its first rank follows the last rank of the previous node.
 
-    Follows the operator's `internal/dynamo/backend_vllm.go`.
-    Rule: vllm.data-parallel
+    Rule vllm.data-parallel: With data parallelism, each node runs its share of the copies of a model. (operator:
+    internal/dynamo/backend_vllm.go)
     """
     leads, addressing = role.role == "leader", role.addressing
     host = addressing.leader_word if leads and not _command_lines.is_shell(container) else addressing.leader

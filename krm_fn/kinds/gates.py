@@ -134,10 +134,10 @@ GATES: tuple[Gate, ...] = (
         env=(("DYN_NAMESPACE_PREFIX_STRICT", "true"),),
     ),
 )
-"""A default value can depend on the version of Dynamo in the image, and on the version of the operator that created the graph.
+"""All gates.
 
-Follows the operator's `internal/features/runtime/gates.go, internal/features/compatibility/gates.go`.
-Rule: gates.table
+Rule gates.table: A default value can depend on the version of Dynamo in the image, and on the version of the operator that created the
+graph. (operator: internal/features/runtime/gates.go, internal/features/compatibility/gates.go)
 """
 
 

@@ -51,9 +51,9 @@ def _variable(variable: EnvVar) -> EnvVar:
 
 
 def _volume(volume: Volume) -> Volume:
-    """Quantities in a pod are written as an API server prints them, for example `20Gi` for `20480Mi`.
+    """Returns a volume with canonical quantities.
 
-    Rule: pod.quantities
+    Rule pod.quantities: see `krm_fn.kube.quantity`.
     """
     empty, ephemeral = volume.get("emptyDir") or {}, volume.get("ephemeral") or {}
     if empty.get("sizeLimit") is not None:
@@ -67,9 +67,9 @@ def _volume(volume: Volume) -> Volume:
 
 
 def _resources(resources: ResourceRequirements) -> ResourceRequirements:
-    """Quantities in a pod are written as an API server prints them, for example `20Gi` for `20480Mi`.
+    """Returns the resources of a container or a claim with canonical quantities.
 
-    Rule: pod.quantities
+    Rule pod.quantities: see `krm_fn.kube.quantity`.
     """
     changed: ResourceRequirements = {}
     if limits := resources.get("limits"):

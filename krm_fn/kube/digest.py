@@ -21,19 +21,19 @@ else:
 def hexadecimal(text: str) -> str:
     """Returns the SHA-256 of a text in UTF-8, as 64 hexadecimal digits.
 
-    Rule: hash.sha256
+    Rule hash.sha256: A hash is the SHA-256 of a text in UTF-8, as 64 hexadecimal digits. (krm-fn)
     """
     return sha256(text.encode()).hexdigest()
 
 
 def fnv32(text: str) -> int:
-    """A name that is cut ends with four digits of its FNV-1a hash, the 32-bit hash of a text in UTF-8.
+    """Returns the 32-bit FNV-1a hash of a text in UTF-8.
 
     >>> f"{fnv32('foobar'):x}"
     'bf9cf968'
 
-    Follows the operator's `internal/dynamo/graph.go PCSNameForDGD`.
-    Rule: hash.fnv
+    Rule hash.fnv: A name that is cut ends with four digits of its FNV-1a hash, the 32-bit hash of a text in UTF-8. (operator:
+    internal/dynamo/graph.go PCSNameForDGD)
     """
     checksum = 0x811C9DC5
     for byte in text.encode():
@@ -42,8 +42,8 @@ def fnv32(text: str) -> int:
 
 
 def of_value(value: Any) -> str:
-    """The hash of a value does not depend on the order of its keys.
+    """Returns the SHA-256 of a JSON value, as 64 hexadecimal digits.
 
-    Rule: hash.value
+    Rule hash.value: The hash of a value does not depend on the order of its keys. (krm-fn)
     """
     return hexadecimal(json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True))

@@ -10,30 +10,27 @@ if TYPE_CHECKING:
 
 
 def value(name: str, text: str) -> EnvVar:
-    """A variable with a fixed value has a name and a value; an empty value is left out.
+    """Makes a variable with a fixed value.
 
-    Follows the operator's `internal/dynamo/component_common.go`.
-    Rule: env.value
+    Rule env.value: A variable with a fixed value has a name and a value; an empty value is left out. (operator:
+    internal/dynamo/component_common.go)
     """
     return {"name": name, "value": text} if text else {"name": name}
 
 
 def values(texts: Iterable[tuple[str, str]]) -> list[EnvVar]:
-    """A variable with a fixed value has a name and a value; an empty value is left out.
+    """Makes variables with fixed values from their names and values.
 
-    `texts` has the names and values of several variables.
-
-    Follows the operator's `internal/dynamo/component_common.go`.
-    Rule: env.value
+    Rule env.value: see `krm_fn.kube.env`.
     """
     return [{"name": name, "value": text} if text else {"name": name} for name, text in texts]
 
 
 def field(name: str, path: str) -> EnvVar:
-    """A variable with a fact of the pod takes its value from a field of the pod.
+    """Makes a variable that holds a field of its pod.
 
-    Follows the operator's `internal/dynamo/component_common.go`.
-    Rule: env.field
+    Rule env.field: A variable with a fact of the pod takes its value from a field of the pod. (operator:
+    internal/dynamo/component_common.go)
     """
     return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
 

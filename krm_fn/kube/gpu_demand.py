@@ -40,13 +40,13 @@ class GPUDemand(NamedTuple):
 
 
 def of_pods(pods: Iterable[tuple[Mapping[str, Any], int]]) -> GPUDemand:
-    """A replica has the GPUs of all its pods, which share a claim with a name and have their own claims from a template.
+    """Returns the demand of the pods of one replica.
 
     Each entry is the spec of a pod and the number of such pods. Raises ValueError with the reason if the resources or claims of a container
     are ambiguous.
 
-    Follows the operator's `internal/dynamo/gpu_shape.go`.
-    Rule: status.gpu-shape
+    Rule status.gpu-shape: A replica has the GPUs of all its pods, which share a claim with a name and have their own claims from a
+    template. (operator: internal/dynamo/gpu_shape.go)
     """
     listed = list(pods)
     total = sum(_footprint(pod) * count for pod, count in listed)
@@ -74,12 +74,9 @@ def claim_uses(pods: Iterable[tuple[Mapping[str, Any], int]]) -> tuple[ClaimUse,
 
 
 def of_container(pod: Mapping[str, Any], container: Mapping[str, Any], nodes: int) -> GPUDemand:
-    """An engine has the GPUs of the main container on all its nodes.
+    """Returns the demand of one container of a pod on several nodes. Raises ValueError as `of_pods` does.
 
-    The demand of one container of a pod on several nodes. Raises ValueError as `of_pods` does.
-
-    Follows the operator's `internal/dynamo/gpu_shape.go`.
-    Rule: status.gpus-per-engine
+    Rule status.gpus-per-engine: An engine has the GPUs of the main container on all its nodes. (operator: internal/dynamo/gpu_shape.go)
     """
     return of_pods([({"containers": [container], "resourceClaims": pod.get("resourceClaims")}, nodes)])
 
@@ -102,12 +99,10 @@ def resolved(demand: GPUDemand, devices: Devices, namespace: str) -> int:
 
 
 def _footprint(pod: Mapping[str, Any]) -> int:
-    """A pod needs the GPUs of its containers together, or those of its init containers if these are more.
+    """Returns the number of GPUs that a pod needs. Init containers that restart always keep their GPUs while all others run.
 
-    Init containers that restart always keep their GPUs while all others run.
-
-    Follows the operator's `internal/dra` (dra.go).
-    Rule: status.gpu-footprint
+    Rule status.gpu-footprint: A pod needs the GPUs of its containers together, or those of its init containers if these are more.
+    (operator: internal/dra)
     """
     running = sum(_gpus(container, "container") for container in pod.get("containers") or ())
     kept = peak = 0

@@ -152,9 +152,10 @@ RETAIN = {
     "kustomize.toolkit.fluxcd.io/prune": "disabled",
     "client.lifecycle.config.k8s.io/deletion": "detach",
 }
-"""A PersistentVolumeClaim has annotations with which Argo CD, Flux and kpt keep its data when the graph leaves Git.
+"""The annotations of a PersistentVolumeClaim that keep its data.
 
-Rule: metadata.keep-data
+Rule metadata.keep-data: A PersistentVolumeClaim has annotations with which Argo CD, Flux and kpt keep its data when the graph leaves Git.
+(krm-fn)
 """
 
 FLUX_SUBSTITUTE = "kustomize.toolkit.fluxcd.io/substitute"
@@ -166,9 +167,10 @@ RUN_ONCE = {
     "argocd.argoproj.io/sync-options": "Force=true,ServerSideApply=false",
     "argocd.argoproj.io/ignore-healthcheck": "true",
 }
-"""A Job has annotations with which Flux leaves a Job alone that already ran, and Argo CD replaces a changed one.
+"""The annotations of a Job that runs once.
 
-Rule: metadata.run-once
+Rule metadata.run-once: A Job has annotations with which Flux leaves a Job alone that already ran, and Argo CD replaces a changed one.
+(krm-fn)
 """
 
 

@@ -21,88 +21,85 @@ GROVE_SET_LENGTH = 8  # the name of a PodCliqueSet is not cut to fewer character
 SERVICE = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
 TOPOLOGY_LABELS = "topology-labels"
-"""The volume with the topology of a worker has the name `topology-labels`.
+"""The name of the volume with the topology of a worker.
 
-Follows the operator's `internal/dynamo/graph.go applyKvTransferPolicyToWorkerComponent`.
-Rule: kv-transfer.volume
+Rule kv-transfer.volume: The volume with the topology of a worker has the name `topology-labels`. (operator: internal/dynamo/graph.go
+applyKvTransferPolicyToWorkerComponent)
 """
 PROFILED = "config_with_planner.yaml"
-"""The profiler writes the graph for the real engine to `config_with_planner.yaml`.
+"""The name of the file with the graph for the real engine.
 
-Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go`.
-Rule: names.profiler-file
+Rule names.profiler-file: The profiler writes the graph for the real engine to `config_with_planner.yaml`. (operator:
+internal/controller/dynamographdeploymentrequest_controller.go)
 """
 PROFILED_MOCKER = "mocker_config_with_planner.yaml"
-"""The profiler writes the graph for the mocker to `mocker_config_with_planner.yaml`.
+"""The name of the file with the graph for the mocker.
 
 The names of the two files are also the keys of the ConfigMap with the output.
 
-Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go`.
-Rule: names.profiler-mocker-file
+Rule names.profiler-mocker-file: The profiler writes the graph for the mocker to `mocker_config_with_planner.yaml`. (operator:
+internal/controller/dynamographdeploymentrequest_controller.go)
 """
 RUNTIME = "runtime"
-"""In sidecar mode, the init container `runtime` runs Dynamo beside an engine.
+"""The name of the container that runs Dynamo in sidecar mode.
 
-Follows the operator's `internal/dynamo/component_dynamo_sidecar.go`.
-Rule: sidecar-mode.name
+Rule sidecar-mode.name: In sidecar mode, the init container `runtime` runs Dynamo beside an engine. (operator:
+internal/dynamo/component_dynamo_sidecar.go)
 """
 PROFILER = "profiler"
-"""The container that profiles has the name `profiler`.
+"""The name of the container of the profiler.
 
-Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob`.
-Rule: profiling.profiler-name
+Rule profiling.profiler-name: The container that profiles has the name `profiler`. (operator:
+internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob)
 """
 PROFILER_OUTPUT = "/data"
-"""The profiler writes its output to the folder `/data`.
+"""The folder of the profiler's output.
 
-Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob`.
-Rule: profiling.output-folder
+Rule profiling.output-folder: The profiler writes its output to the folder `/data`. (operator:
+internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob)
 """
 PROFILER_BASE = "/config/disagg.yaml"
 """The profiler reads the graph that it measures from the file `disagg.yaml` in the folder `/config`."""
 WAIT_FOR_LEADER = "wait-for-leader.py"
-"""The script that waits for a leader is in the file `wait-for-leader.py`.
+"""The name of the file with the script that waits for a leader.
 
-Follows the operator's `internal/dynamo/backend_vllm.go GenerateWaitLeaderConfigMap`.
-Rule: wait-for-leader.file
+Rule wait-for-leader.file: The script that waits for a leader is in the file `wait-for-leader.py`. (operator:
+internal/dynamo/backend_vllm.go GenerateWaitLeaderConfigMap)
 """
 CONFIG_MAP_LIMIT = 2**20  # bytes of all its values
 
 GLOBAL_NAMESPACE = "dynamo"
-"""Components with `globalDynamoNamespace` share the Dynamo namespace `dynamo`.
+"""The Dynamo namespace of components that share one.
 
-Follows the operator's `api/v1alpha1 ComputeDynamoNamespace`.
-Rule: names.global-dynamo-namespace
+Rule names.global-dynamo-namespace: Components with `globalDynamoNamespace` share the Dynamo namespace `dynamo`. (operator: api/v1alpha1
+ComputeDynamoNamespace)
 """
 _CLIQUE_SUFFIX: dict[Role, str] = {"main": "", "leader": "-ldr", "worker": "-wkr"}
-"""The name of a multinode service's clique ends with `-ldr` for the leader and `-wkr` for its workers.
+"""The end of a clique's name by the role of its pods.
 
-Follows the operator's `internal/dynamo/graph.go buildCliqueForRole`.
-Rule: names.clique-role
+Rule names.clique-role: The name of a multinode service's clique ends with `-ldr` for the leader and `-wkr` for its workers. (operator:
+internal/dynamo/graph.go buildCliqueForRole)
 """
 _DISCOVERY = "-k8s-service-discovery"
-"""The ServiceAccount of pods that use Kubernetes discovery has the name of the graph and `-k8s-service-discovery`.
+"""The end of the name of a ServiceAccount for discovery.
 
-Follows the operator's `internal/discovery/resource.go`.
-Rule: names.discovery-account
+Rule names.discovery-account: see `krm_fn.kube.names`.
 """
 PLANNER_ACCOUNT = "planner-serviceaccount"
-"""Planners use the ServiceAccount `planner-serviceaccount`.
+"""The ServiceAccount of planners.
 
-Follows the operator's `internal/dynamo/component_planner.go`.
-Rule: names.planner-account
+Rule names.planner-account: Planners use the ServiceAccount `planner-serviceaccount`. (operator: internal/dynamo/component_planner.go)
 """
 EPP_ACCOUNT = "epp-serviceaccount"
-"""Endpoint pickers use the ServiceAccount `epp-serviceaccount`.
+"""The ServiceAccount of endpoint pickers.
 
-Follows the operator's `internal/dynamo/component_epp.go`.
-Rule: names.epp-account
+Rule names.epp-account: Endpoint pickers use the ServiceAccount `epp-serviceaccount`. (operator: internal/dynamo/component_epp.go)
 """
 PROFILING_ACCOUNT = "dgdr-profiling-job"
-"""Profiling Jobs use the ServiceAccount `dgdr-profiling-job`.
+"""The ServiceAccount of profiling Jobs.
 
-Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go`.
-Rule: names.profiling-account
+Rule names.profiling-account: Profiling Jobs use the ServiceAccount `dgdr-profiling-job`. (operator:
+internal/controller/dynamographdeploymentrequest_controller.go)
 """
 GROVE_KINDS = ("PodClique", "PodCliqueScalingGroup")
 """The kinds that Grove creates for the services of a PodCliqueSet."""
@@ -110,26 +107,19 @@ _GROVE_REPLICA = 0  # the only replica of a graph's PodCliqueSet
 
 
 def component(graph: str, service: str) -> str:
-    """The objects of a service have the name of the graph, a dash, and the name of the service in lower case.
+    """Names the objects of one service: workload, Service, Ingress and scaling adapter.
 
-    The name of the objects of one service: workload, Service, Ingress and scaling adapter.
-
-    Follows the operator's `internal/dynamo/graph.go GetDynamoComponentName`.
-    Rule: names.component
+    Rule names.component: The objects of a service have the name of the graph, a dash, and the name of the service in lower case. (operator:
+    internal/dynamo/graph.go GetDynamoComponentName)
     """
     return f"{graph}-{service.lower()}"
 
 
 def service(component: str) -> str:
-    """The name of a component's Service has dashes in place of dots, and is in lower case.
+    """Names the Service of a component, for releases in which the name of a graph may have dots.
 
-    The Service of a component, for releases in which the name of a graph may have dots.
-
-    >>> service("llm.v1-frontend")
-    'llm-v1-frontend'
-
-    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateService`.
-    Rule: names.service
+    Rule names.service: The name of a component's Service has dashes in place of dots, and is in lower case. (operator:
+    internal/controller/dynamocomponentdeployment_controller.go generateService)
     """
     return component.replace(".", "-").lower()
 
@@ -146,12 +136,12 @@ def label_value(name: str) -> str:
 
 
 def dynamo_namespace(namespace: str, graph: str, *, shared: bool) -> str:
-    """The Dynamo namespace, in which components find each other, is the Kubernetes namespace, a dash, and the name of the graph.
+    """Names the Dynamo namespace of a component. It is `shared` if the component asks for the global one.
 
     It is not a Kubernetes namespace.
 
-    Follows the operator's `api/v1alpha1 ComputeDynamoNamespace`.
-    Rule: names.dynamo-namespace
+    Rule names.dynamo-namespace: The Dynamo namespace, in which components find each other, is the Kubernetes namespace, a dash, and the
+    name of the graph. (operator: api/v1alpha1 ComputeDynamoNamespace)
     """
     return GLOBAL_NAMESPACE if shared else f"{namespace}-{graph}"
 
@@ -167,10 +157,10 @@ def debug(name: str) -> str:
 
 
 def instance(name: str, index: int) -> str:
-    """A LeaderWorkerSet, and its PodGroup, has the name of the component, a dash, and an index.
+    """Names a LeaderWorkerSet and its PodGroup.
 
-    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateLeaderWorkerSet`.
-    Rule: names.leader-worker-set
+    Rule names.leader-worker-set: A LeaderWorkerSet, and its PodGroup, has the name of the component, a dash, and an index. (operator:
+    internal/controller/dynamocomponentdeployment_controller.go generateLeaderWorkerSet)
     """
     return f"{name}-{index}"
 
@@ -186,24 +176,23 @@ def instance_of(name: str, other: str) -> int | None:
 
 
 def clique(service: str, role: Role, rank: int | None = None) -> str:
-    """A clique has the name of its service in lower case.
+    """Names the clique of a role.
 
     In a multinode service the name ends with the role of the pods.
 
     If each node has a clique of its own, the name of a worker's clique ends with the rank of the node.
 
-    Follows the operator's `internal/dynamo/graph.go buildCliqueForRole`.
-    Rule: names.clique
+    Rule names.clique: A clique has the name of its service in lower case. (operator: internal/dynamo/graph.go buildCliqueForRole)
     """
     node = f"-{rank}" if rank and role == "worker" else ""
     return f"{service.lower()}{_CLIQUE_SUFFIX[role]}{node}"
 
 
 def memory_clique(service: str, rank: int) -> str:
-    """The clique of the GPU memory service on a node has the name of the service, `-gms-`, and the rank of the node.
+    """Names the clique of the GPU memory service on a node.
 
-    Follows the operator's `internal/dynamo/failover.go`.
-    Rule: names.memory-clique
+    Rule names.memory-clique: The clique of the GPU memory service on a node has the name of the service, `-gms-`, and the rank of the node.
+    (operator: internal/dynamo/failover.go)
     """
     return f"{service.lower()}-gms-{rank}"
 
@@ -214,15 +203,10 @@ def scaling_group(service: str) -> str:
 
 
 def clique_set(graph: str, longest: int) -> str:
-    """A PodCliqueSet has the name of the graph, which is cut if Grove's names of pods would be too long.
+    """Names the PodCliqueSet of a graph. The name is cut if it and `longest` more characters are too long for Grove.
 
-    The name is cut if it and `longest` more characters are too long for Grove.
-
-    >>> clique_set("chat", 30), clique_set("a-graph-with-a-long-name", 30)
-    ('chat', 'a-graph-wi-14b5')
-
-    Follows the operator's `internal/dynamo/graph.go PCSNameForDGD`.
-    Rule: names.clique-set
+    Rule names.clique-set: A PodCliqueSet has the name of the graph, which is cut if Grove's names of pods would be too long. (operator:
+    internal/dynamo/graph.go PCSNameForDGD)
     """
     room = max(GROVE_LIMIT - longest, GROVE_SET_LENGTH)
     if len(graph) <= room:
@@ -236,14 +220,14 @@ def grove_workload(set_name: str, service: str) -> str:
 
 
 def grove_host(service: str, role: Role, index: int | str, rank: int | None = None) -> str:
-    """The host of a pod in a scaling group is made of variables that Grove sets in each container.
+    """Names the host of a pod in a scaling group.
 
     Kubernetes expands the variables.
 
     `index` is the index of the pod in its clique, or a variable for it. `rank` is used as in `clique`.
 
-    Follows the operator's `internal/dynamo/grove.go`.
-    Rule: names.grove-host
+    Rule names.grove-host: The host of a pod in a scaling group is made of variables that Grove sets in each container. (operator:
+    internal/dynamo/grove.go)
     """
     return f"$(GROVE_PCSG_NAME)-$(GROVE_PCSG_INDEX)-{clique(service, role, rank)}-{index}.$(GROVE_HEADLESS_SERVICE)"
 
@@ -274,28 +258,28 @@ def component_of(kind: str, name: str) -> str:
 
 
 def profiling_job(request: str) -> str:
-    """The Job of a request has the name `profile-` and the name of the request.
+    """Names the Job of a request.
 
-    Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob`.
-    Rule: names.profiling-job
+    Rule names.profiling-job: The Job of a request has the name `profile-` and the name of the request. (operator:
+    internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob)
     """
     return f"profile-{request}"
 
 
 def profiling_output(request: str) -> str:
-    """The ConfigMap with the output of a profiling has the name `dgdr-output-` and the name of the request.
+    """Names the ConfigMap with the output of a profiling.
 
-    Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go`.
-    Rule: names.profiling-output
+    Rule names.profiling-output: The ConfigMap with the output of a profiling has the name `dgdr-output-` and the name of the request.
+    (operator: internal/controller/dynamographdeploymentrequest_controller.go)
     """
     return f"dgdr-output-{request}"
 
 
 def discovery(graph: str) -> str:
-    """The ServiceAccount of pods that use Kubernetes discovery has the name of the graph and `-k8s-service-discovery`.
+    """Names the ServiceAccount of pods that use Kubernetes discovery.
 
-    Follows the operator's `internal/discovery/resource.go`.
-    Rule: names.discovery-account
+    Rule names.discovery-account: The ServiceAccount of pods that use Kubernetes discovery has the name of the graph and
+    `-k8s-service-discovery`. (operator: internal/discovery/resource.go)
     """
     return f"{graph}{_DISCOVERY}"
 
@@ -306,55 +290,52 @@ def is_discovery(name: str) -> bool:
 
 
 def role(account: str) -> str:
-    """A Role has the name of its ServiceAccount and `-role`.
+    """Names the Role of a ServiceAccount.
 
-    Follows the operator's `internal/discovery/resource.go`.
-    Rule: names.role
+    Rule names.role: A Role has the name of its ServiceAccount and `-role`. (operator: internal/discovery/resource.go)
     """
     return f"{account}-role"
 
 
 def binding(account: str) -> str:
-    """A RoleBinding has the name of its ServiceAccount and `-binding`.
+    """Names the RoleBinding of a ServiceAccount.
 
-    Follows the operator's `internal/discovery/resource.go, internal/rbac/manager.go`.
-    Rule: names.role-binding
+    Rule names.role-binding: A RoleBinding has the name of its ServiceAccount and `-binding`. (operator: internal/discovery/resource.go,
+    internal/rbac/manager.go)
     """
     return f"{account}-binding"
 
 
 def epp_config(graph: str) -> str:
-    """The ConfigMap of an endpoint picker has the name of the graph and `-epp-config`.
+    """Names the ConfigMap with the configuration of an endpoint picker.
 
-    Follows the operator's `internal/dynamo/epp/config.go`.
-    Rule: names.epp-config
+    Rule names.epp-config: The ConfigMap of an endpoint picker has the name of the graph and `-epp-config`. (operator:
+    internal/dynamo/epp/config.go)
     """
     return f"{graph}-epp-config"
 
 
 def wait_for_leader(graph: str) -> str:
-    """The ConfigMap with the script that waits for a leader has the name of the graph and `-wait-leader-script`.
+    """Names the ConfigMap with the script that waits for a leader.
 
-    Follows the operator's `internal/dynamo/backend_vllm.go GenerateWaitLeaderConfigMap`.
-    Rule: names.wait-for-leader
+    Rule names.wait-for-leader: The ConfigMap with the script that waits for a leader has the name of the graph and `-wait-leader-script`.
+    (operator: internal/dynamo/backend_vllm.go GenerateWaitLeaderConfigMap)
     """
     return f"{graph}-wait-leader-script"
 
 
 def gpu_claim(component: str) -> str:
-    """The ResourceClaimTemplate of a component has the name of the component and `-gpu`.
+    """Names the ResourceClaimTemplate of a component.
 
-    Follows the operator's `internal/dra`.
-    Rule: names.gpu-claim
+    Rule names.gpu-claim: The ResourceClaimTemplate of a component has the name of the component and `-gpu`. (operator: internal/dra)
     """
     return f"{component}-gpu"
 
 
 def pool(graph: str) -> str:
-    """An InferencePool has the name of the graph and `-pool`.
+    """Names the InferencePool of a graph.
 
-    Follows the operator's `internal/dynamo/epp`.
-    Rule: names.inference-pool
+    Rule names.inference-pool: An InferencePool has the name of the graph and `-pool`. (operator: internal/dynamo/epp)
     """
     return f"{graph}-pool"
 
@@ -369,9 +350,9 @@ def model_hash(model: str) -> str:
 
 
 def model_service(model: str) -> str:
-    """The headless Service of a model has the name `dynamo-model-` and a hash of the model's name.
+    """Names the headless Service of a model.
 
-    Follows the operator's `internal/dynamo/model_service.go`.
-    Rule: names.model-service
+    Rule names.model-service: The headless Service of a model has the name `dynamo-model-` and a hash of the model's name. (operator:
+    internal/dynamo/model_service.go)
     """
     return f"dynamo-model-{model_hash(model)}"

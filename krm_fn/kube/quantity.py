@@ -37,14 +37,14 @@ class Quantity(NamedTuple):
 
 @lru_cache(maxsize=4096, typed=True)  # a graph writes few amounts, and many times
 def parse(written: str | float) -> Quantity:
-    """A quantity of a pod is parsed as written in YAML, where it may be a number.
+    """Parses a quantity as written in YAML, where it may be a number.
 
     Raises ValueError if it is not a quantity.
 
     >>> parse("1000m").text, parse("0.5").text, parse("1024Mi").text, parse(2).text
     ('1', '500m', '1Gi', '2')
 
-    Rule: pod.quantities
+    Rule pod.quantities: see `krm_fn.kube.quantity`.
     """
     source = f"{written}".strip()
     match = _SHAPE.fullmatch(source) if len(source) <= _LONGEST else None
@@ -59,11 +59,11 @@ def parse(written: str | float) -> Quantity:
 
 
 def canonical(written: str | float) -> str:
-    """Quantities in a pod are written as an API server prints them, for example `20Gi` for `20480Mi`.
+    """Returns the text that an API server prints for a quantity.
 
-    The text that an API server prints for a quantity. A text that is not a quantity is returned unchanged; the API server refuses it.
+    A text that is not a quantity is returned unchanged; the API server refuses it.
 
-    Rule: pod.quantities
+    Rule pod.quantities: Quantities in a pod are written as an API server prints them, for example `20Gi` for `20480Mi`. (krm-fn)
     """
     try:
         return parse(written).text
@@ -72,11 +72,9 @@ def canonical(written: str | float) -> str:
 
 
 def value(written: str | float | None) -> int:
-    """The amount of devices in a quantity is a whole number.
+    """Returns the amount of a quantity in billionths. None and a text that is not a quantity count as zero.
 
-    The result is in billionths. None and a text that is not a quantity count as zero.
-
-    Rule: gpu-memory.amount
+    Rule gpu-memory.amount: The amount of devices in a quantity is a whole number. (krm-fn)
     """
     try:
         return 0 if written is None else parse(written).value

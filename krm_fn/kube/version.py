@@ -20,15 +20,14 @@ _ORIGIN = (
 
 
 def core(text: str) -> Version | None:
-    """The worker hash reads the major, minor and patch version of a text.
+    """Returns the major, minor and patch version of a text.
 
     Returns None for a text that is not a semantic version. A leading `v` is allowed.
 
     >>> core("v1.5.0-rc1+gpu"), core("latest")
     ((1, 5, 0), None)
 
-    Follows the operator's `internal/features`.
-    Rule: worker-hash.runtime-version
+    Rule worker-hash.runtime-version: see `krm_fn.kube.version`.
     """
     if plain := _plain(text):
         return plain
@@ -77,15 +76,15 @@ def at_least(text: str, least: Version) -> bool:
 
 @lru_cache(maxsize=1024)  # most components have the image of another one
 def of_image(image: str) -> Version | None:
-    """The worker hash reads the version in the tag of a worker's image; a digest does not count.
+    """Returns the version in the tag of an image; a digest does not count.
 
     Returns None if there is no tag, or if the tag is not a version.
 
     >>> of_image("nvcr.io:5000/a/b:1.5.0@sha256:0a"), of_image("localhost:5000/b"), of_image("b:latest")
     ((1, 5, 0), None, None)
 
-    Follows the operator's `internal/features`.
-    Rule: worker-hash.runtime-version
+    Rule worker-hash.runtime-version: The worker hash reads the major, minor and patch version in the tag of a worker's image; a digest does
+    not count. (operator: internal/features)
     """
     name = image.partition("@")[0].rpartition("/")[2]
     return core(name.partition(":")[2])

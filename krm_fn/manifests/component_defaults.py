@@ -22,20 +22,19 @@ if TYPE_CHECKING:
     from krm_fn.plan import ComponentPlan
 
 _POD = (env.field("POD_NAME", "metadata.name"), env.field("POD_NAMESPACE", "metadata.namespace"), env.field("POD_UID", "metadata.uid"))
-"""Each main container knows the name, the namespace and the UID of its pod.
+"""The variables about the pod itself.
 
-Follows the operator's `internal/dynamo/component_common.go`.
-Rule: env.pod
+Rule env.pod: Each main container knows the name, the namespace and the UID of its pod. (operator: internal/dynamo/component_common.go)
 """
 
 
 def container(plan: ComponentPlan, component_type: ComponentType, defaults: TypeDefaults) -> Container:
-    """The main container runs its arguments with `/bin/sh -c` unless the user sets a command.
+    """Returns the default main container of a component.
 
     The fields of the user win. Its `env` overrides the common variables.
 
-    Follows the operator's `internal/dynamo/component_common.go`.
-    Rule: container.defaults
+    Rule container.defaults: The main container runs its arguments with `/bin/sh -c` unless the user sets a command. (operator:
+    internal/dynamo/component_common.go)
     """
     below = standard(defaults)
     if component_type.picks_workers:
@@ -51,10 +50,10 @@ def container(plan: ComponentPlan, component_type: ComponentType, defaults: Type
 
 
 def pod(plan: ComponentPlan) -> PodSpec:
-    """A pod restarts its containers always and has the grace period of its component type.
+    """Returns the default pod spec of a component.
 
-    Follows the operator's `internal/dynamo/component_common.go`.
-    Rule: pod.defaults
+    Rule pod.defaults: A pod restarts its containers always and has the grace period of its component type. (operator:
+    internal/dynamo/component_common.go)
     """
     default: PodSpec = {"restartPolicy": "Always", "terminationGracePeriodSeconds": plan.defaults.grace_period}
     if plan.type.picks_workers:
@@ -77,10 +76,10 @@ def objects(plan: ComponentPlan) -> Iterator[Resource]:
 
 
 def service_port(plan: ComponentPlan) -> dict[str, Any]:
-    """A Service has one port: that of the component type.
+    """Returns the port of each Service of a component.
 
-    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateService`.
-    Rule: service.port
+    Rule service.port: A Service has one port: that of the component type. (operator:
+    internal/controller/dynamocomponentdeployment_controller.go generateService)
     """
     name, ports = plan.type.service_port, dict(plan.defaults.ports)
     number = ports.get(name, plan.release.ports.system)
@@ -89,12 +88,10 @@ def service_port(plan: ComponentPlan) -> dict[str, Any]:
 
 @lru_cache(maxsize=64)  # all components of a type share one value; it is never changed, because merging makes new objects
 def standard(defaults: TypeDefaults) -> Container:
-    """The main container has the ports, variables and probes of its component type, unless the user sets them.
+    """Returns the ports, variables and probes of a component type. In sidecar mode, they are those of the container that runs Dynamo.
 
-    Returns these fields. In sidecar mode, they are those of the container that runs Dynamo.
-
-    Follows the operator's `internal/dynamo/component_common.go`.
-    Rule: container.type-defaults
+    Rule container.type-defaults: The main container has the ports, variables and probes of its component type, unless the user sets them.
+    (operator: internal/dynamo/component_common.go)
     """
     standard: Container = {}
     if defaults.ports:
@@ -107,10 +104,10 @@ def standard(defaults: TypeDefaults) -> Container:
 
 
 def _probe(defaults: ProbeDefaults) -> Probe:
-    """A default probe asks an HTTP path or a gRPC service of its port, with the figures of the component type.
+    """Makes a default probe.
 
-    Follows the operator's `internal/dynamo/component_*.go`.
-    Rule: probes.form
+    Rule probes.form: A default probe asks an HTTP path or a gRPC service of its port, with the figures of the component type. (operator:
+    internal/dynamo/component_*.go)
     """
     probe: Probe = {"httpGet": {"path": defaults.target, "port": defaults.port}}
     if defaults.handler == "grpc":
@@ -126,12 +123,12 @@ def _probe(defaults: ProbeDefaults) -> Probe:
 
 
 def platform_variables(config: Config) -> list[EnvVar]:
-    """Each main container gets those addresses of NATS, etcd, ModelExpress and Prometheus that the configuration has.
+    """Returns the variables with the addresses of the platform.
 
     All other variables override them.
 
-    Follows the operator's `internal/dynamo/graph.go AddStandardEnvVars`.
-    Rule: env.platform
+    Rule env.platform: Each main container gets those addresses of NATS, etcd, ModelExpress and Prometheus that the configuration has.
+    (operator: internal/dynamo/graph.go AddStandardEnvVars)
     """
     addresses = {
         "NATS_SERVER": config.nats_address,
@@ -143,13 +140,13 @@ def platform_variables(config: Config) -> list[EnvVar]:
 
 
 def common_variables(plan: ComponentPlan, type_name: str, defaults: TypeDefaults, sidecar: str = "") -> list[EnvVar]:
-    """Each main container knows the type of its component, its namespaces, its graph and its discovery backend.
+    """Returns the variables that all components have.
 
     A frontend beside a worker in one pod has a type of its own. With discovery of containers, each knows the name of its container:
     `sidecar`, or that of the main container if it is empty. Of the Dynamo namespaces of workers, only those end with the generation.
 
-    Follows the operator's `internal/dynamo/component_common.go`.
-    Rule: env.component
+    Rule env.component: Each main container knows the type of its component, its namespaces, its graph and its discovery backend. (operator:
+    internal/dynamo/component_common.go)
     """
     identity = {
         "DYN_NAMESPACE": plan.identity.dynamo_namespace,

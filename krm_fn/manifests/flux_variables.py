@@ -33,9 +33,10 @@ def has_variable(value: Any) -> bool:
 
 
 def _annotated(resource: Resource) -> Resource:
-    """A graph with the annotation `kustomize.toolkit.fluxcd.io/substitute: disabled` passes it on to objects with a variable.
+    """Returns an object with the annotation that stops the substitution of variables by Flux.
 
-    Rule: metadata.keep-variables
+    Rule metadata.keep-variables: A graph with the annotation `kustomize.toolkit.fluxcd.io/substitute: disabled` passes it on to objects
+    with a variable. (krm-fn)
     """
     metadata = resource["metadata"]
     annotations = {**(metadata.get("annotations") or {}), labels.FLUX_SUBSTITUTE: "disabled"}

@@ -15,21 +15,20 @@ if TYPE_CHECKING:
     from krm_fn.plan import ComponentPlan
 
 _TYPE = "frontend"
-"""A frontend sidecar has the defaults of a frontend below its own fields.
+"""The component type of a frontend sidecar.
 
-Follows the operator's `internal/dynamo/graph.go mergeFrontendSidecarDefaults`.
-Rule: container.sidecar
+Rule container.sidecar: see `krm_fn.manifests.frontend_sidecar`.
 """
 
 
 def defaulted(plan: ComponentPlan, container: Container, main: Container) -> Container:
-    """A frontend sidecar has the defaults of a frontend below its own fields.
+    """Returns a container of a pod, with defaults if it is the frontend sidecar.
 
     All other containers stay as they are. The version of the sidecar's own image opens its gates. The sidecar gets each mount of the main
     container whose volume it does not mount. Its probes merge with the default probes.
 
-    Follows the operator's `internal/dynamo/graph.go mergeFrontendSidecarDefaults`.
-    Rule: container.sidecar
+    Rule container.sidecar: A frontend sidecar has the defaults of a frontend below its own fields. (operator: internal/dynamo/graph.go
+    mergeFrontendSidecarDefaults)
     """
     if container.get("name") != plan.features.frontend_sidecar:
         return container

@@ -64,12 +64,12 @@ def _shared(plan: GraphPlan) -> Iterator[Resource]:
 
 
 def _adapters(plan: GraphPlan) -> Iterator[Resource]:
-    """A service with an enabled scaling adapter has a DynamoGraphDeploymentScalingAdapter, through which an autoscaler sets its replicas.
+    """Yields the scaling adapters of a graph.
 
     It has the API version of the graph.
 
-    Follows the operator's `internal/controller/dynamographdeployment_controller.go reconcileScalingAdapters`.
-    Rule: scaling.adapter
+    Rule scaling.adapter: A service with an enabled scaling adapter has a DynamoGraphDeploymentScalingAdapter, through which an autoscaler
+    sets its replicas. (operator: internal/controller/dynamographdeployment_controller.go reconcileScalingAdapters)
     """
     for component in plan.components:
         if component.placement.autoscaled:
@@ -89,12 +89,12 @@ def _adapters(plan: GraphPlan) -> Iterator[Resource]:
 
 
 def _inventory(plan: GraphPlan) -> Iterator[Resource]:
-    """With `components: true`, each component has a DynamoComponentDeployment for `kubectl get dcd`.
+    """Yields the DynamoComponentDeployments of a graph.
 
     A plan holds an inventory if the configuration enables it.
 
-    Follows the operator's `internal/dynamo/graph.go GenerateDynamoComponentsDeployments`.
-    Rule: components.inventory
+    Rule components.inventory: With `components: true`, each component has a DynamoComponentDeployment for `kubectl get dcd`. (operator:
+    internal/dynamo/graph.go GenerateDynamoComponentsDeployments)
     """
     for component in plan.components:
         if component.inventory is not None:

@@ -18,50 +18,47 @@ if TYPE_CHECKING:
     from krm_fn.plan import ComponentPlan
 
 CONFIG_VOLUME = "epp-config"
-"""The volume with the configuration of an endpoint picker has the name `epp-config`.
+"""The name of the volume with the configuration of an endpoint picker.
 
-Follows the operator's `internal/dynamo/component_epp.go`.
-Rule: epp.config-volume-name
+Rule epp.config-volume-name: The volume with the configuration of an endpoint picker has the name `epp-config`. (operator:
+internal/dynamo/component_epp.go)
 """
 CONFIG_DIR = "/etc/epp"
-"""The configuration of an endpoint picker is in the folder `/etc/epp`.
+"""The folder of the configuration in the container.
 
-Follows the operator's `internal/dynamo/component_epp.go`.
-Rule: epp.config-folder
+Rule epp.config-folder: The configuration of an endpoint picker is in the folder `/etc/epp`. (operator: internal/dynamo/component_epp.go)
 """
 CONFIG_FILE = "epp-config-dynamo.yaml"
-"""The configuration of an endpoint picker is in the file `epp-config-dynamo.yaml`.
+"""The name of the file with the configuration.
 
-Follows the operator's `internal/dynamo/component_epp.go`.
-Rule: epp.config-file
+Rule epp.config-file: The configuration of an endpoint picker is in the file `epp-config-dynamo.yaml`. (operator:
+internal/dynamo/component_epp.go)
 """
 POOL_GROUP = "inference.networking.k8s.io"
-"""InferencePools have the API group `inference.networking.k8s.io`.
+"""The API group of InferencePools.
 
-Follows the operator's `internal/dynamo/epp/inference_pool.go`.
-Rule: epp.pool-group
+Rule epp.pool-group: InferencePools have the API group `inference.networking.k8s.io`. (operator: internal/dynamo/epp/inference_pool.go)
 """
 _PICKED: dict[str, Labels] = {"frontends": {labels.COMPONENT_TYPE: "frontend"}, "workers": {labels.COMPONENT_CLASS: labels.WORKER_CLASS}}
-"""An InferencePool selects frontends in Dynamo 0.9 and workers in Dynamo 1.5.
+"""The labels of the pods that an endpoint picker chooses from.
 
-Follows the operator's `internal/dynamo/epp/inference_pool.go`.
-Rule: epp.pool-selector
+Rule epp.pool-selector: An InferencePool selects frontends in Dynamo 0.9 and workers in Dynamo 1.5. (operator:
+internal/dynamo/epp/inference_pool.go)
 """
 _CONFIG_TYPE = {"apiVersion": "inference.networking.x-k8s.io/v1alpha1", "kind": "EndpointPickerConfig"}
-"""The configuration of an endpoint picker has the kind EndpointPickerConfig.
+"""The type of the configuration of an endpoint picker.
 
-Follows the operator's `internal/dynamo/epp/config.go`.
-Rule: epp.config-type
+Rule epp.config-type: The configuration of an endpoint picker has the kind EndpointPickerConfig. (operator: internal/dynamo/epp/config.go)
 """
 
 
 def container(plan: ComponentPlan, standard: Container) -> Container:
-    """The image of an endpoint picker gets the flags of the release, unless it is a native one.
+    """Returns the default container of an endpoint picker.
 
     `standard` has the ports, variables and probes of the component type.
 
-    Follows the operator's `internal/dynamo/component_epp.go`.
-    Rule: epp.args
+    Rule epp.args: The image of an endpoint picker gets the flags of the release, unless it is a native one. (operator:
+    internal/dynamo/component_epp.go)
     """
     if _is_native(plan):
         return {**standard, "volumeMounts": [_cache_mount(plan)]}
@@ -73,10 +70,10 @@ def container(plan: ComponentPlan, standard: Container) -> Container:
 
 
 def pod(plan: ComponentPlan) -> PodSpec:
-    """The pod of an endpoint picker has a ServiceAccount, and volumes for its configuration and its cache.
+    """Returns the default pod spec of an endpoint picker.
 
-    Follows the operator's `internal/dynamo/component_epp.go`.
-    Rule: epp.pod
+    Rule epp.pod: The pod of an endpoint picker has a ServiceAccount, and volumes for its configuration and its cache. (operator:
+    internal/dynamo/component_epp.go)
     """
     volumes = [] if _is_native(plan) else [_config_volume(plan)]
     if _cache(plan):
@@ -95,10 +92,10 @@ def _cache(plan: ComponentPlan) -> str:
 
 
 def _cache_mount(plan: ComponentPlan) -> VolumeMount:
-    """A native endpoint picker caches models in its home folder; one with a configuration has a cache in Dynamo 0.9 only.
+    """Makes the mount of the cache for models.
 
-    Follows the operator's `internal/dynamo/component_epp.go`.
-    Rule: epp.cache
+    Rule epp.cache: A native endpoint picker caches models in its home folder; one with a configuration has a cache in Dynamo 0.9 only.
+    (operator: internal/dynamo/component_epp.go)
     """
     return {"name": "hf-cache", "mountPath": _cache(plan)}
 
@@ -113,12 +110,9 @@ def objects(plan: ComponentPlan) -> Iterator[Resource]:
 
 
 def _config_volume(plan: ComponentPlan) -> Volume:
-    """An endpoint picker mounts its configuration from a ConfigMap.
+    """Makes the volume with the configuration. Its file name does not depend on the key in a user's ConfigMap.
 
-    Returns the volume with the configuration. Its file name does not depend on the key in a user's ConfigMap.
-
-    Follows the operator's `internal/dynamo/component_epp.go`.
-    Rule: epp.config-volume
+    Rule epp.config-volume: An endpoint picker mounts its configuration from a ConfigMap. (operator: internal/dynamo/component_epp.go)
     """
     is_inline = not plan.exposure.picker.by_reference
     name = names.epp_config(plan.identity.graph) if is_inline else plan.exposure.picker.config_map
@@ -127,12 +121,9 @@ def _config_volume(plan: ComponentPlan) -> Volume:
 
 
 def config_map(plan: ComponentPlan) -> Resource:
-    """An inline configuration of an endpoint picker becomes a ConfigMap.
+    """Makes the ConfigMap with the inline configuration, completed and printed with sorted keys.
 
-    Returns the ConfigMap with the inline configuration, completed and printed with sorted keys.
-
-    Follows the operator's `internal/dynamo/epp/config.go`.
-    Rule: epp.config
+    Rule epp.config: An inline configuration of an endpoint picker becomes a ConfigMap. (operator: internal/dynamo/epp/config.go)
     """
     return {
         "apiVersion": "v1",
@@ -143,12 +134,9 @@ def config_map(plan: ComponentPlan) -> Resource:
 
 
 def inference_pool(plan: ComponentPlan) -> Resource:
-    """A graph with an endpoint picker has an InferencePool.
+    """Makes the InferencePool, which selects the frontends or the workers in the picker's Dynamo namespace.
 
-    Returns the InferencePool, which selects the frontends or the workers in the picker's Dynamo namespace.
-
-    Follows the operator's `internal/dynamo/epp/inference_pool.go`.
-    Rule: epp.pool
+    Rule epp.pool: A graph with an endpoint picker has an InferencePool. (operator: internal/dynamo/epp/inference_pool.go)
     """
     return {
         "apiVersion": f"{POOL_GROUP}/v1",
@@ -163,12 +151,10 @@ def inference_pool(plan: ComponentPlan) -> Resource:
 
 
 def destination_rule(plan: ComponentPlan) -> Resource:
-    """In a mesh of Istio, a DestinationRule lets the gateway connect to an endpoint picker with TLS.
+    """Makes the DestinationRule of an endpoint picker, which speaks TLS with a certificate of its own.
 
-    How the proxies of an Istio mesh connect to the picker, which speaks TLS with a certificate of its own.
-
-    Follows the operator's `internal/dynamo/epp`.
-    Rule: epp.destination-rule
+    Rule epp.destination-rule: In a mesh of Istio, a DestinationRule lets the gateway connect to an endpoint picker with TLS. (operator:
+    internal/dynamo/epp)
     """
     wanted = plan.config.service_mesh.istio
     tls: dict[str, Any] = {"mode": wanted.tls_mode, "insecureSkipVerify": wanted.insecure_skip_verify}
@@ -184,19 +170,19 @@ def destination_rule(plan: ComponentPlan) -> Resource:
 
 
 def _labels(plan: ComponentPlan) -> Labels:
-    """An InferencePool and the ConfigMap of its endpoint picker have labels with their graph, component and type.
+    """Returns the labels of an InferencePool and of the ConfigMap of its endpoint picker.
 
-    Follows the operator's `internal/dynamo/epp/inference_pool.go`.
-    Rule: epp.labels
+    Rule epp.labels: An InferencePool and the ConfigMap of its endpoint picker have labels with their graph, component and type. (operator:
+    internal/dynamo/epp/inference_pool.go)
     """
     return {labels.GRAPH: plan.identity.graph, labels.COMPONENT: plan.identity.service, labels.COMPONENT_TYPE: plan.identity.type}
 
 
 def _completed(config: dict[str, Any]) -> dict[str, Any]:
-    """The configuration of an endpoint picker has the empty fields that its Go type prints.
+    """Returns a configuration with all fields that the operator prints.
 
-    Follows the operator's `internal/dynamo/epp/config.go`.
-    Rule: epp.config-completed
+    Rule epp.config-completed: The configuration of an endpoint picker has the empty fields that its Go type prints. (operator:
+    internal/dynamo/epp/config.go)
     """
     done = {**config, **_CONFIG_TYPE}
     done["plugins"] = [{"name": "", "parameters": None, **plugin} for plugin in config.get("plugins") or ()]

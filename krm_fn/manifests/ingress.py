@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from krm_fn.plan import ComponentPlan
 
 DEFAULT_SUFFIX = "local"
-"""A host without a configured suffix ends with `.local`.
+"""The suffix of hosts if none is configured.
 
-Follows the operator's `internal/consts/consts.go`.
-Rule: ingress.suffix
+Rule ingress.suffix: A host without a configured suffix ends with `.local`. (operator: internal/consts/consts.go)
 """
 
 
@@ -48,22 +47,21 @@ def makes_virtual_service(plan: ComponentPlan) -> bool:
 
 
 def host(plan: ComponentPlan) -> str:
-    """The host of an ingress is its prefix, its name and its suffix.
+    """Returns the host of the ingress of a component.
 
-    Follows the operator's `internal/dynamo/graph.go getIngressHost`.
-    Rule: ingress.host
+    Rule ingress.host: The host of an ingress is its prefix, its name and its suffix. (operator: internal/dynamo/graph.go getIngressHost)
     """
     suffix = DEFAULT_SUFFIX if plan.exposure.ingress.suffix is None else plan.exposure.ingress.suffix
     return f"{plan.exposure.ingress.prefix}{plan.exposure.ingress.host}.{suffix}"
 
 
 def _metadata(plan: ComponentPlan) -> dict[str, Any]:
-    """An Ingress or VirtualService has the name of its component, and the labels and annotations that the user wrote for it.
+    """Returns the metadata of an Ingress or VirtualService, with the labels and annotations that the user wrote.
 
     The operator ignores these labels and annotations.
 
-    Follows the operator's `internal/dynamo/graph.go GenerateComponentIngress`.
-    Rule: ingress.metadata
+    Rule ingress.metadata: An Ingress or VirtualService has the name of its component, and the labels and annotations that the user wrote
+    for it. (operator: internal/dynamo/graph.go GenerateComponentIngress)
     """
     wanted = plan.exposure.ingress
     return merge.present(
@@ -75,10 +73,10 @@ def _metadata(plan: ComponentPlan) -> dict[str, Any]:
 
 
 def _ingress(plan: ComponentPlan) -> Resource:
-    """A component with an ingress has an Ingress, unless the ingress is a VirtualService.
+    """Makes the Ingress of a component.
 
-    Follows the operator's `internal/dynamo/graph.go GenerateComponentIngress`.
-    Rule: ingress.object
+    Rule ingress.object: A component with an ingress has an Ingress, unless the ingress is a VirtualService. (operator:
+    internal/dynamo/graph.go GenerateComponentIngress)
     """
     backend = {"service": {"name": plan.service_name, "port": {"number": plan.release.ports.http}}}
     spec: dict[str, Any] = {
@@ -91,10 +89,10 @@ def _ingress(plan: ComponentPlan) -> Resource:
 
 
 def _virtual_service(plan: ComponentPlan) -> Resource:
-    """A component with a gateway of Istio has a VirtualService.
+    """Makes the VirtualService of a component.
 
-    Follows the operator's `internal/dynamo/graph.go GenerateComponentVirtualService`.
-    Rule: ingress.virtual-service
+    Rule ingress.virtual-service: A component with a gateway of Istio has a VirtualService. (operator: internal/dynamo/graph.go
+    GenerateComponentVirtualService)
     """
     destination = {"host": plan.service_name, "port": {"number": plan.release.ports.http}}
     return {

@@ -205,11 +205,9 @@ def _file_or_name(resource: Resource) -> str:
 
 
 def _unique(generated: Iterable[Generated], findings: list[Result]) -> dict[ObjectKey, Generated]:
-    """The owner of an object is the kind and the name of each resource that the object is generated from.
+    """Returns each object once, marked with all its owners. Two graphs may share an object only if both generate it with equal fields.
 
-    Returns each object once, marked with all its owners. Two graphs may share an object only if both generate it with equal fields.
-
-    Rule: metadata.owners
+    Rule metadata.owners: The owner of an object is the kind and the name of each resource that the object is generated from. (krm-fn)
     """
     unique: dict[ObjectKey, Generated] = {}
     names: dict[ObjectKey, set[str]] = {}
@@ -231,9 +229,9 @@ def _key(generated: Resource) -> ObjectKey:
 
 
 def _with_owners(resource: Resource, names: list[str]) -> Resource:
-    """Each generated object has a label that names krm-fn and an annotation that names its owner.
+    """Returns an object with its label and its annotation of ownership.
 
-    Rule: metadata.owner
+    Rule metadata.owner: Each generated object has a label that names krm-fn and an annotation that names its owner. (krm-fn)
     """
     metadata = resource["metadata"]
     return {

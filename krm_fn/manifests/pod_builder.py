@@ -23,16 +23,15 @@ if TYPE_CHECKING:
     from krm_fn.plan import ComponentPlan, RolePlan
 
 MAIN = "main"
-"""The main container has the name `main`.
+"""The name of the main container.
 
-Follows the operator's `internal/dynamo/component_common.go`.
-Rule: container.name
+Rule container.name: The main container has the name `main`. (operator: internal/dynamo/component_common.go)
 """
 _FS_GROUP = 1000  # the group of the cache folders in the images
-"""A pod without a security context has the fsGroup 1000, which is the group of the cache folders in the images.
+"""The group of a pod's files.
 
-Follows the operator's `internal/dynamo/graph.go GenerateBasePodSpec`.
-Rule: pod.fs-group
+Rule pod.fs-group: A pod without a security context has the fsGroup 1000, which is the group of the cache folders in the images. (operator:
+internal/dynamo/graph.go GenerateBasePodSpec)
 """
 
 
@@ -106,10 +105,10 @@ def _pod(draft: Draft, role: RolePlan) -> Pod:
 
 
 def _defaults(draft: Draft) -> None:
-    """The variables of all components come before those of the component type.
+    """Starts the pod with the defaults of its component type.
 
-    Follows the operator's `internal/dynamo/graph.go GenerateBasePodSpec`.
-    Rule: container.variables
+    Rule container.variables: The variables of all components come before those of the component type. (operator: internal/dynamo/graph.go
+    GenerateBasePodSpec)
     """
     plan = draft.plan
     if plan.features.sidecar_mode:
@@ -137,12 +136,12 @@ def _user(draft: Draft) -> None:
 
 
 def _with_whole_probes(plan: ComponentPlan, default: Container) -> Container:
-    """The container `main` of a v1beta1 pod template is merged over the default main container.
+    """Returns the user's main container merged over the default one.
 
     Each probe of the user replaces the whole default probe.
 
-    Follows the operator's `internal/dynamo/graph.go GenerateBasePodSpec, mergeContainerByName`.
-    Rule: container.merged-v1beta1
+    Rule container.merged-v1beta1: The container `main` of a v1beta1 pod template is merged over the default main container. (operator:
+    internal/dynamo/graph.go GenerateBasePodSpec, mergeContainerByName)
     """
     user, has_variables = plan.pod.container, bool(plan.defaults.env)
     below = default if has_variables else merge.without(default, "env")  # the variables are the last field then
@@ -155,12 +154,12 @@ def _with_whole_probes(plan: ComponentPlan, default: Container) -> Container:
 
 
 def _account(draft: Draft) -> None:
-    """A pod has a group for its files and the account of Kubernetes discovery, unless the user or the component type sets them.
+    """Adds the group of files and the ServiceAccount to the pod.
 
     The fields that the component type enforces override the user's.
 
-    Follows the operator's `internal/dynamo/graph.go GenerateBasePodSpec`.
-    Rule: pod.account
+    Rule pod.account: A pod has a group for its files and the account of Kubernetes discovery, unless the user or the component type sets
+    them. (operator: internal/dynamo/graph.go GenerateBasePodSpec)
     """
     plan, pod = draft.plan, draft.pod
     added: PodSpec = {}
@@ -179,10 +178,10 @@ def _sidecars(draft: Draft) -> None:
 
 
 def _service_fields(draft: Draft) -> None:
-    """The variables, probes, resources and `envFromSecret` of a service win over the fields of its main container.
+    """Adds the fields of a v1alpha1 service to the main container.
 
-    Follows the operator's `internal/dynamo/graph.go GenerateBasePodSpec`.
-    Rule: container.service-fields
+    Rule container.service-fields: The variables, probes, resources and `envFromSecret` of a service win over the fields of its main
+    container. (operator: internal/dynamo/graph.go GenerateBasePodSpec)
     """
     facts = draft.plan.pod
     added: Container = {}
@@ -225,10 +224,10 @@ def _shared_memory(draft: Draft) -> None:
 
 
 def _pull_secrets(draft: Draft) -> None:
-    """A pod has the pull secrets of the registries of its images, after those that the user names.
+    """Adds the pull secrets of the registries to the pod.
 
-    Follows the operator's `internal/dynamo/graph.go GenerateBasePodSpec, internal/secrets/docker.go`.
-    Rule: pod.pull-secrets
+    Rule pod.pull-secrets: A pod has the pull secrets of the registries of its images, after those that the user names. (operator:
+    internal/dynamo/graph.go GenerateBasePodSpec, internal/secrets/docker.go)
     """
     written = list(draft.pod.get("imagePullSecrets") or ())
     known = {secret.get("name") for secret in written}
@@ -319,12 +318,12 @@ def _main_last(draft: Draft) -> None:
 
 
 def _topology_aliases(draft: Draft, role: RolePlan) -> None:
-    """Since Dynamo 1.6, pods of one engine on several nodes have variables with the host of their leader and with their rank.
+    """Adds the variables with the leader's host and the rank of the pod to the main container.
 
     They replace variables of the user.
 
-    Follows the operator's `internal/dynamo/graph.go GenerateBasePodSpec`.
-    Rule: env.topology-aliases
+    Rule env.topology-aliases: Since Dynamo 1.6, pods of one engine on several nodes have variables with the host of their leader and with
+    their rank. (operator: internal/dynamo/graph.go GenerateBasePodSpec)
     """
     if draft.plan.placement.names_topology and not role.serves_memory:
         values = [(TOPOLOGY_VARIABLES[0], role.addressing.leader), (TOPOLOGY_VARIABLES[1], role.addressing.any_rank)]

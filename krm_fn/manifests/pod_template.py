@@ -17,12 +17,10 @@ if TYPE_CHECKING:
 
 
 def template(pod: Pod) -> PodTemplateSpec:
-    """A pod without any other service account uses `default`, or the first one with the label `nvidia.com/dynamo-component-pod`.
+    """Makes the pod template of one role, for all workload kinds except Grove.
 
-    This is the pod template of one role, for all workload kinds except Grove.
-
-    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generatePodTemplateSpec`.
-    Rule: pod.fallback-account
+    Rule pod.fallback-account: A pod without any other service account uses `default`, or the first one with the label
+    `nvidia.com/dynamo-component-pod`. (operator: internal/controller/dynamocomponentdeployment_controller.go generatePodTemplateSpec)
     """
     plan, spec = pod.role.component, pod.spec
     if pod.role.debug or plan.debugs(labels.DEBUG):
@@ -37,12 +35,12 @@ def template(pod: Pod) -> PodTemplateSpec:
 
 
 def labels_of(role: RolePlan) -> Labels:
-    """A pod has the labels of its component, of its type and of its workload; the release decides if labels of the user win.
+    """Returns the labels of the pods of a role.
 
     `krm_fn.rules` reports labels of the user that break a selector.
 
-    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generatePodTemplateSpec`.
-    Rule: metadata.pod-labels
+    Rule metadata.pod-labels: A pod has the labels of its component, of its type and of its workload; the release decides if labels of the
+    user win. (operator: internal/controller/dynamocomponentdeployment_controller.go generatePodTemplateSpec)
     """
     plan, facts = role.component, role.component.release.pod_metadata
     debug = {labels.TARGET_TYPE: "debug"} if role.debug else {}
@@ -56,12 +54,10 @@ def labels_of(role: RolePlan) -> Labels:
 
 
 def kind_labels(plan: ComponentPlan) -> Labels:
-    """A pod has labels with its component type and for metrics, which the annotation `nvidia.com/enable-metrics: false` switches off.
+    """Returns the labels for the type of a component and for its metrics, without empty values.
 
-    Labels for the type of a component and for its metrics, without empty values.
-
-    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generatePodTemplateSpec`.
-    Rule: metadata.pod-type
+    Rule metadata.pod-type: A pod has labels with its component type and for metrics, which the annotation `nvidia.com/enable-metrics:
+    false` switches off. (operator: internal/controller/dynamocomponentdeployment_controller.go generatePodTemplateSpec)
     """
     values = {
         labels.METRICS_ENABLED: "true" if plan.identity.metrics else "",
@@ -72,12 +68,10 @@ def kind_labels(plan: ComponentPlan) -> Labels:
 
 
 def pod_annotations(plan: ComponentPlan) -> Labels:
-    """A pod has the annotations that the user wrote for pods, and the annotation of a requested restart.
+    """Returns all annotations of a component, or in older releases the user's annotations of pods and the restart.
 
-    Returns all annotations of its component, or in older releases the user's annotations of pods and the restart.
-
-    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generatePodTemplateSpec`.
-    Rule: metadata.pod-annotations
+    Rule metadata.pod-annotations: A pod has the annotations that the user wrote for pods, and the annotation of a requested restart.
+    (operator: internal/controller/dynamocomponentdeployment_controller.go generatePodTemplateSpec)
     """
     if plan.release.pod_metadata.inherited:
         return plan.identity.annotations
@@ -86,12 +80,10 @@ def pod_annotations(plan: ComponentPlan) -> Labels:
 
 
 def _debugger(image: str) -> Container:
-    """In debug mode, a pod has a container `debugger` that may trace the processes of the main container.
+    """Makes the debugger container. It shares the process namespace of the main container.
 
-    Returns the debugger container. It shares the process namespace of the main container.
-
-    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generatePodTemplateSpec`.
-    Rule: pod.debugger
+    Rule pod.debugger: In debug mode, a pod has a container `debugger` that may trace the processes of the main container. (operator:
+    internal/controller/dynamocomponentdeployment_controller.go generatePodTemplateSpec)
     """
     return {
         "name": "debugger",

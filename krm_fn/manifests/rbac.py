@@ -17,26 +17,23 @@ if TYPE_CHECKING:
     from krm_fn.plan import GraphPlan
 
 _READ = ["get", "list", "watch"]
-"""Kubernetes discovery gets, lists and watches objects.
+"""The verbs of a Role that only reads.
 
-Follows the operator's `internal/discovery/resource.go`.
-Rule: rbac.read
+Rule rbac.read: Kubernetes discovery gets, lists and watches objects. (operator: internal/discovery/resource.go)
 """
 _GROUP = "rbac.authorization.k8s.io"
-"""Roles and RoleBindings have the API group `rbac.authorization.k8s.io`.
+"""The API group of Roles and RoleBindings.
 
-Follows the operator's `internal/discovery/resource.go, internal/rbac/manager.go`.
-Rule: rbac.group
+Rule rbac.group: Roles and RoleBindings have the API group `rbac.authorization.k8s.io`. (operator: internal/discovery/resource.go,
+internal/rbac/manager.go)
 """
 
 
 def discovery(plan: GraphPlan) -> Iterator[Resource]:
-    """The Role of Kubernetes discovery lets pods find endpoints and write the metadata of workers.
+    """Yields the ServiceAccount of pods that use Kubernetes discovery, with its Role and RoleBinding.
 
-    Yields the ServiceAccount of pods that use Kubernetes discovery, with its Role and RoleBinding.
-
-    Follows the operator's `internal/discovery/resource.go`.
-    Rule: rbac.discovery
+    Rule rbac.discovery: The Role of Kubernetes discovery lets pods find endpoints and write the metadata of workers. (operator:
+    internal/discovery/resource.go)
     """
     account, facts = names.discovery(plan.name), plan.release.discovery
     label = names.label_value(account) if facts.short_label else account
@@ -59,31 +56,31 @@ def discovery(plan: GraphPlan) -> Iterator[Resource]:
 
 
 def bound_account(account: str, namespace: str, cluster_role: str) -> Iterator[Resource]:
-    """Planners, endpoint pickers and profiling Jobs have the rights of a ClusterRole that the platform installs.
+    """Yields a ServiceAccount and the RoleBinding that gives it a ClusterRole.
 
-    Follows the operator's `internal/rbac/manager.go`.
-    Rule: rbac.cluster-role
+    Rule rbac.cluster-role: Planners, endpoint pickers and profiling Jobs have the rights of a ClusterRole that the platform installs.
+    (operator: internal/rbac/manager.go)
     """
     yield _account(account, namespace, account)
     yield _binding(account, namespace, ("ClusterRole", cluster_role), account)
 
 
 def _account(account: str, namespace: str, label: str) -> Resource:
-    """Pods that use the Kubernetes API have a ServiceAccount.
+    """Makes a ServiceAccount.
 
-    Follows the operator's `internal/discovery/resource.go, internal/rbac/manager.go`.
-    Rule: rbac.account
+    Rule rbac.account: Pods that use the Kubernetes API have a ServiceAccount. (operator: internal/discovery/resource.go,
+    internal/rbac/manager.go)
     """
     return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": _metadata(account, label, namespace)}
 
 
 def _binding(account: str, namespace: str, role: tuple[str, str], label: str) -> Resource:
-    """A RoleBinding gives a ServiceAccount the rights of a role.
+    """Makes the RoleBinding of a ServiceAccount.
 
     `role` is a kind and a name.
 
-    Follows the operator's `internal/discovery/resource.go, internal/rbac/manager.go`.
-    Rule: rbac.binding
+    Rule rbac.binding: A RoleBinding gives a ServiceAccount the rights of a role. (operator: internal/discovery/resource.go,
+    internal/rbac/manager.go)
     """
     kind, name = role
     return {
@@ -96,11 +93,9 @@ def _binding(account: str, namespace: str, role: tuple[str, str], label: str) ->
 
 
 def _metadata(name: str, label: str, namespace: str) -> dict[str, Any]:
-    """Accounts, Roles and RoleBindings have the label `app.kubernetes.io/component: rbac`, and a label with the name of the account.
+    """Returns the metadata of an account, a Role or a RoleBinding. `label` is the account's name as a label.
 
-    Returns the metadata of all three objects. `label` is the account's name as a label.
-
-    Follows the operator's `internal/discovery/resource.go, internal/rbac/manager.go`.
-    Rule: rbac.metadata
+    Rule rbac.metadata: Accounts, Roles and RoleBindings have the label `app.kubernetes.io/component: rbac`, and a label with the name of
+    the account. (operator: internal/discovery/resource.go, internal/rbac/manager.go)
     """
     return {"name": name, "namespace": namespace, "labels": {labels.PART: "rbac", labels.APP_NAME: label}}

@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 
 
 def applied(plan: ComponentPlan, pod: PodSpec) -> PodSpec:
-    """In sidecar mode, the init container `runtime` has the defaults of Dynamo; other init containers and the engine stay as written.
+    """Returns a pod spec with the defaults of the container that runs Dynamo.
 
-    Follows the operator's `internal/dynamo/component_dynamo_sidecar.go`.
-    Rule: sidecar-mode.pod
+    Rule sidecar-mode.pod: In sidecar mode, the init container `runtime` has the defaults of Dynamo; other init containers and the engine
+    stay as written. (operator: internal/dynamo/component_dynamo_sidecar.go)
     """
     inits = pod.get("initContainers") or ()
     return {**pod, "initContainers": [_runtime(plan, each) if each.get("name") == names.RUNTIME else each for each in inits]}
 
 
 def _runtime(plan: ComponentPlan, written: Container) -> Container:
-    """The container that runs Dynamo has the variables of a component, a port and probes below its own fields.
+    """Returns the container that runs Dynamo with its defaults.
 
     Each probe of the user replaces the whole default probe. The container has no default command.
 
-    Follows the operator's `internal/dynamo/component_dynamo_sidecar.go`.
-    Rule: sidecar-mode.container
+    Rule sidecar-mode.container: The container that runs Dynamo has the variables of a component, a port and probes below its own fields.
+    (operator: internal/dynamo/component_dynamo_sidecar.go)
     """
     standard = component_defaults.standard(plan.defaults)
     merged = merge.overlay(standard, merge.without(written, "env", *merge.PROBES))

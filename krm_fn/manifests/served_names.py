@@ -34,12 +34,12 @@ class ServedNames(NamedTuple):
 
 
 def of_pod(pod: Mapping[str, Any], main: Mapping[str, Any], annotations: Mapping[str, str]) -> ServedNames:
-    """The status names the model and the component in the flags of the pod that serves, and the power limit in its annotation.
+    """Reads the served model, the component and the power limit from a pod.
 
     In sidecar mode, the container that runs Dynamo has the flags; the flags of the engine name the model only if it has none.
 
-    Follows the operator's `internal/controller/component_runtime_status.go`.
-    Rule: status.served-names
+    Rule status.served-names: The status names the model and the component in the flags of the pod that serves, and the power limit in its
+    annotation. (operator: internal/controller/component_runtime_status.go)
     """
     runtime = next((container for container in pod.get("initContainers") or () if container.get("name") == names.RUNTIME), None)
     watts = _watts(annotations.get(labels.POWER_LIMIT, ""))

@@ -34,10 +34,10 @@ class ServiceTemplate(NamedTuple):
 
 
 def for_component(plan: ComponentPlan, template: ServiceTemplate) -> Iterator[Resource]:
-    """A component that others call has a Service.
+    """Yields the Services of a component.
 
-    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateService`.
-    Rule: service.object
+    Rule service.object: A component that others call has a Service. (operator: internal/controller/dynamocomponentdeployment_controller.go
+    generateService)
     """
     for name, extra in template.services.items():
         yield {
@@ -54,12 +54,12 @@ def for_component(plan: ComponentPlan, template: ServiceTemplate) -> Iterator[Re
 
 
 def debuggable(plan: ComponentPlan) -> dict[str, Labels]:
-    """A component has one Service; in stealing-traffic debug mode, it has one more each for production pods and debug pods.
+    """Returns the labels that each Service of a component adds to its selector, by the name of the Service.
 
     The operator always makes all three Services.
 
-    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go createOrUpdateOrDeleteServices`.
-    Rule: service.names
+    Rule service.names: A component has one Service; in stealing-traffic debug mode, it has one more each for production pods and debug
+    pods. (operator: internal/controller/dynamocomponentdeployment_controller.go createOrUpdateOrDeleteServices)
     """
     name = plan.service_name
     if not plan.debugs(labels.STEALING_DEBUG):
@@ -68,24 +68,20 @@ def debuggable(plan: ComponentPlan) -> dict[str, Labels]:
 
 
 def workload_labels(plan: ComponentPlan) -> Labels:
-    """The objects of a component with a model have a label with a hash of the model's name.
+    """Returns the labels of a component's objects: the component's own labels, and the hash of the model that it serves.
 
-    Returns the labels of a component's objects: the component's own labels, and the hash of the model that it serves.
-
-    Follows the operator's `internal/dynamo/model_service.go`.
-    Rule: metadata.model
+    Rule metadata.model: The objects of a component with a model have a label with a hash of the model's name. (operator:
+    internal/dynamo/model_service.go)
     """
     model = {labels.BASE_MODEL_HASH: names.model_hash(plan.exposure.model)} if plan.exposure.model else {}
     return {**plan.identity.labels, **model}
 
 
 def workload_annotations(plan: ComponentPlan) -> Labels:
-    """The objects of a component with a model have an annotation with the model's name.
+    """Returns the annotations of a component's objects: those of the service, those of the pods, and the name of the model.
 
-    Returns the annotations of a component's objects: those of the service, those of the pods, and the name of the model.
-
-    Follows the operator's `internal/dynamo/model_service.go`.
-    Rule: metadata.model-name
+    Rule metadata.model-name: The objects of a component with a model have an annotation with the model's name. (operator:
+    internal/dynamo/model_service.go)
     """
     if plan.release.pod_metadata.inherited:
         return plan.identity.annotations
@@ -94,12 +90,10 @@ def workload_annotations(plan: ComponentPlan) -> Labels:
 
 
 def discovery_labels(backend: str, *, discoverable: bool) -> Labels:
-    """Kubernetes discovery finds Services, and in Dynamo 1.5 pods, by labels.
+    """Returns the labels for discovery. They are empty for other discovery backends than `kubernetes`.
 
-    They are empty for other discovery backends.
-
-    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateService`.
-    Rule: service.discovery
+    Rule service.discovery: Kubernetes discovery finds Services, and in Dynamo 1.5 pods, by labels. (operator:
+    internal/controller/dynamocomponentdeployment_controller.go generateService)
     """
     if backend != "kubernetes":
         return {}
@@ -107,12 +101,12 @@ def discovery_labels(backend: str, *, discoverable: bool) -> Labels:
 
 
 def of_models(plan: GraphPlan) -> Iterator[Resource]:
-    """A headless Service selects the pods that serve one base model.
+    """Yields a Service for each base model that the components of a graph serve.
 
     Several services of the graph can serve the same model.
 
-    Follows the operator's `internal/dynamo/model_service.go ReconcileModelServicesForComponents`.
-    Rule: service.model
+    Rule service.model: A headless Service selects the pods that serve one base model. (operator: internal/dynamo/model_service.go
+    ReconcileModelServicesForComponents)
     """
     port = plan.release.ports.system
     shared = plan.features.annotations if plan.orchestrator in WHOLE_GRAPH else {}

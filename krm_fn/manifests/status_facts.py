@@ -45,12 +45,10 @@ def _of_engine(pods: Pods) -> GPUDemand:
 
 
 def _of_replica(pods: Pods, engine: GPUDemand) -> GPUDemand:
-    """If the GPU memory service has pods of its own, a replica has the GPUs of its engine, which no pod requests.
+    """Returns the demand of all pods of one replica.
 
-    The demand of all pods of one replica.
-
-    Follows the operator's `internal/dynamo/gpu_shape.go`.
-    Rule: status.gpus-per-replica
+    Rule status.gpus-per-replica: If the GPU memory service has pods of its own, a replica has the GPUs of its engine, which no pod
+    requests. (operator: internal/dynamo/gpu_shape.go)
     """
     demand = gpu_demand.of_pods((pod.spec, pod.role.pods_in_replica) for pod in pods.roles if not pod.role.debug)
     return gpu_demand.added(demand, engine) if pods.plan.features.memory_apart else demand

@@ -17,26 +17,23 @@ if TYPE_CHECKING:
     from krm_fn.plan import ComponentPlan, GraphPlan, Mount
 
 SHARED_MEMORY = "shared-memory"
-"""The volume for shared memory has the name `shared-memory`.
+"""The name of the volume for shared memory.
 
-Follows the operator's `internal/dynamo/graph.go ApplySharedMemoryVolumeAndMount`.
-Rule: volumes.shared-memory-name
+Rule volumes.shared-memory-name: The volume for shared memory has the name `shared-memory`. (operator: internal/dynamo/graph.go
+ApplySharedMemoryVolumeAndMount)
 """
 SHARED_MEMORY_PATH = "/dev/shm"  # noqa: S108 - the kernel's name
-"""The main container mounts the volume `shared-memory` at `/dev/shm`.
+"""The folder of shared memory.
 
-Follows the operator's `internal/dynamo/graph.go ApplySharedMemoryVolumeAndMount`.
-Rule: volumes.shared-memory
+Rule volumes.shared-memory: see `krm_fn.manifests.volumes`.
 """
 
 
 def claims(plan: GraphPlan) -> Iterator[Resource]:
-    """A claim of `spec.pvcs` with `create` becomes a PersistentVolumeClaim.
+    """Yields the PersistentVolumeClaims that the graph creates. All others must exist in the cluster.
 
-    Yields the PersistentVolumeClaims that the graph creates. All others must exist in the cluster.
-
-    Follows the operator's `internal/controller/common.go constructPVC`.
-    Rule: volumes.claims
+    Rule volumes.claims: A claim of `spec.pvcs` with `create` becomes a PersistentVolumeClaim. (operator: internal/controller/common.go
+    constructPVC)
     """
     for claim in plan.claims:
         if claim.create:
@@ -62,44 +59,40 @@ def of_claims(plan: ComponentPlan) -> list[Volume]:
 
 
 def of_claim(name: str) -> Volume:
-    """A mounted claim becomes a volume with the name of the claim.
+    """Makes the volume of a claim.
 
-    Follows the operator's `internal/dynamo/graph.go GenerateBasePodSpec`.
-    Rule: volumes.of-claim
+    Rule volumes.of-claim: A mounted claim becomes a volume with the name of the claim. (operator: internal/dynamo/graph.go
+    GenerateBasePodSpec)
     """
     return {"name": name, "persistentVolumeClaim": {"claimName": name}}
 
 
 def mounts(plan: ComponentPlan, cache_dir: str) -> list[VolumeMount]:
-    """A mount of a service becomes a mount of its main container.
+    """Returns the mounts of the claims in the main container. `cache_dir` is the folder in which the engine keeps compiled kernels.
 
-    Returns the mounts of the claims in the main container. `cache_dir` is the folder in which the engine keeps compiled kernels.
-
-    Follows the operator's `internal/dynamo/graph.go GenerateBasePodSpec`.
-    Rule: volumes.mounts
+    Rule volumes.mounts: A mount of a service becomes a mount of its main container. (operator: internal/dynamo/graph.go
+    GenerateBasePodSpec)
     """
     return [{"name": mount.name, "mountPath": mount.path or cache_dir} for mount in plan.pod.mounts]
 
 
 def shared_memory(size: str) -> tuple[Volume, VolumeMount]:
-    """The main container mounts the volume `shared-memory` at `/dev/shm`.
+    """Makes the volume for shared memory and its mount. `size` is a canonical quantity.
 
-    `size` is a canonical quantity.
-
-    Follows the operator's `internal/dynamo/graph.go ApplySharedMemoryVolumeAndMount`.
-    Rule: volumes.shared-memory
+    Rule volumes.shared-memory: The main container mounts the volume `shared-memory` at `/dev/shm`. (operator: internal/dynamo/graph.go
+    ApplySharedMemoryVolumeAndMount)
     """
     volume: Volume = {"name": SHARED_MEMORY, "emptyDir": {"medium": "Memory", "sizeLimit": size}}
     return volume, {"name": SHARED_MEMORY, "mountPath": SHARED_MEMORY_PATH}
 
 
 def with_cache(container: Container, cache: Mount) -> Container:
-    """The compilation cache is mounted at its path or at the engine's cache folder, unless another volume is mounted there.
+    """Returns a container with the mount of its compilation cache.
 
     A mount of the same claim without a path gets the path: a conversion from v1alpha1 leaves it empty.
 
-    Follows the operator's `internal/dynamo/graph.go applyCompilationCache`.
-    Rule: volumes.compilation-cache
+    Rule volumes.compilation-cache: The compilation cache is mounted at its path or at the engine's cache folder, unless another volume is
+    mounted there. (operator: internal/dynamo/graph.go applyCompilationCache)
     """
     cache_mount: VolumeMount = {"name": cache.name, "mountPath": cache.path}
     mounts: list[VolumeMount] = []

@@ -132,19 +132,19 @@ def main():
 if __name__ == "__main__":
     main()
 '''
-"""The script waits until the pod of the leader runs and accepts connections; it is krm-fn's own.
+"""The script, a program in Python.
 
-Rule: wait-for-leader.script
+Rule wait-for-leader.script: The script waits until the pod of the leader runs and accepts connections; it is krm-fn's own. (krm-fn)
 """
 
 
 def config_map(plan: ComponentPlan) -> Resource:
-    """A graph with a component on several nodes has a ConfigMap with a script that waits for a leader.
+    """Makes the ConfigMap with the script.
 
     Pods refer to it by its name only, so a changed script restarts none.
 
-    Follows the operator's `internal/dynamo/backend_vllm.go GenerateWaitLeaderConfigMap`.
-    Rule: wait-for-leader.config-map
+    Rule wait-for-leader.config-map: A graph with a component on several nodes has a ConfigMap with a script that waits for a leader.
+    (operator: internal/dynamo/backend_vllm.go GenerateWaitLeaderConfigMap)
     """
     graph = plan.identity.graph
     return {

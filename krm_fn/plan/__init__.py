@@ -149,12 +149,10 @@ class RolePlan(NamedTuple):
 
     @property
     def pods_in_replica(self) -> int:
-        """In a scaling group, a clique has as many pods as its role has in one replica: one for each node, and with failover one more.
+        """The number of pods of this role in one replica of the component.
 
-        The number of pods of this role in one replica of the component.
-
-        Follows the operator's `internal/dynamo/graph.go buildCliqueForRole`.
-        Rule: grove.group-pods
+        Rule grove.group-pods: In a scaling group, a clique has as many pods as its role has in one replica: one for each node, and with
+        failover one more. (operator: internal/dynamo/graph.go buildCliqueForRole)
         """
         if self.component.features.memory_apart and not self.serves_memory:
             return self.component.features.engine_pods

@@ -85,10 +85,9 @@ class Ingress(NamedTuple):
     enabled: bool = False
     host: str = ""
     prefix: str = ""
-    """The `ingress` of a component decides its external access; a frontend without one has the configured ingress.
+    """The text before the host of an ingress.
 
-    Follows the operator's `internal/dynamo/graph.go GenerateDefaultIngressSpec`.
-    Rule: ingress.own
+    Rule ingress.own: see `krm_fn.resolve.component_facts`.
     """
     suffix: str | None = None
     class_name: str | None = None
@@ -125,8 +124,8 @@ class Restart(NamedTuple):
 TOPOLOGY_VARIABLES = ("DYNAMO_LEADER_ADDRESS", "DYNAMO_RANK")
 """The variables with the host of the leader and with the rank of a pod.
 
-Follows the operator's `internal/dynamo/graph.go`.
-Rule: env.topology-names
+Rule env.topology-names: The variables `DYNAMO_LEADER_ADDRESS` and `DYNAMO_RANK` hold the host of the leader and the rank of a pod.
+(operator: internal/dynamo/graph.go)
 """
 
 
@@ -144,10 +143,10 @@ class Addressing(NamedTuple):
     workers: tuple[str, ...] = ()
     rank: str = ""
     leader_rank: str = "0"
-    """The leader of an engine on several nodes is rank 0.
+    """The rank of the leader in a command line.
 
-    Follows the operator's `internal/dynamo/backend_vllm.go, internal/dynamo/backend_sglang.go`.
-    Rule: commands.leader-rank
+    Rule commands.leader-rank: The leader of an engine on several nodes is rank 0. (operator: internal/dynamo/backend_vllm.go,
+    internal/dynamo/backend_sglang.go)
     """
     any_rank: str = ""
     operand: str = ""
@@ -189,12 +188,10 @@ class Identity(NamedTuple):
 
     @property
     def workload_name(self) -> str:
-        """The name of a worker's objects ends with the worker hash if the configuration asks for new names.
+        """The name of the objects of a component, with the suffix of their worker generation. The scaling adapter has no suffix.
 
-        The name of the scaling adapter has no suffix.
-
-        Follows the operator's `internal/controller/dgd_worker_rollout_reconciler.go`.
-        Rule: names.worker-generation
+        Rule names.worker-generation: The name of a worker's objects ends with the worker hash if the configuration asks for new names.
+        (operator: internal/controller/dgd_worker_rollout_reconciler.go)
         """
         return f"{self.name}-{self.suffix}" if self.suffix else self.name
 
@@ -219,10 +216,9 @@ class Placement(NamedTuple):
 
     @property
     def replicas_or_one(self) -> int:
-        """A component without `replicas` has one.
+        """The number of replicas, for fields that must have one.
 
-        Follows the operator's `internal/dynamo/graph.go`.
-        Rule: replicas.default
+        Rule replicas.default: A component without `replicas` has one. (operator: internal/dynamo/graph.go)
         """
         return 1 if self.replicas is None else self.replicas
 

@@ -78,10 +78,10 @@ class Features(NamedTuple):
 
     @property
     def least_replicas(self) -> int:
-        """Grove starts one replica before it counts a component as running, unless a field or an override says another minimum.
+        """The number of replicas that Grove starts together.
 
-        Follows the operator's `internal/dynamo/graph.go buildCliqueForRole, buildGroveScalingGroupConfig`.
-        Rule: grove.least-replicas
+        Rule grove.least-replicas: Grove starts one replica before it counts a component as running, unless a field or an override says
+        another minimum. (operator: internal/dynamo/graph.go buildCliqueForRole, buildGroveScalingGroupConfig)
         """
         return self.min_available or (self.override.min_available if self.override else None) or 1
 
@@ -101,10 +101,9 @@ class Features(NamedTuple):
 
     @property
     def engine_pods(self) -> int:
-        """With failover between pods, a node has one more pod with an engine.
+        """The number of pods with an engine on each node.
 
-        Follows the operator's `internal/dynamo/failover.go`.
-        Rule: failover.pods
+        Rule failover.pods: With failover between pods, a node has one more pod with an engine. (operator: internal/dynamo/failover.go)
         """
         return 1 + self.failover.shadows if self.failover and self.failover.between_pods else 1
 

@@ -1,11 +1,13 @@
-"""Rules of krm-fn: the docstring of the function or constant that makes a value states the rule.
+"""Reads the `Rule` lines of docstrings: the rules by which functions and constants of krm-fn make values.
 
-The first line is the sentence that `krm-fn explain` prints. The last lines name the source and the rule:
+A docstring says what its function does. A `Rule` line says in one sentence what holds for the values, and where the rule is from:
 
-    Follows the operator's `internal/dynamo/graph.go PCSNameForDGD`.
-    Rule: names.clique-set
+    Rule names.clique-set: A PodCliqueSet has the name of its graph. (operator: internal/dynamo/graph.go PCSNameForDGD)
+    Rule metadata.owner: Each generated object has a label that names krm-fn. (krm-fn)
+    Rule names.clique-set: see `krm_fn.kube.names`.
 
-A constant has its docstring below it, and so has the field of a class. The name of a rule is output, so it never changes.
+The last form names the module whose `Rule` line has the sentence. A line may continue on the next lines. `krm-fn explain` prints the
+sentence, and the id, so an id never changes. A constant has its docstring below it, and so has the field of a class.
 """
 
 from __future__ import annotations
@@ -20,22 +22,49 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 _PACKAGE = __name__.partition(".")[0]
-_LAST_LINES = re.compile(r"(?:Follows the operator's `(?P<follows>[^`]+)`\.\s+)?Rule: (?P<name>\S+)\Z")
+_RULE = re.compile(r"^Rule (?P<name>[a-z0-9.-]+): (?P<text>.+?)(?=\n\n|\nRule |\Z)", re.MULTILINE | re.DOTALL)
+_DEFINITION = re.compile(r"(?P<says>.+\.) \((?:operator: (?P<follows>[^()]+)|krm-fn)\)")
+_REFERENCE = re.compile(r"see `krm_fn\.(?P<module>[a-z0-9_.]+)`\.")
 
 
 class DocstringRule(NamedTuple):
-    """A rule of krm-fn: its stable name, one sentence, and what it follows in the Dynamo operator, or an empty text."""
+    """A rule of krm-fn: its id, one sentence, and what it follows in the Dynamo operator, or an empty text."""
 
     name: str
     says: str
     follows: str = ""
 
 
+class RuleLine(NamedTuple):
+    """A `Rule` line of a docstring: its rule, or the module that defines the rule with this id."""
+
+    name: str
+    rule: DocstringRule | None
+    module: str = ""
+
+
+def parse(docstring: str) -> list[RuleLine]:
+    """Returns the `Rule` lines of a docstring in their order.
+
+    Raises ValueError for a line with an id that has neither a sentence with a source nor a module.
+    """
+    return [_line(match["name"], " ".join(match["text"].split())) for match in _RULE.finditer(docstring)]
+
+
+def _line(name: str, text: str) -> RuleLine:
+    if reference := _REFERENCE.fullmatch(text):
+        return RuleLine(name, None, reference["module"])
+    if definition := _DEFINITION.fullmatch(text):
+        return RuleLine(name, DocstringRule(name, definition["says"], definition["follows"] or ""))
+    message = f"Rule {name}: write a sentence and its source in brackets, or: see `MODULE`."
+    raise ValueError(message)
+
+
 @cache
 def rule(module: str, name: str) -> DocstringRule:
     """Returns the rule of a function or constant, as a `RuleMark` names it.
 
-    Without a `Rule:` line, the rule has the name `module:name`.
+    Without a `Rule` line, the rule has the name `module:name`, and the first line of the docstring in place of a sentence.
 
     An argument of a constant, such as `_PORTS.http`, has the rule of that field of the constant's class, else the rule of the constant.
     """
@@ -50,7 +79,7 @@ def rule(module: str, name: str) -> DocstringRule:
 
 
 def rules(module: str) -> dict[str, DocstringRule]:
-    """Returns the rules of a module by the names of the functions and constants that have a `Rule:` line."""
+    """Returns the rules of a module by the names of the functions and constants that have a `Rule` line."""
     return dict(_named(module))
 
 
@@ -65,12 +94,19 @@ def _of_field(module: str, steps: Sequence[str]) -> DocstringRule | None:
 
 @cache
 def _named(module: str) -> dict[str, DocstringRule]:
-    rules = {}
-    for name, docstring in _docstrings(module).items():
-        last = _LAST_LINES.search(docstring)
-        if last:
-            rules[name] = DocstringRule(last["name"], docstring.partition("\n")[0], " ".join((last["follows"] or "").split()))
-    return rules
+    return {name: line.rule or _defined(line) for name, line in rule_lines(module).items()}
+
+
+def _defined(line: RuleLine) -> DocstringRule:
+    """The rule of a line without a sentence. Raises KeyError if the module that it names has none with this id."""
+    return {other.name: other.rule for other in rule_lines(line.module).values() if other.rule}[line.name]
+
+
+@cache
+def rule_lines(module: str) -> dict[str, RuleLine]:
+    """Returns the `Rule` line of each function and constant of a module that has one. It serves all values that the code makes."""
+    parsed = {name: parse(docstring) for name, docstring in _docstrings(module).items()}
+    return {name: lines[0] for name, lines in parsed.items() if lines}
 
 
 @cache

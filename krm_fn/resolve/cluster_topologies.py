@@ -90,13 +90,12 @@ def policy(spec: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def laid(template: dict[str, Any], main: dict[str, Any], written: dict[str, Any], domains: Sequence[str]) -> dict[str, Any]:
-    """The policy for key-value transfers becomes variables and a volume of each worker.
+    """Returns the pod template of a worker with the policy for key-value transfers.
 
-    The pod template of a worker with the policy. `main` is the container that runs Dynamo, `domains` are those of the ClusterTopology of
-    the policy.
+    `main` is the container that runs Dynamo, `domains` are those of the ClusterTopology of the policy.
 
-    Follows the operator's `internal/dynamo/graph.go applyKvTransferPolicyToWorkerComponent`.
-    Rule: kv-transfer.pod
+    Rule kv-transfer.pod: The policy for key-value transfers becomes variables and a volume of each worker. (operator:
+    internal/dynamo/graph.go applyKvTransferPolicyToWorkerComponent)
     """
     spec = template.get("spec") or {}
     mounts = [
@@ -121,12 +120,10 @@ def laid(template: dict[str, Any], main: dict[str, Any], written: dict[str, Any]
 
 
 def annotated(annotations: Labels, written: dict[str, Any] | None) -> Labels:
-    """A worker has an annotation with the source of its topology.
+    """Returns the annotations of a component's objects and pods. They say which labels of a node its pods need.
 
-    The annotations of a component's objects and pods. They say which labels of a node its pods need.
-
-    Follows the operator's `internal/dynamo/graph.go applyKvTransferPolicyToWorkerComponent`.
-    Rule: kv-transfer.annotations
+    Rule kv-transfer.annotations: A worker has an annotation with the source of its topology. (operator: internal/dynamo/graph.go
+    applyKvTransferPolicyToWorkerComponent)
     """
     others = {key: value for key, value in annotations.items() if key not in _SOURCES}
     wanted = written or {}
@@ -135,10 +132,10 @@ def annotated(annotations: Labels, written: dict[str, Any] | None) -> Labels:
 
 
 def _variables(written: dict[str, Any]) -> list[EnvVar]:
-    """A worker knows the policy for key-value transfers from variables.
+    """Returns the variables of a policy for key-value transfers.
 
-    Follows the operator's `internal/dynamo/graph.go applyKvTransferPolicyToWorkerComponent`.
-    Rule: kv-transfer.variables
+    Rule kv-transfer.variables: A worker knows the policy for key-value transfers from variables. (operator: internal/dynamo/graph.go
+    applyKvTransferPolicyToWorkerComponent)
     """
     weight = written.get("preferredWeight")
     values = {
@@ -152,10 +149,10 @@ def _variables(written: dict[str, Any]) -> list[EnvVar]:
 
 
 def _files(written: dict[str, Any], domains: Sequence[str]) -> list[dict[str, Any]]:
-    """A worker has one file for each domain of the topology, with the value of a label of its pod.
+    """Returns the files of the volume with the topology.
 
-    Follows the operator's `internal/dynamo/graph.go applyKvTransferPolicyToWorkerComponent`.
-    Rule: kv-transfer.files
+    Rule kv-transfer.files: A worker has one file for each domain of the topology, with the value of a label of its pod. (operator:
+    internal/dynamo/graph.go applyKvTransferPolicyToWorkerComponent)
     """
     keys = {domain: f"{labels.TOPOLOGY_PREFIX}{domain}" for domain in domains}
     if written.get("labelKey"):

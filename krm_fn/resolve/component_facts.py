@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 def nodes(written: dict[str, Any]) -> int:
-    """A replica runs on the number of nodes in `multinode.nodeCount`, by default two; without `multinode`, it runs on one.
+    """Returns the number of nodes of one replica.
 
-    Follows the operator's `internal/dynamo/graph.go`.
-    Rule: replicas.nodes
+    Rule replicas.nodes: A replica runs on the number of nodes in `multinode.nodeCount`, by default two; without `multinode`, it runs on
+    one. (operator: internal/dynamo/graph.go)
     """
     return 1 if written.get("multinode") is None else written["multinode"].get("nodeCount") or 2
 
@@ -74,10 +74,10 @@ def exposure(context: GraphContext, identity: Identity, written: dict[str, Any])
 
 
 def _ingress(context: GraphContext, identity: Identity, written: dict[str, Any]) -> Ingress:
-    """The `ingress` of a component decides its external access; a frontend without one has the configured ingress.
+    """Returns the ingress of a component.
 
-    Follows the operator's `internal/dynamo/graph.go GenerateDefaultIngressSpec`.
-    Rule: ingress.own
+    Rule ingress.own: The `ingress` of a component decides its external access; a frontend without one has the configured ingress.
+    (operator: internal/dynamo/graph.go GenerateDefaultIngressSpec)
     """
     ingress, default, kind = written.get("ingress"), context.config.ingress, types.get(identity.type)
     if not graph_context.allows_ingress(context, kind):

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 CLIQUE, SCALING_GROUP, CLIQUE_SET = "PodCliqueTemplateSpec", "PodCliqueScalingGroupConfig", "PodCliqueSet"
 """The types whose fields a provider override sets: of a component on one node or of a role, of other components, and of a graph.
 
-Follows the operator's `internal/webhook/defaulting`.
-Rule: overrides.targets
+Rule overrides.targets: The target of a provider override is the type that its graph, component or role has in Grove. (operator:
+internal/webhook/defaulting)
 """
 
 
@@ -46,12 +46,10 @@ def target(component: Mapping[str, Any]) -> str:
 
 
 def hashed(component: Mapping[str, Any]) -> dict[str, Any]:
-    """The worker hash reads the roles in the order of their names, unless they say no more than their names and replicas.
+    """Returns a component as the worker hash reads it. The overrides have their target.
 
-    The overrides have their target.
-
-    Follows the operator's `internal/dynamo/hash.go`.
-    Rule: worker-hash.roles
+    Rule worker-hash.roles: The worker hash reads the roles in the order of their names, unless they say no more than their names and
+    replicas. (operator: internal/dynamo/hash.go)
     """
     roles = [_with_target(role, CLIQUE) for role in component.get("roles") or ()]
     says_more = any(role.keys() - {"name", "replicas"} for role in roles)

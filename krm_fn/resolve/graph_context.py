@@ -105,10 +105,10 @@ def admitted_orchestrator(annotations: Mapping[str, Any], configured: str) -> st
 
 
 def inherited(context: GraphContext, annotations: Labels) -> Labels:
-    """A service takes annotations such as the discovery backend from its graph, and they win over its own.
+    """Returns the annotations that a service takes from its graph.
 
-    Follows the operator's `internal/dynamo/graph.go GenerateDynamoComponentsDeployments`.
-    Rule: metadata.inherited
+    Rule metadata.inherited: A service takes annotations such as the discovery backend from its graph, and they win over its own. (operator:
+    internal/dynamo/graph.go GenerateDynamoComponentsDeployments)
     """
     if context.per_component:
         return {key: annotations[key] for key in _INHERITED if key in annotations}
@@ -136,12 +136,10 @@ def allows_ingress(context: GraphContext, kind: ComponentType) -> bool:
 
 
 def parent(resource: Resource) -> str:
-    """A standalone component belongs to the graph in its owner references, if it has any.
+    """Returns the name of the graph that owns a standalone component; empty if there is none.
 
-    Returns the name of the graph; empty if there is none.
-
-    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go`.
-    Rule: metadata.parent
+    Rule metadata.parent: A standalone component belongs to the graph in its owner references, if it has any. (operator:
+    internal/controller/dynamocomponentdeployment_controller.go)
     """
     for owner in (resource.get("metadata") or {}).get("ownerReferences") or ():
         if owner.get("kind") == "DynamoGraphDeployment":

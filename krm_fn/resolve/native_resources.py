@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import ResourceSide
 
 _GPU = "nvidia.com/gpu"
-"""GPUs without a `gpuType` are requested as `nvidia.com/gpu`.
+"""The resource name of GPUs.
 
-Follows the operator's `internal/controller_common/resource.go GetResourcesConfig`.
-Rule: container.gpus
+Rule container.gpus: GPUs without a `gpuType` are requested as `nvidia.com/gpu`. (operator: internal/controller_common/resource.go
+GetResourcesConfig)
 """
 _SIDES: tuple[ResourceSide, ...] = ("limits", "requests")
 
@@ -49,12 +49,12 @@ def gpus(written: dict[str, Any], merged: ResourceRequirements) -> int:
 
 
 def _amounts(written: dict[str, Any], *, gpus: bool) -> dict[str, tuple[Path, str]]:
-    """The amounts of a v1alpha1 service become amounts of native resources.
+    """Returns the amounts of one side of a service's resources by native name, each with its path. With `gpus`, those of GPUs too.
 
     GPUs count only as limits; Kubernetes derives the request.
 
-    Follows the operator's `internal/controller_common/resource.go GetResourcesConfig`.
-    Rule: container.resources
+    Rule container.resources: The amounts of a v1alpha1 service become amounts of native resources. (operator:
+    internal/controller_common/resource.go GetResourcesConfig)
     """
     named = {"cpu": "cpu", "memory": "memory", **({"gpu": written.get("gpuType") or _GPU} if gpus else {})}
     amounts: dict[str, tuple[Path, str]] = {named[field]: ((field,), written[field]) for field in named if written.get(field)}

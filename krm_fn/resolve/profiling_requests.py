@@ -107,14 +107,14 @@ def _overrides(written: dict[str, Any]) -> Overrides:
 
 
 def _settings(spec: dict[str, Any], namespace: str, paths: SourcePaths) -> tuple[dict[str, Any], list[Result]]:
-    """The profiler gets the settings that the user wrote, completed with the fields of the request.
+    """Returns the settings of the profiler.
 
     Returns findings about settings that are overwritten or have no effect, too.
 
     Fields of the request win over the settings. All other settings stay as written.
 
-    Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go prepareProfilingConfig`.
-    Rule: profiling.settings
+    Rule profiling.settings: The profiler gets the settings that the user wrote, completed with the fields of the request. (operator:
+    internal/controller/dynamographdeploymentrequest_controller.go prepareProfilingConfig)
     """
     findings: list[Result] = []
     profiled = spec.get("profilingConfig") or {}

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 def of_component(component: dict[str, Any], *, sidecar_mode: bool) -> Version | None:
-    """The runtime version of a v1beta1 component is its `runtimeVersionOverride`, or the version in the tag of its image.
+    """Returns the runtime version of a v1beta1 component.
 
     Returns None if the version is unknown. `sidecar_mode` is true if the release has it: the image is then that of the container that runs
     Dynamo beside the engine, if there is one.
 
-    Follows the operator's `internal/features/runtime`.
-    Rule: gates.runtime-version
+    Rule gates.runtime-version: The runtime version of a v1beta1 component is its `runtimeVersionOverride`, or the version in the tag of its
+    image. (operator: internal/features/runtime)
     """
     main = next((container for container in _containers(component) if container.get("name") == MAIN), {})
     runtime = beside_engine(component) if sidecar_mode else None

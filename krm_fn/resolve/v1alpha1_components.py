@@ -85,12 +85,9 @@ class Variables(NamedTuple):
 
 
 def _pod(context: GraphContext, identity: Identity, path: Path, written: dict[str, Any], variables: Variables) -> PodFacts:
-    """A pod without any other service account uses `default`, or the first one with the label `nvidia.com/dynamo-component-pod`.
+    """Returns the pod facts of one component. `path` is its path in the resource.
 
-    The pod facts of one component. `path` is its path in the resource.
-
-    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generatePodTemplateSpec`.
-    Rule: pod.fallback-account
+    Rule pod.fallback-account: see `krm_fn.manifests.pod_template`.
     """
     extra: Any = written.get("extraPodSpec") or {}
     metadata = written.get("extraPodMetadata") or {}
@@ -143,12 +140,12 @@ def _shared_memory(written: dict[str, Any] | None, default: str) -> str:
 def _component_object(
     context: GraphContext, identity: Identity, parts: tuple[Placement, PodFacts, Exposure], written: dict[str, Any]
 ) -> dict[str, Any] | None:
-    """The DynamoComponentDeployment of a service has the service as written, and the facts that it takes from its graph.
+    """Returns the spec of the DynamoComponentDeployment of a service.
 
     Returns None if the configuration does not enable the inventory.
 
-    Follows the operator's `internal/dynamo/graph.go GenerateDynamoComponentsDeployments`.
-    Rule: components.inventory-spec
+    Rule components.inventory-spec: The DynamoComponentDeployment of a component has the component as written, and what its graph adds to
+    it. (operator: internal/dynamo/graph.go GenerateDynamoComponentsDeployments)
     """
     placed, pods, exposure = parts
     if not context.config.components or identity.standalone or not context.per_component:
@@ -171,10 +168,10 @@ def _component_object(
 
 
 def _default_ingress(ingress: Ingress) -> dict[str, Any]:
-    """The DynamoComponentDeployment of a frontend has the configured ingress.
+    """Returns the configured ingress as a field of a DynamoComponentDeployment.
 
-    Follows the operator's `internal/dynamo/graph.go GenerateDefaultIngressSpec`.
-    Rule: components.inventory-ingress
+    Rule components.inventory-ingress: The DynamoComponentDeployment of a frontend has the configured ingress. (operator:
+    internal/dynamo/graph.go GenerateDefaultIngressSpec)
     """
     return merge.present(
         enabled=ingress.enabled or None,

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 def graph(resource: Resource, context: GraphContext) -> GraphPlan:
-    """Plans a graph; the annotation `nvidia.com/restartAt` holds `spec.restart.id`, so that a new id restarts the pods.
+    """Plans a v1alpha1 graph.
 
     Findings about fields that cannot be read are added to those of `context`.
 
     `resource` must be well-formed: `krm_fn.schema` found no error in it, or the invalid fields have been removed.
 
-    Follows the operator's `internal/dynamo/graph.go DetermineRestartState`.
-    Rule: metadata.restart
+    Rule metadata.restart: The annotation `nvidia.com/restartAt` holds `spec.restart.id`, so that a new id restarts the pods. (operator:
+    internal/dynamo/graph.go DetermineRestartState)
     """
     spec, annotations = resource.get("spec") or {}, labels.annotations(resource)
     restart = _restart(spec.get("restart"))
@@ -56,12 +56,10 @@ def _restart(written: dict[str, Any] | None) -> Restart | None:
 
 
 def _service(context: GraphContext, name: str, service: dict[str, Any], of_graph: Labels, stamp: Labels) -> ComponentPlan:
-    """The objects of a v1alpha1 service have labels for the component, its Dynamo namespace and its graph, and its own metadata.
+    """Plans one service of a graph. `stamp` is the annotation of a restart.
 
-    This is the plan of one service.
-
-    Follows the operator's `internal/dynamo/graph.go GenerateDynamoComponentsDeployments`.
-    Rule: metadata.component
+    Rule metadata.component: The objects of a v1alpha1 service have labels for the component, its Dynamo namespace and its graph, and its
+    own metadata. (operator: internal/dynamo/graph.go GenerateDynamoComponentsDeployments)
     """
     annotations = {**(service.get("annotations") or {}), **graph_context.inherited(context, of_graph), **stamp}
     dynamo_namespace = names.dynamo_namespace(context.namespace, context.name, shared=bool(service.get("globalDynamoNamespace")))
@@ -85,12 +83,12 @@ def _service(context: GraphContext, name: str, service: dict[str, Any], of_graph
 
 
 def standalone(resource: Resource, context: GraphContext) -> GraphPlan:
-    """Plans a standalone component: its labels have no name of a graph.
+    """Plans a v1alpha1 component without a graph.
 
     Findings about unreadable fields are added to those of `context`. `resource` must be well-formed, as for a graph.
 
-    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go`.
-    Rule: metadata.standalone
+    Rule metadata.standalone: The labels of a standalone component have no name of a graph. (operator:
+    internal/controller/dynamocomponentdeployment_controller.go)
     """
     spec, resource_name = resource.get("spec") or {}, results.ref(resource).name
     annotations = spec.get("annotations") or {}
@@ -120,14 +118,14 @@ def standalone(resource: Resource, context: GraphContext) -> GraphPlan:
 
 
 def _selector(spec: dict[str, Any], resource_labels: Labels) -> Labels:
-    """The Service of a standalone component selects pods by the component type and the Dynamo namespace that the pods carry.
+    """Returns the labels by which the Service of a standalone component selects pods.
 
     A label that the pods lack is not selected, unless they have neither.
 
     The operator selects by both labels. Its Service finds no pod unless the user wrote the namespace as a label.
 
-    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateService`.
-    Rule: service.selector-standalone
+    Rule service.selector-standalone: The Service of a standalone component selects pods by the component type and the Dynamo namespace that
+    the pods carry. (operator: internal/controller/dynamocomponentdeployment_controller.go generateService)
     """
     kind, extra = spec.get("componentType") or "", (spec.get("extraPodMetadata") or {}).get("labels") or {}
     wanted = {labels.COMPONENT_TYPE: kind, labels.NAMESPACE: spec.get("dynamoNamespace") or ""}

@@ -35,10 +35,9 @@ _BETWEEN_PODS = "InterPod"
 
 
 def component(context: GraphContext, identity: Identity, template: ComponentTemplate) -> ComponentPlan:
-    """A v1beta1 component without `replicas` has one.
+    """Plans one v1beta1 component, which belongs to a graph or stands alone.
 
-    Follows the operator's `internal/dynamo/graph.go`.
-    Rule: replicas.default
+    Rule replicas.default: see `krm_fn.plan.facts`.
     """
     written, paths = template.component, context.paths.component(identity.service)
     if template.role is not None:
@@ -84,12 +83,12 @@ def component(context: GraphContext, identity: Identity, template: ComponentTemp
 
 
 def of_roles(context: GraphContext, whole: ComponentTemplate, identity: Identity, roles: Mapping[str, Identity]) -> ComponentPlan:
-    """A component whose roles have pod templates of their own has the plan of its leader, and one plan for each role.
+    """Plans a component whose roles have pod templates of their own.
 
     `identity` is that of the component, and `roles` holds those of its roles.
 
-    Follows the operator's `internal/dynamo/graph.go`.
-    Rule: roles.pod-templates
+    Rule roles.pod-templates: A component whose roles have pod templates of their own has the plan of its leader, and one plan for each
+    role. (operator: internal/dynamo/graph.go)
     """
     if whole.written.get("podTemplate") is not None:
         message = "the roles have pod templates of their own, so podTemplate of the component has no effect; remove one of the two"
@@ -111,10 +110,9 @@ def _executor(annotations: Labels, opened: tuple[gates.Gate, ...]) -> Literal["r
 
 
 def _pod(context: GraphContext, identity: Identity, template: ComponentTemplate) -> PodFacts:
-    """A pod without any other service account uses `default`, or the first one with the label `nvidia.com/dynamo-component-pod`.
+    """Returns the pod facts of one component.
 
-    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generatePodTemplateSpec`.
-    Rule: pod.fallback-account
+    Rule pod.fallback-account: see `krm_fn.manifests.pod_template`.
     """
     written, metadata = template.component, (template.written.get("podTemplate") or {}).get("metadata") or {}
     pod: Any = (written.get("podTemplate") or {}).get("spec") or {}
@@ -282,12 +280,11 @@ def _gpus(context: GraphContext, pod: PodFacts, paths: SourcePaths, *, needed: b
 
 
 def _component_object(context: GraphContext, identity: Identity, template: ComponentTemplate) -> dict[str, Any] | None:
-    """A DynamoComponentDeployment of a graph has its component with everything that the graph adds.
+    """Returns the spec of the DynamoComponentDeployment of a component.
 
     Returns None if the configuration does not enable the inventory.
 
-    Follows the operator's `internal/dynamo/graph.go`.
-    Rule: components.inventory-spec
+    Rule components.inventory-spec: see `krm_fn.resolve.v1alpha1_components`.
     """
     if not context.config.components or identity.standalone or not context.per_component:
         return None

@@ -35,14 +35,13 @@ class _V1alpha1(NamedTuple):
 
 
 def graph(resource: Resource, context: GraphContext) -> GraphPlan:
-    """Plans a graph; the annotation `nvidia.com/restartAt` holds `spec.restart.id`, so that a new id restarts the pods.
+    """Plans a v1beta1 graph.
 
     Findings about fields that cannot be read are added to those of `context`.
 
     `resource` must be well-formed: `krm_fn.schema` found no error in it, or the invalid fields have been removed.
 
-    Follows the operator's `internal/dynamo/graph.go DetermineRestartState`.
-    Rule: metadata.restart
+    Rule metadata.restart: see `krm_fn.resolve.v1alpha1_graphs`.
     """
     spec = table.with_defaults(resource).get("spec") or {}
     annotations = admitted(labels.annotations(resource), context)
@@ -92,12 +91,12 @@ def _component(context: GraphContext, template: ComponentTemplate, identity: Cal
 
 
 def admitted(annotations: Labels, context: GraphContext) -> Labels:
-    """A new graph gets the version of the operator that creates it as an annotation.
+    """Returns the annotations of a graph as the operator's webhook completes them.
 
     Returns all annotations of the graph. Without a configured version, it is the lowest version of the release.
 
-    Follows the operator's `internal/webhook/defaulting/dynamographdeployment_handler.go`.
-    Rule: metadata.origin-version
+    Rule metadata.origin-version: A new graph gets the version of the operator that creates it as an annotation. (operator:
+    internal/webhook/defaulting/dynamographdeployment_handler.go)
     """
     lowest = ".".join(map(str, (*context.release.number, 0)))
     return {labels.ORIGIN_VERSION: context.config.operator_version or lowest, **annotations}
@@ -113,10 +112,12 @@ def _restart(written: dict[str, Any] | None) -> Restart | None:
 
 
 def _identity(context: GraphContext, template: ComponentTemplate, of: Graph, current: WorkerRevision, stamp: Labels) -> Identity:
-    """The Services of a v1beta1 component select pods by its type, its Dynamo namespace and its name.
+    """Returns the identity of a component of a graph.
 
-    Follows the operator's `internal/dynamo/graph.go GenerateDynamoComponentsDeployments`.
-    Rule: metadata.selectors-v1beta1
+    `current` is the revision of the graph's workers, `stamp` the annotation of a restart.
+
+    Rule metadata.selectors-v1beta1: The Services of a v1beta1 component select pods by its type, its Dynamo namespace and its name.
+    (operator: internal/dynamo/graph.go GenerateDynamoComponentsDeployments)
     """
     generation = current if v1beta1_templates.is_worker(template.component) else WorkerRevision()
     written = template.v1alpha1_service.get("dynamoNamespace") if context.per_component else None
@@ -196,10 +197,10 @@ def _standalone_template(resource: Resource, context: GraphContext, spec: dict[s
 
 
 def _standalone_identity(resource: Resource, namespace: str, template: ComponentTemplate) -> Identity:
-    """The pods of a standalone component belong to the graph that owns it, or to its own name as that of a graph.
+    """Returns the identity of a component without a graph among the items.
 
-    Follows the operator's `internal/dynamo/v1beta1_helpers.go`.
-    Rule: names.standalone-graph
+    Rule names.standalone-graph: The pods of a standalone component belong to the graph that owns it, or to its own name as that of a graph.
+    (operator: internal/dynamo/v1beta1_helpers.go)
     """
     address, spec, marks = results.ref(resource), template.component, template.labels
     parent = graph_context.parent(resource) or address.name
@@ -228,10 +229,10 @@ def _standalone_identity(resource: Resource, namespace: str, template: Component
 
 
 def _namespace(spec: dict[str, Any], namespace: str, graph: str) -> str:
-    """In the Dynamo namespace of a v1beta1 component, dots in the name of its graph are dashes.
+    """Returns the Dynamo namespace of a standalone component.
 
-    Follows the operator's `internal/dynamo/v1beta1_helpers.go`.
-    Rule: names.dynamo-namespace-v1beta1
+    Rule names.dynamo-namespace-v1beta1: In the Dynamo namespace of a v1beta1 component, dots in the name of its graph are dashes.
+    (operator: internal/dynamo/v1beta1_helpers.go)
     """
     return names.dynamo_namespace(namespace, graph.replace(".", "-"), shared=bool(spec.get("globalDynamoNamespace")))
 

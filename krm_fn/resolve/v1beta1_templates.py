@@ -121,10 +121,10 @@ def role_pods(written: dict[str, Any]) -> Iterator[tuple[int, dict[str, Any], di
 
 
 def _of_component(graph: Graph, written: dict[str, Any], worker_hash: str, *, picked: bool) -> ComponentTemplate:
-    """All that a graph adds to the pods of a component, it adds to the pod template of each role.
+    """Returns one component with everything that its graph adds, also to its roles.
 
-    Follows the operator's `internal/dynamo/graph.go applyDGDTemplateDefaults`.
-    Rule: roles.graph-fields
+    Rule roles.graph-fields: All that a graph adds to the pods of a component, it adds to the pod template of each role. (operator:
+    internal/dynamo/graph.go applyDGDTemplateDefaults)
     """
     roles = {
         role["name"]: _template(graph, component, worker_hash, picked=picked)._replace(role=index)
@@ -150,12 +150,10 @@ def _of_component(graph: Graph, written: dict[str, Any], worker_hash: str, *, pi
 
 
 def _template(graph: Graph, written: dict[str, Any], worker_hash: str, *, picked: bool) -> ComponentTemplate:
-    """The objects of a v1beta1 component have a label with the name of its graph, whose dots are dashes in the Dynamo namespace.
+    """Returns one component of a graph, or one role, with everything that the graph adds to it.
 
-    One component of a graph, with everything that the graph adds to it.
-
-    Follows the operator's `internal/dynamo/graph.go GenerateDynamoComponentsDeployments`.
-    Rule: metadata.graph-v1beta1
+    Rule metadata.graph-v1beta1: The objects of a v1beta1 component have a label with the name of its graph, whose dots are dashes in the
+    Dynamo namespace. (operator: internal/dynamo/graph.go GenerateDynamoComponentsDeployments)
     """
     service = graph.v1alpha1_services.get(written.get("name") or "") or {}
     dynamo_namespace = names.dynamo_namespace(
@@ -180,14 +178,14 @@ def _template(graph: Graph, written: dict[str, Any], worker_hash: str, *, picked
 
 
 def template(component: dict[str, Any], service: dict[str, Any], dynamo_namespace: str, before: Labels) -> ComponentTemplate:
-    """The objects of a v1beta1 component have labels for it, its Dynamo namespace and its model, and the metadata of its pod template.
+    """Returns a component with the labels and annotations of its objects.
 
     The name of a graph is not among the labels.
 
     `before` are labels that can come from a workload that an older release made.
 
-    Follows the operator's `internal/dynamo/v1beta1_helpers.go GetDCDKubeLabels`.
-    Rule: metadata.component-v1beta1
+    Rule metadata.component-v1beta1: The objects of a v1beta1 component have labels for it, its Dynamo namespace and its model, and the
+    metadata of its pod template. (operator: internal/dynamo/v1beta1_helpers.go GetDCDKubeLabels)
     """
     kind, sub_kind = _kinds(component.get("type") or "", service, before)
     metadata = _metadata(component)
@@ -229,10 +227,10 @@ def _kinds(kind: str, service: dict[str, Any], before: Labels) -> tuple[str, str
 
 
 def _marks(written: dict[str, Any], worker_hash: str, *, picked: bool) -> Labels:
-    """The pods of a v1beta1 worker have a label with the worker hash, and one with their class if the graph has an endpoint picker.
+    """Returns the labels that a graph adds to the pods of its workers.
 
-    Follows the operator's `internal/dynamo/graph.go GenerateDynamoComponentsDeployments`.
-    Rule: metadata.worker
+    Rule metadata.worker: The pods of a v1beta1 worker have a label with the worker hash, and one with their class if the graph has an
+    endpoint picker. (operator: internal/dynamo/graph.go GenerateDynamoComponentsDeployments)
     """
     if not is_worker(written):
         return {}
@@ -248,24 +246,21 @@ def _default_annotations(graph: Graph, written: dict[str, Any]) -> Labels:
 
 
 def with_pod(component: dict[str, Any], change: Any) -> dict[str, Any]:
-    """The worker hash reads the pod template of a worker with the fields of its graph.
+    """Returns the component with a changed pod template.
 
-    The component with a changed pod template.
-
-    Follows the operator's `internal/dynamo/graph.go applyDGDTemplateDefaults`.
-    Rule: worker-hash.pod
+    Rule worker-hash.pod: The worker hash reads the pod template of a worker with the fields of its graph. (operator:
+    internal/dynamo/graph.go applyDGDTemplateDefaults)
     """
     return {**component, "podTemplate": change(component.get("podTemplate") or {})}
 
 
 def _with_env(component: dict[str, Any], common: Any, *, sidecar_mode: bool) -> dict[str, Any]:
-    """The variables of a v1beta1 graph are below those of its components, and the joined list is sorted by name.
+    """Returns the component with the variables of its graph below its own, sorted by name.
 
-    The component with the variables of its graph below its own, sorted by name. Without a main container, one is added. In sidecar mode,
-    the container that runs Dynamo beside the engine gets the variables, too.
+    Without a main container, one is added. In sidecar mode, the container that runs Dynamo beside the engine gets the variables, too.
 
-    Follows the operator's `internal/dynamo/graph.go applyDGDTemplateDefaults`.
-    Rule: env.graph-v1beta1
+    Rule env.graph-v1beta1: The variables of a v1beta1 graph are below those of its components, and the joined list is sorted by name.
+    (operator: internal/dynamo/graph.go applyDGDTemplateDefaults)
     """
     if not common:
         return component
@@ -330,12 +325,10 @@ def _main(template: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]
 
 
 def _with_metadata(template: dict[str, Any], graph: Graph, marks: Labels, defaults: Labels) -> dict[str, Any]:
-    """The labels and annotations of a v1beta1 graph are below those of the pod templates of its components.
+    """Returns the pod template with the labels and annotations of its graph. The component's own labels and annotations win.
 
-    The pod template with the labels and annotations of its graph. The component's own labels and annotations win.
-
-    Follows the operator's `internal/dynamo/graph.go applyDGDTemplateDefaults`.
-    Rule: metadata.pod-v1beta1
+    Rule metadata.pod-v1beta1: The labels and annotations of a v1beta1 graph are below those of the pod templates of its components.
+    (operator: internal/dynamo/graph.go applyDGDTemplateDefaults)
     """
     metadata = template.get("metadata") or {}
     inherited = {key: graph.annotations[key] for key in INHERITED if key in graph.annotations}
@@ -348,15 +341,15 @@ def _with_metadata(template: dict[str, Any], graph: Graph, marks: Labels, defaul
 
 
 def identity_under_grove(identity: Identity, template: ComponentTemplate, discovery: str, stamp: Labels) -> Identity:
-    """Under Grove, a clique has labels and annotations of its own in place of those of a DynamoComponentDeployment.
+    """Returns the identity of a component under Grove.
 
     The identity of a component under Grove. `discovery` is the discovery backend of the graph, `stamp` the annotation of a restart.
 
     A label of the user overrides the hash of the model, and never those of Dynamo. The annotations of pods name the operator that created
     the graph, but not the model. No name has the worker hash.
 
-    Follows the operator's `internal/dynamo/graph.go generateLabels, generateAnnotations`.
-    Rule: metadata.grove-component
+    Rule metadata.grove-component: Under Grove, a clique has labels and annotations of its own in place of those of a
+    DynamoComponentDeployment. (operator: internal/dynamo/graph.go generateLabels, generateAnnotations)
     """
     written, model = template.component, (template.component.get("modelRef") or {}).get("name")
     on_pods = _metadata(written).get("annotations") or {}

@@ -108,12 +108,12 @@ class Worker(NamedTuple):
 
 
 def worker_hash(workers: Mapping[str, Worker]) -> str:
-    """The worker hash is a hash of the pods of all workers of a graph, so that it changes when they do.
+    """Returns the worker hash of a graph.
 
     `workers` are by component name. Every spec must be valid by its schema.
 
-    Follows the operator's `internal/dynamo/hash.go`.
-    Rule: worker-hash.value
+    Rule worker-hash.value: The worker hash is a hash of the pods of all workers of a graph, so that it changes when they do. (operator:
+    internal/dynamo/hash.go)
     """
     return digest.hexadecimal(text(workers))[:_LENGTH]
 

@@ -85,10 +85,10 @@ def _worker_hash(workers: Sequence[ComponentTemplate], framework: str, *, sideca
 
 
 def _worker(template: ComponentTemplate, engine: str, *, sidecar_mode: bool) -> Worker:
-    """The worker hash reads the labels, annotations, runtime version and spec of a worker.
+    """Returns the parts of a worker that the worker hash reads. `engine` is the backend framework.
 
-    Follows the operator's `internal/dynamo/hash.go`.
-    Rule: worker-hash.worker
+    Rule worker-hash.worker: The worker hash reads the labels, annotations, runtime version and spec of a worker. (operator:
+    internal/dynamo/hash.go)
     """
     spec = template.component
     roles = {name: _runtime(role.component, sidecar_mode=sidecar_mode) for name, role in template.roles.items()}
@@ -103,22 +103,19 @@ def _worker(template: ComponentTemplate, engine: str, *, sidecar_mode: bool) -> 
 
 
 def _runtime(component: dict[str, Any], *, sidecar_mode: bool) -> str:
-    """The worker hash reads runtime versions from 1.5.0 on.
+    """Returns the runtime version of a component as text; empty for an older or an unknown one.
 
-    Returns the version; empty for an older or an unknown one.
-
-    Follows the operator's `internal/dynamo/hash.go`.
-    Rule: worker-hash.runtime
+    Rule worker-hash.runtime: The worker hash reads runtime versions from 1.5.0 on. (operator: internal/dynamo/hash.go)
     """
     version = runtime_version.of_component(component, sidecar_mode=sidecar_mode)
     return ".".join(map(str, version)) if version and version >= _HASHED_SINCE else ""
 
 
 def _detected(workers: Sequence[ComponentTemplate]) -> str:
-    """The worker hash reads the engine that the command lines of the workers start.
+    """Returns the engine that the first worker with an engine starts; empty if there is none.
 
-    Follows the operator's `internal/dynamo/graph.go detectBackendFrameworkFromArgs`.
-    Rule: worker-hash.engine
+    Rule worker-hash.engine: The worker hash reads the engine that the command lines of the workers start. (operator:
+    internal/dynamo/graph.go detectBackendFrameworkFromArgs)
     """
     lines = [[*(main.get("command") or ()), *(main.get("args") or ())] for main in map(_main, workers)]
     return next((name for line in lines for name in engines.detect(line)), "")

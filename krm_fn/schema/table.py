@@ -75,11 +75,9 @@ def with_defaults(resource: Resource) -> Resource:
 
 
 def _complete(value: Any, node: SchemaNode) -> Any:
-    """The worker hash reads the defaults that an API server writes into a v1beta1 resource.
+    """Returns a value with the defaults of its schema node; the value itself if nothing is missing.
 
-    Returns the value itself if nothing is missing.
-
-    Rule: worker-hash.defaults
+    Rule worker-hash.defaults: The worker hash reads the defaults that an API server writes into a v1beta1 resource. (krm-fn)
     """
     if isinstance(value, list):
         return _complete_list(value, node.item) if node.item else value

@@ -36,8 +36,8 @@ def text(value: Any, indent: int = 0) -> str:
       a
       b
 
-    Follows the operator's `internal/dynamo/epp/config.go`.
-    Rule: epp.config-text
+    Rule epp.config-text: A configuration in a text field is printed as YAML, as the operator prints it. (operator:
+    internal/dynamo/epp/config.go)
     """
     return Writer().text(value, indent)
 

@@ -1,8 +1,9 @@
-"""The rules that `krm-fn explain` names: each stands in the docstring of the code that makes a value by it."""
+"""The rules that `krm-fn explain` names: each is a `Rule` line in the docstring of the code that makes a value by it."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import explain_coverage
@@ -10,22 +11,89 @@ import pytest
 
 import krm_fn
 from krm_fn.provenance import docstring_rules
-from krm_fn.provenance.docstring_rules import DocstringRule
+from krm_fn.provenance.docstring_rules import DocstringRule, RuleLine
 from krm_fn.review import explain
 
 NAMES = (Path(__file__).parent / "rule_names.txt").read_text().split()
-"""The names of all rules. They are output: a name that is printed once stays."""
+"""The ids of all rules. They are output: an id that is printed once stays."""
+
+LINE = re.compile(r"^ *Rule \S+:", re.MULTILINE)
 
 
 def modules():
-    """The names of the modules whose sources can hold rules."""
+    """The names of the modules whose docstrings have `Rule` lines."""
     folder = Path(krm_fn.__path__[0])
     for file in sorted(folder.rglob("*.py")):
-        if "Rule: " in file.read_text() and file.stem != "docstring_rules":
+        if LINE.search(file.read_text()) and file.stem != "docstring_rules":
             yield ".".join(file.relative_to(folder).with_suffix("").parts).removesuffix(".__init__")
 
 
+DOCSTRINGS = {f"{module}:{name}": text for module in modules() for name, text in docstring_rules._docstrings(module).items()}
+LINES = {f"{module}:{name}": line for module in modules() for name, line in docstring_rules.rule_lines(module).items()}
 RULES = [rule for module in modules() for rule in docstring_rules.rules(module).values()]
+OPERATOR = "Rule grove.x: Pods have one. (operator: internal/dynamo/graph.go)"
+
+
+@pytest.mark.parametrize(
+    ("docstring", "expected"),
+    [
+        pytest.param("Makes pods.", [], id="no rule"),
+        pytest.param(
+            f"Makes pods.\n\n{OPERATOR}",
+            [RuleLine("grove.x", DocstringRule("grove.x", "Pods have one.", "internal/dynamo/graph.go"))],
+            id="a rule of the operator",
+        ),
+        pytest.param(
+            "Makes pods.\n\nRule pod.x-y: Pods have\na dash. (krm-fn)",
+            [RuleLine("pod.x-y", DocstringRule("pod.x-y", "Pods have a dash.", ""))],
+            id="a rule of krm-fn on two lines",
+        ),
+        pytest.param(
+            "Rule pod.a: A pod has `x: y`. (operator: internal/a.go F,\ninternal/b.go)\nRule pod.b: see `krm_fn.kube.names`.\n\nOne more.",
+            [
+                RuleLine("pod.a", DocstringRule("pod.a", "A pod has `x: y`.", "internal/a.go F, internal/b.go")),
+                RuleLine("pod.b", None, "kube.names"),
+            ],
+            id="two rules, and a paragraph after them",
+        ),
+        pytest.param("The Rule of a role.\nRule for pods: none.", [], id="the words of a Role"),
+    ],
+)
+def test_rule_lines_are_read_from_a_docstring(docstring, expected):
+    assert docstring_rules.parse(docstring) == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param("Rule pod.a: Pods have one.", id="no source"),
+        pytest.param("Rule pod.a: Pods have one (krm-fn)", id="no sentence"),
+        pytest.param("Rule pod.a: Pods have one. (graph.go)", id="a source of nobody"),
+        pytest.param("Rule pod.a: Pods have one. (operator: )", id="an empty source"),
+        pytest.param("Rule pod.a: Pods have one. (krm-fn) Always.", id="a text after the source"),
+        pytest.param("Rule pod.a: see kube.names.", id="a module without its package"),
+    ],
+)
+def test_a_rule_without_a_sentence_and_a_source_is_an_error(line):
+    with pytest.raises(ValueError, match=r"^Rule pod\.a: write a sentence"):
+        docstring_rules.parse(f"Makes pods.\n\n{line}")
+
+
+def test_every_rule_line_of_the_package_is_read():
+    written = {name: len(LINE.findall(text)) for name, text in DOCSTRINGS.items() if LINE.search(text)}
+    assert len(written) > 300
+    assert written == dict.fromkeys(LINES, 1)
+
+
+def test_each_id_has_one_sentence_and_other_lines_name_its_module():
+    defined = Counter(line.name for line in LINES.values() if line.rule)
+    assert [name for name, count in defined.items() if count > 1] == []
+    assert sorted({line.name for line in LINES.values()} - {*defined}) == []
+
+
+def test_a_docstring_says_first_what_its_function_does():
+    first = {name: DOCSTRINGS[name].partition("\n")[0] for name in LINES}
+    assert [name for name, text in first.items() if LINE.match(text) or ((line := LINES[name]).rule and line.rule.says == text)] == []
 
 
 def test_every_rule_that_an_example_shows_has_a_name():
@@ -39,7 +107,7 @@ def test_every_rule_that_an_example_shows_has_a_name():
     assert sorted({one.rule.name for one in shown if one.rule and one.rule.name not in NAMES}) == []
 
 
-def test_no_rule_is_lost_and_each_has_a_recorded_name():
+def test_no_rule_is_lost_and_each_has_a_recorded_id():
     assert sorted({rule.name for rule in RULES}) == NAMES
 
 
@@ -77,7 +145,7 @@ def test_a_rule_follows_files_of_the_operator():
         ),
     ],
 )
-def test_a_rule_is_read_from_a_docstring(module, name, expected):
+def test_a_rule_is_that_of_a_function_or_has_the_name_of_the_function(module, name, expected):
     assert docstring_rules.rule(module, name) == expected
 
 
@@ -85,6 +153,12 @@ def test_a_source_on_two_lines_is_one_text():
     rule = docstring_rules.rule("manifests.workloads._leaderworkersets", "Sets.roles")
     expected = "internal/controller/dynamocomponentdeployment_controller.go generateLeaderPodTemplateSpec, generateWorkerPodTemplateSpec"
     assert rule.follows == expected
+
+
+def test_a_line_that_names_a_module_has_the_rule_of_that_module():
+    line = docstring_rules.rule_lines("convert.pod_template_conversion")["MAIN"]
+    assert line == RuleLine("container.name", None, "manifests.pod_builder")
+    assert docstring_rules.rule("convert.pod_template_conversion", "MAIN") == docstring_rules.rule("manifests.pod_builder", "MAIN")
 
 
 def test_an_argument_of_a_constant_has_the_rule_of_its_field_or_of_the_constant():

@@ -51,46 +51,40 @@ class Ports(NamedTuple):
     """The ports on which components listen. `forward_pass` is for metrics of an engine; 0 in releases without such a port."""
 
     http: int
-    """Frontends serve HTTP on port 8000.
+    """The port of a frontend.
 
-    Follows the operator's `internal/consts/consts.go`.
-    Rule: ports.http
+    Rule ports.http: Frontends serve HTTP on port 8000. (operator: internal/consts/consts.go)
     """
     system: int
-    """Workers report their health and metrics on port 9090.
+    """The port for the health and the metrics of a worker.
 
-    Follows the operator's `internal/consts/consts.go`.
-    Rule: ports.system
+    Rule ports.system: Workers report their health and metrics on port 9090. (operator: internal/consts/consts.go)
     """
     planner_metrics: int
-    """Planners serve metrics on port 9085.
+    """The port for the metrics of a planner.
 
-    Follows the operator's `internal/consts/consts.go`.
-    Rule: ports.planner-metrics
+    Rule ports.planner-metrics: Planners serve metrics on port 9085. (operator: internal/consts/consts.go)
     """
     picker: int
-    """Endpoint pickers serve gRPC on port 9002.
+    """The gRPC port of an endpoint picker.
 
-    Follows the operator's `internal/dynamo/component_epp.go`.
-    Rule: ports.epp
+    Rule ports.epp: Endpoint pickers serve gRPC on port 9002. (operator: internal/dynamo/component_epp.go)
     """
     picker_health: int
-    """Endpoint pickers report their health on port 9003.
+    """The port for the health of an endpoint picker.
 
-    Follows the operator's `internal/dynamo/component_epp.go`.
-    Rule: ports.epp-health
+    Rule ports.epp-health: Endpoint pickers report their health on port 9003. (operator: internal/dynamo/component_epp.go)
     """
     picker_metrics: int
-    """Endpoint pickers serve metrics on port 9090.
+    """The port for the metrics of an endpoint picker.
 
-    Follows the operator's `internal/dynamo/component_epp.go`.
-    Rule: ports.epp-metrics
+    Rule ports.epp-metrics: Endpoint pickers serve metrics on port 9090. (operator: internal/dynamo/component_epp.go)
     """
     forward_pass: int = 0
-    """In Dynamo 1.5, workers serve metrics of forward passes on port 20380.
+    """The port for the metrics of forward passes; 0 if the release has none.
 
-    Follows the operator's `internal/dynamo/component_worker.go`.
-    Rule: ports.forward-pass
+    Rule ports.forward-pass: In Dynamo 1.5, workers serve metrics of forward passes on port 20380. (operator:
+    internal/dynamo/component_worker.go)
     """
 
 
@@ -107,24 +101,24 @@ class ProbeDefaults(NamedTuple):
 
 
 _PICKER_DELAY = 5
-"""The liveness and readiness probes of an endpoint picker begin after 5 seconds.
+"""The delay of an endpoint picker's probes, in seconds.
 
-Follows the operator's `internal/dynamo/component_epp.go`.
-Rule: probes.epp-delay
+Rule probes.epp-delay: The liveness and readiness probes of an endpoint picker begin after 5 seconds. (operator:
+internal/dynamo/component_epp.go)
 """
 _PICKER_PERIOD = 10
-"""The liveness and readiness probes of an endpoint picker run every 10 seconds.
+"""The period of an endpoint picker's probes, in seconds.
 
-Follows the operator's `internal/dynamo/component_epp.go`.
-Rule: probes.epp-period
+Rule probes.epp-period: The liveness and readiness probes of an endpoint picker run every 10 seconds. (operator:
+internal/dynamo/component_epp.go)
 """
 
 
 def picker_probe(ports: Ports) -> ProbeDefaults:
-    """The probes of an endpoint picker ask the gRPC service `inference-extension`.
+    """Returns the liveness and readiness probe of an endpoint picker.
 
-    Follows the operator's `internal/dynamo/component_epp.go`.
-    Rule: probes.epp
+    Rule probes.epp: The probes of an endpoint picker ask the gRPC service `inference-extension`. (operator:
+    internal/dynamo/component_epp.go)
     """
     return ProbeDefaults("grpc", "inference-extension", ports.picker_health, delay=_PICKER_DELAY, period=_PICKER_PERIOD)
 
@@ -140,10 +134,10 @@ class TypeDefaults(NamedTuple):
     finds_generations: bool = False
     probes: tuple[tuple[ProbeName, ProbeDefaults], ...] = ()
     grace_period: int = 60
-    """A pod has 60 seconds to stop; an endpoint picker has 130 seconds.
+    """The time that a pod has to stop, in seconds.
 
-    Follows the operator's `internal/dynamo/component_common.go, internal/dynamo/component_epp.go`.
-    Rule: pod.grace-period
+    Rule pod.grace-period: A pod has 60 seconds to stop; an endpoint picker has 130 seconds. (operator: internal/dynamo/component_common.go,
+    internal/dynamo/component_epp.go)
     """
 
 
@@ -264,10 +258,10 @@ class Release(NamedTuple):
 
     number: ReleaseNumber
     reads: str
-    """DynamoComponentDeployments have the API version that the release reads.
+    """The API version that the operator reads, without its group.
 
-    Follows the operator's `internal/dynamo/graph.go GenerateDynamoComponentsDeployments`.
-    Rule: components.inventory-version
+    Rule components.inventory-version: DynamoComponentDeployments have the API version that the release reads. (operator:
+    internal/dynamo/graph.go GenerateDynamoComponentsDeployments)
     """
     pod_layers: tuple[PodLayer, ...]
     role_layers: tuple[PodLayer, ...]
@@ -277,10 +271,9 @@ class Release(NamedTuple):
     ports: Ports
     types: Mapping[str, TypeDefaults]
     shared_memory: str
-    """Shared memory has 8Gi unless the user sets its size.
+    """The default size of shared memory.
 
-    Follows the operator's `internal/consts/consts.go`.
-    Rule: volumes.shared-memory-size
+    Rule volumes.shared-memory-size: Shared memory has 8Gi unless the user sets its size. (operator: internal/consts/consts.go)
     """
     pod_metadata: PodMetadataFacts
     services: ServiceFacts
@@ -293,16 +286,16 @@ class Release(NamedTuple):
     sidecar_mode: bool = False
     role_templates: bool = False
     reports_gpus: bool = False
-    """Since Dynamo 1.5, the status of a component has the GPUs of its engine and of a replica, which a planner needs.
+    """True if the status of a component has its GPUs.
 
-    Follows the operator's `internal/dynamo/gpu_shape.go`.
-    Rule: status.gpus
+    Rule status.gpus: Since Dynamo 1.5, the status of a component has the GPUs of its engine and of a replica, which a planner needs.
+    (operator: internal/dynamo/gpu_shape.go)
     """
     reports_names: bool = False
-    """Since Dynamo 1.6, the status of a component has its model, its name in the runtime, and the power limit of its GPUs.
+    """True if the status of a component has its model and its name in the runtime.
 
-    Follows the operator's `internal/controller/component_runtime_status.go`.
-    Rule: status.names
+    Rule status.names: Since Dynamo 1.6, the status of a component has its model, its name in the runtime, and the power limit of its GPUs.
+    (operator: internal/controller/component_runtime_status.go)
     """
     grove: GroveFacts = GroveFacts()
 

@@ -59,16 +59,15 @@ _TYPES = {
         grace_period=130,  # open streams end before the pod stops
     ),
 }
-"""In Dynamo 0.9, the component type decides the default ports, variables and probes.
+"""The defaults of all component types.
 
-Follows the operator's `internal/dynamo/component_*.go`.
-Rule: types.v0.9
+Rule types.v0.9: In Dynamo 0.9, the component type decides the default ports, variables and probes. (operator:
+internal/dynamo/component_*.go)
 """
 _DISCOVERY = Discovery(reads=("endpoints",), short_label=False)
-"""In Dynamo 0.9, Kubernetes discovery reads endpoints.
+"""The facts about Kubernetes discovery.
 
-Follows the operator's `internal/discovery/resource.go`.
-Rule: rbac.discovery-v0.9
+Rule rbac.discovery-v0.9: In Dynamo 0.9, Kubernetes discovery reads endpoints. (operator: internal/discovery/resource.go)
 """
 _ENGINES = Engines(
     quotes_words=False,
@@ -83,10 +82,10 @@ _ENGINES = Engines(
         exports=(),
     ),
 )
-"""In Dynamo 0.9, MPI jobs keep their ssh keys under `~`, and words of a command line are not quoted for a shell.
+"""The facts about engines.
 
-Follows the operator's `internal/dynamo/backend_*.go`.
-Rule: engines.v0.9
+Rule engines.v0.9: In Dynamo 0.9, MPI jobs keep their ssh keys under `~`, and words of a command line are not quoted for a shell. (operator:
+internal/dynamo/backend_*.go)
 """
 _PICKER_FLAGS = Picker(
     args=(
@@ -103,10 +102,9 @@ _PICKER_FLAGS = Picker(
     in_mesh=False,
     cache="/home/nonroot/.cache",
 )
-"""In Dynamo 0.9, most flags of an endpoint picker begin with one dash.
+"""The arguments of an endpoint picker.
 
-Follows the operator's `internal/dynamo/component_epp.go`.
-Rule: epp.args-v0.9
+Rule epp.args-v0.9: In Dynamo 0.9, most flags of an endpoint picker begin with one dash. (operator: internal/dynamo/component_epp.go)
 """
 
 RELEASE = Release(

@@ -19,18 +19,17 @@ from krm_fn.kinds.releases import (
 
 _PORTS = Ports(http=8000, system=9090, planner_metrics=9085, picker=9002, picker_health=9003, picker_metrics=9090, forward_pass=20380)
 _NIXL = 19090
-"""In Dynamo 1.5, workers serve metrics of NIXL, which transfers the key-value cache, on port 19090.
+"""The port for the metrics of NIXL.
 
-Follows the operator's `internal/dynamo/component_worker.go`.
-Rule: ports.nixl
+Rule ports.nixl: In Dynamo 1.5, workers serve metrics of NIXL, which transfers the key-value cache, on port 19090. (operator:
+internal/dynamo/component_worker.go)
 """
 _PICKER = picker_probe(_PORTS)
 
 _HOME = "/home/dynamo"
-"""A native endpoint picker has the home folder `/home/dynamo`.
+"""The home folder of a native endpoint picker.
 
-Follows the operator's `internal/dynamo/component_epp.go`.
-Rule: epp.native-home
+Rule epp.native-home: A native endpoint picker has the home folder `/home/dynamo`. (operator: internal/dynamo/component_epp.go)
 """
 _LEGACY_PICKER = TypeDefaults(
     ports=(("grpc", _PORTS.picker), ("grpc-health", _PORTS.picker_health), ("metrics", _PORTS.picker_metrics)),
@@ -47,10 +46,10 @@ _LEGACY_PICKER = TypeDefaults(
     ),
     grace_period=130,  # open streams end before the pod stops
 )
-"""In Dynamo 1.5, endpoint pickers have the same ports, probes and grace period with a configuration and without one.
+"""The defaults of an endpoint picker with a configuration.
 
-Follows the operator's `internal/dynamo/component_epp.go`.
-Rule: types.epp-v1.5
+Rule types.epp-v1.5: In Dynamo 1.5, endpoint pickers have the same ports, probes and grace period with a configuration and without one.
+(operator: internal/dynamo/component_epp.go)
 """
 _TYPES = {
     "frontend": TypeDefaults(
@@ -93,16 +92,15 @@ _TYPES = {
     "legacy-epp": _LEGACY_PICKER,
     "native-epp": _LEGACY_PICKER._replace(env=(*_LEGACY_PICKER.env, ("HOME", _HOME))),
 }
-"""In Dynamo 1.5, the component type decides the default ports, variables and probes.
+"""The defaults of all component types.
 
-Follows the operator's `internal/dynamo/component_*.go`.
-Rule: types.v1.5
+Rule types.v1.5: In Dynamo 1.5, the component type decides the default ports, variables and probes. (operator:
+internal/dynamo/component_*.go)
 """
 _DISCOVERY = Discovery(reads=("endpoints", "pods"), short_label=True)
-"""In Dynamo 1.5, Kubernetes discovery reads endpoints and pods.
+"""The facts about Kubernetes discovery.
 
-Follows the operator's `internal/discovery/resource.go`.
-Rule: rbac.discovery-v1.5
+Rule rbac.discovery-v1.5: In Dynamo 1.5, Kubernetes discovery reads endpoints and pods. (operator: internal/discovery/resource.go)
 """
 _ENGINES = Engines(
     quotes_words=True,
@@ -117,10 +115,10 @@ _ENGINES = Engines(
         exports=("CPATH", "TRITON_PTXAS_PATH"),
     ),
 )
-"""In Dynamo 1.5, MPI jobs keep their ssh keys under `$HOME`, and words of a command line are quoted for a shell.
+"""The facts about engines.
 
-Follows the operator's `internal/dynamo/backend_*.go`.
-Rule: engines.v1.5
+Rule engines.v1.5: In Dynamo 1.5, MPI jobs keep their ssh keys under `$HOME`, and words of a command line are quoted for a shell. (operator:
+internal/dynamo/backend_*.go)
 """
 _PICKER_FLAGS = Picker(
     args=(
@@ -137,10 +135,10 @@ _PICKER_FLAGS = Picker(
     in_mesh=True,
     native_cache=f"{_HOME}/.cache",
 )
-"""In Dynamo 1.5, the flags of an endpoint picker begin with two dashes, except the level of its log.
+"""The arguments of an endpoint picker.
 
-Follows the operator's `internal/dynamo/component_epp.go`.
-Rule: epp.args-v1.5
+Rule epp.args-v1.5: In Dynamo 1.5, the flags of an endpoint picker begin with two dashes, except the level of its log. (operator:
+internal/dynamo/component_epp.go)
 """
 
 RELEASE = Release(
@@ -167,8 +165,8 @@ RELEASE = Release(
     reports_gpus=True,
     grove=GroveFacts(cuts_names=True, describes_sets=True, whole_groups=True, volcano=True, refusals="warning"),
 )
-"""In Dynamo 1.5, graphs are read in v1beta1, and the lowest version of an operator of this release is 1.5.0.
+"""All facts about Dynamo 1.5.
 
-Follows the operator's `internal/dynamo/graph.go`.
-Rule: releases.v1.5
+Rule releases.v1.5: In Dynamo 1.5, graphs are read in v1beta1, and the lowest version of an operator of this release is 1.5.0. (operator:
+internal/dynamo/graph.go)
 """

@@ -13,10 +13,10 @@ _RUNTIME = TypeDefaults(
         ("readinessProbe", ProbeDefaults("http", "/health", "system", period=5, timeout=4, failures=3)),
     ),
 )
-"""In sidecar mode, the container that runs Dynamo has a port, variables and probes of its own.
+"""The defaults of the container that runs Dynamo.
 
-Follows the operator's `internal/dynamo/component_dynamo_sidecar.go`.
-Rule: types.sidecar-v1.6
+Rule types.sidecar-v1.6: In sidecar mode, the container that runs Dynamo has a port, variables and probes of its own. (operator:
+internal/dynamo/component_dynamo_sidecar.go)
 """
 
 RELEASE = v1_5.RELEASE._replace(
@@ -31,8 +31,8 @@ RELEASE = v1_5.RELEASE._replace(
     reports_names=True,
     grove=v1_5.RELEASE.grove._replace(update_strategies=(*v1_5.RELEASE.grove.update_strategies, "Coherent"), overridden_minimum=True),
 )
-"""In Dynamo 1.6, a frontend sidecar gets its own name for discovery, and pods have the origin version of their graph.
+"""All facts about Dynamo 1.6.
 
-Follows the operator's `internal/dynamo/graph.go`.
-Rule: releases.v1.6
+Rule releases.v1.6: In Dynamo 1.6, a frontend sidecar gets its own name for discovery, and pods have the origin version of their graph.
+(operator: internal/dynamo/graph.go)
 """

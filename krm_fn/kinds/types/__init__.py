@@ -46,33 +46,30 @@ class ComponentType(NamedTuple):
     singleton: bool = False
     picks_workers: bool = False
     command: tuple[str, ...] = ("/bin/sh", "-c")
-    """The main container runs its arguments with `/bin/sh -c` unless the user sets a command.
+    """The default command of the main container.
 
-    Follows the operator's `internal/dynamo/component_common.go`.
-    Rule: container.defaults
+    Rule container.defaults: see `krm_fn.manifests.component_defaults`.
     """
     args: tuple[str, ...] = ()
     release_key: str = ""
     configured_key: str = ""
     defaults: TypeDefaults = TypeDefaults()
     service_port: str = "system"
-    """A Service has one port: that of the component type.
+    """The name of the port of the component's Service.
 
-    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateService`.
-    Rule: service.port
+    Rule service.port: see `krm_fn.manifests.component_defaults`.
     """
     port_by_number: bool = False
     app_protocol: str = ""
-    """In Dynamo 1.5, the gRPC port of an endpoint picker's Service has the appProtocol `http2`.
+    """The application protocol of that port; empty for none.
 
-    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateService`.
-    Rule: service.app-protocol
+    Rule service.app-protocol: see `krm_fn.manifests.workloads`.
     """
     annotations: Labels = {}
-    """The proxy of a mesh stays out of the pods of an endpoint picker, which speaks TLS itself.
+    """The annotations of all pods of this type.
 
-    Follows the operator's `internal/dynamo/graph.go generateSingleDCD`.
-    Rule: metadata.mesh-sidecar
+    Rule metadata.mesh-sidecar: The proxy of a mesh stays out of the pods of an endpoint picker, which speaks TLS itself. (operator:
+    internal/dynamo/graph.go generateSingleDCD)
     """
     account: str = ""
     cluster_role: Literal["", "planner_role", "epp_role"] = ""
@@ -86,10 +83,9 @@ class ComponentType(NamedTuple):
 
     @property
     def account_field(self) -> PodSpec:
-        """The pod of a planner uses the planner's ServiceAccount.
+        """The field of a pod spec with the ServiceAccount of this type; empty if it has none.
 
-        Follows the operator's `internal/dynamo/component_planner.go`.
-        Rule: planner.pod
+        Rule planner.pod: The pod of a planner uses the planner's ServiceAccount. (operator: internal/dynamo/component_planner.go)
         """
         return {"serviceAccountName": self.account} if self.account else {}
 

@@ -9,10 +9,10 @@ from krm_fn.kinds.types import ComponentType
 from krm_fn.kube import labels, names
 
 _PORT = "grpc"
-"""The Service of an endpoint picker has the port `grpc` for the gateway.
+"""The name of the port for the gateway.
 
-Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateService`.
-Rule: service.port-grpc
+Rule service.port-grpc: The Service of an endpoint picker has the port `grpc` for the gateway. (operator:
+internal/controller/dynamocomponentdeployment_controller.go generateService)
 """
 
 TYPE = ComponentType(

@@ -5,16 +5,16 @@ from __future__ import annotations
 from krm_fn.kinds.types import ComponentType
 
 _COMMAND = ("python3", "-m", "dynamo.frontend")
-"""A frontend runs `python3 -m dynamo.frontend` unless the user sets a command.
+"""The default command of the main container.
 
-Follows the operator's `internal/dynamo/component_frontend.go`.
-Rule: container.frontend
+Rule container.frontend: A frontend runs `python3 -m dynamo.frontend` unless the user sets a command. (operator:
+internal/dynamo/component_frontend.go)
 """
 _PORT = "http"
-"""The Service of a frontend has the port `http` for clients.
+"""The name of the port for clients.
 
-Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateService`.
-Rule: service.port-http
+Rule service.port-http: The Service of a frontend has the port `http` for clients. (operator:
+internal/controller/dynamocomponentdeployment_controller.go generateService)
 """
 
 TYPE = ComponentType(

@@ -16,22 +16,20 @@ if TYPE_CHECKING:
     from krm_fn.plan import ComponentPlan, GPUMemory, RolePlan
 
 SERVER = "gpu_memory_service.cli.server"
-"""The GPU memory service runs the program `gpu_memory_service.cli.server`.
+"""The Python module of the GPU memory service.
 
-Follows the operator's `internal/gms`.
-Rule: gpu-memory.program
+Rule gpu-memory.program: The GPU memory service runs the program `gpu_memory_service.cli.server`. (operator: internal/gms)
 """
 SOCKETS = "GMS_SOCKET_DIR"
-"""The variable GMS_SOCKET_DIR holds the folder of the sockets of the GPU memory service.
+"""The variable with the folder of the sockets.
 
-Follows the operator's `internal/gms`.
-Rule: gpu-memory.sockets-variable
+Rule gpu-memory.sockets-variable: The variable GMS_SOCKET_DIR holds the folder of the sockets of the GPU memory service. (operator:
+internal/gms)
 """
 _TAINT: Toleration = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
-"""Pods with a claim for GPUs tolerate the taint of GPU nodes.
+"""The toleration of the taint of GPU nodes.
 
-Follows the operator's `internal/dra`.
-Rule: gpu-memory.toleration
+Rule gpu-memory.toleration: Pods with a claim for GPUs tolerate the taint of GPU nodes. (operator: internal/dra)
 """
 
 
@@ -51,10 +49,10 @@ def applied(pod: PodSpec, role: RolePlan) -> PodSpec:
 
 
 def claim_template(plan: ComponentPlan, memory: GPUMemory) -> Resource:
-    """A component with a GPU memory service in its pods has a ResourceClaimTemplate for its GPUs.
+    """Makes the ResourceClaimTemplate of a component.
 
-    Follows the operator's `internal/dra`.
-    Rule: gpu-memory.claim-template
+    Rule gpu-memory.claim-template: A component with a GPU memory service in its pods has a ResourceClaimTemplate for its GPUs. (operator:
+    internal/dra)
     """
     return {
         "apiVersion": "resource.k8s.io/v1",
@@ -65,10 +63,9 @@ def claim_template(plan: ComponentPlan, memory: GPUMemory) -> Resource:
 
 
 def claim_spec(request: str, plan: ComponentPlan, memory: GPUMemory) -> dict[str, Any]:
-    """A claim asks for as many devices as the main container has GPUs.
+    """Makes the spec of a template of claims. `request` is the name of its one request.
 
-    Follows the operator's `internal/dra`.
-    Rule: gpu-memory.claim
+    Rule gpu-memory.claim: A claim asks for as many devices as the main container has GPUs. (operator: internal/dra)
     """
     exactly = {"deviceClassName": memory.device_class, "allocationMode": "ExactCount", "count": plan.pod.gpus.number}
     return {"spec": {"devices": {"requests": [{"name": request, "exactly": exactly}]}}}

@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from krm_fn.plan import ComponentPlan, RolePlan
 
 _VOLUME, _ON_NODE, _FOLDER = "gms-shared", "/run/gms", "/run/gms/shared"
-"""The volume with the sockets on a node has the name `gms-shared`, and its folder is `/run/gms`.
+"""The name of the volume with the sockets, its folder on the node, and its folder in the containers.
 
-Follows the operator's `internal/dynamo/failover.go`.
-Rule: gpu-memory.between-pods-volume
+Rule gpu-memory.between-pods-volume: The volume with the sockets on a node has the name `gms-shared`, and its folder is `/run/gms`.
+(operator: internal/dynamo/failover.go)
 """
 _SOCKETS_PER_GPU = 2  # one for the weights, one for the key-value cache
-"""The GPU memory service has two sockets for each GPU: one for the weights and one for the key-value cache.
+"""The number of sockets for each GPU.
 
-Follows the operator's `internal/dynamo/failover.go gmsWeightServerPodSpec`.
-Rule: gpu-memory.between-pods-sockets
+Rule gpu-memory.between-pods-sockets: The GPU memory service has two sockets for each GPU: one for the weights and one for the key-value
+cache. (operator: internal/dynamo/failover.go gmsWeightServerPodSpec)
 """
 _FILES = f"{_FOLDER}/gms_*.sock"
-"""The sockets on a node are the files `gms_*.sock`.
+"""The pattern of all sockets in a container.
 
-Follows the operator's `internal/dynamo/failover.go gmsWeightServerPodSpec`.
-Rule: gpu-memory.between-pods-files
+Rule gpu-memory.between-pods-files: The sockets on a node are the files `gms_*.sock`. (operator: internal/dynamo/failover.go
+gmsWeightServerPodSpec)
 """
 _SERVE = f"""rm -f {_FILES}
 rc=1
@@ -44,26 +44,24 @@ wait -n
 rc=$?
 echo "GMS server exited (code=$rc), shutting down"
 cleanup"""
-"""The server removes old sockets, starts the GPU memory service, and ends with it.
+"""The shell lines that run the GPU memory service.
 
-Follows the operator's `internal/dynamo/failover.go gmsWeightServerPodSpec`.
-Rule: gpu-memory.between-pods-line
+Rule gpu-memory.between-pods-line: The server removes old sockets, starts the GPU memory service, and ends with it. (operator:
+internal/dynamo/failover.go gmsWeightServerPodSpec)
 """
 _INDEX = "metadata.labels['grove.io/podclique-pod-index']"
-"""An engine knows its index from a label of Grove.
+"""The field of a pod with its index in its clique.
 
-Follows the operator's `internal/dynamo/failover.go augmentEngineForGMS`.
-Rule: gpu-memory.between-pods-index
+Rule gpu-memory.between-pods-index: An engine knows its index from a label of Grove. (operator: internal/dynamo/failover.go
+augmentEngineForGMS)
 """
 
 
 def applied(pod: PodSpec, role: RolePlan) -> PodSpec:
-    """A GPU memory service in pods of its own shares a folder of the node with the engines on that node.
+    """Returns the pod of a GPU memory service, or of an engine that uses it.
 
-    Returns the pod of the service, or of an engine that uses it.
-
-    Follows the operator's `internal/dynamo/failover.go gmsWeightServerPodSpec, augmentEngineForGMS`.
-    Rule: gpu-memory.between-pods
+    Rule gpu-memory.between-pods: A GPU memory service in pods of its own shares a folder of the node with the engines on that node.
+    (operator: internal/dynamo/failover.go gmsWeightServerPodSpec, augmentEngineForGMS)
     """
     main, *sidecars = pod["containers"]
     mount: VolumeMount = {
@@ -84,10 +82,10 @@ def applied(pod: PodSpec, role: RolePlan) -> PodSpec:
 
 
 def templates(plan: ComponentPlan, roles: Iterable[RolePlan]) -> list[dict[str, Any]]:
-    """A PodCliqueSet has a template of a claim for the GPUs of each node.
+    """Returns the templates of claims of a PodCliqueSet for a component.
 
-    Follows the operator's `internal/dynamo/failover.go gmsResourceSharingEntries`.
-    Rule: gpu-memory.between-pods-claims
+    Rule gpu-memory.between-pods-claims: A PodCliqueSet has a template of a claim for the GPUs of each node. (operator:
+    internal/dynamo/failover.go gmsResourceSharingEntries)
     """
     memory = plan.features.gpu_memory
     ranks = dict.fromkeys(role.rank or 0 for role in roles)
@@ -95,10 +93,10 @@ def templates(plan: ComponentPlan, roles: Iterable[RolePlan]) -> list[dict[str, 
 
 
 def sharing(plan: ComponentPlan, cliques: Iterable[tuple[str, RolePlan]]) -> list[dict[str, Any]]:
-    """The cliques on one node share the claim for the GPUs of that node.
+    """Returns the resource sharing of a scaling group. `cliques` are its cliques by name and role.
 
-    Follows the operator's `internal/dynamo/failover.go gmsResourceSharingEntries`.
-    Rule: gpu-memory.between-pods-sharing
+    Rule gpu-memory.between-pods-sharing: The cliques on one node share the claim for the GPUs of that node. (operator:
+    internal/dynamo/failover.go gmsResourceSharingEntries)
     """
     by_rank: dict[int, list[str]] = {}
     for name, role in cliques:
@@ -109,19 +107,19 @@ def sharing(plan: ComponentPlan, cliques: Iterable[tuple[str, RolePlan]]) -> lis
 
 
 def _claim(plan: ComponentPlan, rank: int) -> str:
-    """The claim for the GPUs of a node has the name of the service, `-gpu-rank-`, and the rank of the node.
+    """Returns the name of the claim for the GPUs of a node.
 
-    Follows the operator's `internal/dynamo/failover.go gmsResourceSharingEntries`.
-    Rule: gpu-memory.between-pods-claim-name
+    Rule gpu-memory.between-pods-claim-name: The claim for the GPUs of a node has the name of the service, `-gpu-rank-`, and the rank of the
+    node. (operator: internal/dynamo/failover.go gmsResourceSharingEntries)
     """
     return f"{names.service(plan.identity.service)}-gpu-rank-{rank}"
 
 
 def _server(main: Container, plan: ComponentPlan) -> Container:
-    """The server of the GPU memory service is ready when the sockets of all GPUs exist.
+    """Returns the main container as the server of the GPU memory service.
 
-    Follows the operator's `internal/dynamo/failover.go gmsWeightServerPodSpec`.
-    Rule: gpu-memory.between-pods-server
+    Rule gpu-memory.between-pods-server: The server of the GPU memory service is ready when the sockets of all GPUs exist. (operator:
+    internal/dynamo/failover.go gmsWeightServerPodSpec)
     """
     sockets = _SOCKETS_PER_GPU * plan.pod.gpus.number
     return {
@@ -138,10 +136,10 @@ def _server(main: Container, plan: ComponentPlan) -> Container:
 
 
 def _engine(main: Container) -> Container:
-    """An engine that uses a GPU memory service in another pod counts as not ready until it works.
+    """Returns the main container as an engine that uses the GPU memory service.
 
-    Follows the operator's `internal/dynamo/failover.go augmentEngineForGMS`.
-    Rule: gpu-memory.between-pods-engine
+    Rule gpu-memory.between-pods-engine: An engine that uses a GPU memory service in another pod counts as not ready until it works.
+    (operator: internal/dynamo/failover.go augmentEngineForGMS)
     """
     variables = (
         env.field("ENGINE_ID", _INDEX),
@@ -155,12 +153,10 @@ def _engine(main: Container) -> Container:
 
 
 def _opened(main: Container, mount: VolumeMount) -> Container:
-    """An init container lets the containers of a pod write into the folder of the node.
+    """Makes the init container that opens the folder of the node. The other containers do not run as root.
 
-    The other containers do not run as root.
-
-    Follows the operator's `internal/dynamo/failover.go`.
-    Rule: gpu-memory.between-pods-permissions
+    Rule gpu-memory.between-pods-permissions: An init container lets the containers of a pod write into the folder of the node. (operator:
+    internal/dynamo/failover.go)
     """
     image: Container = {"image": main["image"]} if main.get("image") else {}
     return {

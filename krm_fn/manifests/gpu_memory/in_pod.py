@@ -19,34 +19,31 @@ if TYPE_CHECKING:
     from krm_fn.plan import ComponentPlan, GPUMemory
 
 FOLDER = "/gms-intrapod-control"
-"""The sockets of the GPU memory service in a pod are in the folder `/gms-intrapod-control`.
+"""The folder of the sockets in a pod.
 
-Follows the operator's `internal/gms`.
-Rule: gpu-memory.in-pod-folder
+Rule gpu-memory.in-pod-folder: The sockets of the GPU memory service in a pod are in the folder `/gms-intrapod-control`. (operator:
+internal/gms)
 """
 _NAME, _VOLUME, _CLAIM = "gms-server", "gms-intrapod-control", "intrapod-shared-gpu"
-"""The GPU memory service in a pod has the container `gms-server`, volume `gms-intrapod-control`, claim `intrapod-shared-gpu`.
+"""The names of the server's container, of the volume with the sockets, and of the claim.
 
-Follows the operator's `internal/gms`.
-Rule: gpu-memory.in-pod-names
+Rule gpu-memory.in-pod-names: The GPU memory service in a pod has the container `gms-server`, volume `gms-intrapod-control`, claim
+`intrapod-shared-gpu`. (operator: internal/gms)
 """
 _SOCKETS: EnvVar = {"name": gpu_memory.SOCKETS, "value": FOLDER}
-"""The server and its clients know the folder of the sockets.
+"""The variable with the folder of the sockets.
 
-Follows the operator's `internal/gms`.
-Rule: gpu-memory.in-pod-sockets
+Rule gpu-memory.in-pod-sockets: The server and its clients know the folder of the sockets. (operator: internal/gms)
 """
 _MOUNT: VolumeMount = {"name": _VOLUME, "mountPath": FOLDER}
-"""The server and its clients mount the volume with the sockets.
+"""The mount of the volume with the sockets.
 
-Follows the operator's `internal/gms`.
-Rule: gpu-memory.in-pod-mount
+Rule gpu-memory.in-pod-mount: The server and its clients mount the volume with the sockets. (operator: internal/gms)
 """
 _SHARED: ResourceClaim = {"name": _CLAIM}
-"""The server and its clients share the claim for the GPUs.
+"""The claim in the resources of a container.
 
-Follows the operator's `internal/gms`.
-Rule: gpu-memory.in-pod-shared
+Rule gpu-memory.in-pod-shared: The server and its clients share the claim for the GPUs. (operator: internal/gms)
 """
 _REPLACED = (
     "DYN_SYSTEM_USE_ENDPOINT_HEALTH_STATUS",
@@ -63,12 +60,12 @@ _REPLACED = (
 
 
 def applied(pod: PodSpec, plan: ComponentPlan, memory: GPUMemory) -> PodSpec:
-    """A GPU memory service in a pod has a claim, a volume for its sockets, and the server as an init container.
+    """Returns a pod spec with the GPU memory service and its clients.
 
     Its clients are the main container and the containers that the user names.
 
-    Follows the operator's `internal/gms`.
-    Rule: gpu-memory.in-pod
+    Rule gpu-memory.in-pod: A GPU memory service in a pod has a claim, a volume for its sockets, and the server as an init container.
+    (operator: internal/gms)
     """
     main, *sidecars = pod["containers"]
     claim: PodResourceClaim = {"name": _CLAIM, "resourceClaimTemplateName": names.gpu_claim(plan.identity.name)}
@@ -96,10 +93,10 @@ def _client(container: Container) -> Container:
 
 
 def _server(main: Container) -> Container:
-    """The GPU memory service in a pod starts before the engine and runs as long as the pod.
+    """Makes the container of the GPU memory service.
 
-    Follows the operator's `internal/gms`.
-    Rule: gpu-memory.in-pod-server
+    Rule gpu-memory.in-pod-server: The GPU memory service in a pod starts before the engine and runs as long as the pod. (operator:
+    internal/gms)
     """
     image: Container = {"image": main["image"]} if main.get("image") else {}
     return {
@@ -129,12 +126,12 @@ def with_engines(pod: PodSpec, plan: ComponentPlan, count: int) -> PodSpec:
 
 
 def _engine(main: Container, plan: ComponentPlan, index: int) -> Container:
-    """With failover in a pod, several engines stand in place of the main container, each with ports of its own.
+    """Makes one of several engines of a pod from its main container.
 
     All engines of a pod have one address.
 
-    Follows the operator's `internal/dynamo/failover.go buildFailoverPod`.
-    Rule: failover.engines
+    Rule failover.engines: With failover in a pod, several engines stand in place of the main container, each with ports of its own.
+    (operator: internal/dynamo/failover.go buildFailoverPod)
     """
     name, port = f"engine-{index}", f"system-{index}"
     number = plan.release.ports.system + index
@@ -162,9 +159,8 @@ def _engine(main: Container, plan: ComponentPlan, index: int) -> Container:
 
 
 def _asking(probe: Probe, port: str) -> Probe:
-    """An HTTP probe of an engine asks the port of that engine.
+    """Returns a probe that asks a port of the engine.
 
-    Follows the operator's `internal/dynamo/failover.go buildFailoverPod`.
-    Rule: failover.probes
+    Rule failover.probes: An HTTP probe of an engine asks the port of that engine. (operator: internal/dynamo/failover.go buildFailoverPod)
     """
     return {**probe, "httpGet": {**probe["httpGet"], "port": port}} if probe.get("httpGet") else probe

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from krm_fn.plan import RequestPlan
 
 _RETRIES = 3
-"""A failed pod of a profiling Job is replaced at most three times.
+"""The largest number of replacements of a failed pod.
 
-Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob`.
-Rule: profiling.retries
+Rule profiling.retries: A failed pod of a profiling Job is replaced at most three times. (operator:
+internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob)
 """
 
 
@@ -44,10 +44,10 @@ def own_annotations(plan: RequestPlan, _job: Resource, spec: Any) -> Labels:
 
 
 def job(plan: RequestPlan) -> Resource:
-    """A request has a Job that profiles, with the labels of the operator.
+    """Makes the profiling Job of a request.
 
-    Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob`.
-    Rule: profiling.job
+    Rule profiling.job: A request has a Job that profiles, with the labels of the operator. (operator:
+    internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob)
     """
     profile_hash = profile_digest(plan)
     app = "aic-profiler" if plan.simulated else "dynamo-profiler"
@@ -69,9 +69,9 @@ def job(plan: RequestPlan) -> Resource:
 
 
 def profile_digest(plan: RequestPlan) -> str:
-    """The profile hash covers all that a profiling depends on.
+    """Returns the profile hash of a request.
 
-    Rule: profiling.hash
+    Rule profiling.hash: The profile hash covers all that a profiling depends on. (krm-fn)
     """
     container = profiler_pod.profiler(plan)
     return digest.of_value(
@@ -87,9 +87,9 @@ def profile_digest(plan: RequestPlan) -> str:
 
 
 def _fails_at_once(container: str) -> dict[str, Any]:
-    """A profiling Job fails at once after exit codes that another run would not change.
+    """Makes a rule of a pod failure policy: the Job fails after certain exit codes of a container.
 
-    Rule: profiling.failures
+    Rule profiling.failures: A profiling Job fails at once after exit codes that another run would not change. (krm-fn)
     """
     return {
         "action": "FailJob",

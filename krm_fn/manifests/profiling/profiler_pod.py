@@ -19,50 +19,50 @@ if TYPE_CHECKING:
     from krm_fn.plan import RequestPlan
 
 CHECK = "output-check"
-"""The container that checks has the name `output-check`.
+"""The name of the container that checks before the profiler runs.
 
-Rule: profiling.check-name
+Rule profiling.check-name: The container that checks has the name `output-check`. (krm-fn)
 """
 COPIER = "output-copier"
-"""The container that publishes the output has the name `output-copier`.
+"""The name of the container that publishes the output.
 
-Rule: profiling.copier-name
+Rule profiling.copier-name: The container that publishes the output has the name `output-copier`. (krm-fn)
 """
 OUTPUT, BASE, CACHE = "profiling-output", "profiling-config", "model-cache"
-"""The volume with the output of a profiling has the name `profiling-output`.
+"""The names of the volumes of a profiling Job.
 
-Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob`.
-Rule: profiling.output-volume
+Rule profiling.output-volume: The volume with the output of a profiling has the name `profiling-output`. (operator:
+internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob)
 """
 _USER = 1000
-"""The containers of a profiling Job run as user and group 1000.
+"""The user and the group of all containers.
 
-Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob`.
-Rule: profiling.user
+Rule profiling.user: The containers of a profiling Job run as user and group 1000. (operator:
+internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob)
 """
 _TOKEN: EnvVar = {"name": "HUGGING_FACE_HUB_TOKEN", "valueFrom": {"secretKeyRef": {"name": "hf-token-secret", "key": "HF_TOKEN"}}}
-"""The profiler downloads models with the token of Hugging Face in a Secret.
+"""The variable with the token of Hugging Face.
 
-Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob`.
-Rule: profiling.token
+Rule profiling.token: The profiler downloads models with the token of Hugging Face in a Secret. (operator:
+internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob)
 """
 _RESOURCES: ResourceRequirements = {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"cpu": "1", "memory": "512Mi"}}
-"""The containers beside the profiler have small requests and limits.
+"""The resources of the containers beside the profiler.
 
-Rule: profiling.helper-resources
+Rule profiling.helper-resources: The containers beside the profiler have small requests and limits. (krm-fn)
 """
 _RETRY_PAUSES = "1 2 4 8 15 30"  # seconds
-"""The scripts repeat a failed command after 1, 2, 4, 8, 15 and 30 seconds.
+"""The pauses between the runs of a failed command, in seconds.
 
-Rule: profiling.pauses
+Rule profiling.pauses: The scripts repeat a failed command after 1, 2, 4, 8, 15 and 30 seconds. (krm-fn)
 """
 
 
 def template(plan: RequestPlan, profile_hash: str) -> PodTemplateSpec:
-    """The pod of a profiling Job has three containers: one that checks, the profiler, and one that publishes the output.
+    """Makes the pod template of a profiling Job.
 
-    Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob`.
-    Rule: profiling.pod
+    Rule profiling.pod: The pod of a profiling Job has three containers: one that checks, the profiler, and one that publishes the output.
+    (operator: internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob)
     """
     spec: PodSpec = {
         "serviceAccountName": names.PROFILING_ACCOUNT,
@@ -81,10 +81,10 @@ def template(plan: RequestPlan, profile_hash: str) -> PodTemplateSpec:
 
 
 def profiler(plan: RequestPlan) -> Container:
-    """The profiler runs with the settings of the request.
+    """Makes the container of the profiler.
 
-    Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob`.
-    Rule: profiling.profiler
+    Rule profiling.profiler: The profiler runs with the settings of the request. (operator:
+    internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob)
     """
     container: Container = {
         "name": names.PROFILER,
@@ -102,10 +102,10 @@ def profiler(plan: RequestPlan) -> Container:
 
 
 def volumes(plan: RequestPlan) -> list[Volume]:
-    """The pod of a profiling Job has a volume for the output, and one for each ConfigMap and claim that the profiler reads.
+    """Returns the volumes of the pod of a profiling Job.
 
-    Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob`.
-    Rule: profiling.volumes
+    Rule profiling.volumes: The pod of a profiling Job has a volume for the output, and one for each ConfigMap and claim that the profiler
+    reads. (operator: internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob)
     """
     volumes: list[Volume] = [{"name": OUTPUT, "emptyDir": {}}]
     if plan.output_claim:
@@ -119,10 +119,10 @@ def volumes(plan: RequestPlan) -> list[Volume]:
 
 
 def _mounts(plan: RequestPlan) -> Iterator[VolumeMount]:
-    """The profiler mounts the folders that it reads and writes.
+    """Yields the mounts of the profiler.
 
-    Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob`.
-    Rule: profiling.mounts
+    Rule profiling.mounts: The profiler mounts the folders that it reads and writes. (operator:
+    internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob)
     """
     yield {"name": OUTPUT, "mountPath": names.PROFILER_OUTPUT}
     if plan.base:
@@ -132,11 +132,9 @@ def _mounts(plan: RequestPlan) -> Iterator[VolumeMount]:
 
 
 def _framing(plan: RequestPlan, profile_hash: str, name: str, text: str) -> Container:
-    """The containers beside the profiler run a script of krm-fn.
+    """Makes a container beside the profiler, which runs the script `text`. Only the check writes to the output: it removes old files.
 
-    A container of our own. Only the check writes to the output: it removes old files.
-
-    Rule: profiling.helpers
+    Rule profiling.helpers: The containers beside the profiler run a script of krm-fn. (krm-fn)
     """
     mount: VolumeMount = {"name": OUTPUT, "mountPath": names.PROFILER_OUTPUT}
     return {
@@ -160,10 +158,10 @@ def _framing(plan: RequestPlan, profile_hash: str, name: str, text: str) -> Cont
 
 
 def _request(plan: RequestPlan) -> list[EnvVar]:
-    """The containers of a profiling Job know their request from variables.
+    """Returns the variables with the name and the namespace of the request.
 
-    Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob`.
-    Rule: profiling.request
+    Rule profiling.request: The containers of a profiling Job know their request from variables. (operator:
+    internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob)
     """
     return [env.value("DGDR_NAME", plan.name), env.value("DGDR_NAMESPACE", plan.namespace)]
 

@@ -18,21 +18,19 @@ CODES = {
     "not_written": 87,
     "no_program": 88,
 }
-"""The scripts of a profiling Job end with exit codes from 81 to 88.
+"""The exit codes after which the Job fails at once, because another run of the profiler would not help.
 
-The exit codes after which the Job fails at once, because another run of the profiler would not help.
-
-Rule: profiling.exit-codes
+Rule profiling.exit-codes: The scripts of a profiling Job end with exit codes from 81 to 88. (krm-fn)
 """
 
 
 def _jsonpath(kind: str, key: str) -> str:
-    r"""A script finds a label or annotation by its JSONPath.
+    r"""Returns the JSONPath of a label or an annotation.
 
     >>> print(_jsonpath("labels", "a.b/c"))
     {.metadata.labels.a\.b/c}
 
-    Rule: profiling.script-constants
+    Rule profiling.script-constants: see `krm_fn.manifests.profiling.profiler_scripts`.
     """
     return "{.metadata." + kind + "." + key.replace(".", "\\.") + "}"
 
@@ -49,9 +47,9 @@ _CONSTANTS = {
     "output_hash": labels.OUTPUT_HASH,
     "marks": f"'{_jsonpath('labels', labels.REQUEST_NAME)} {_jsonpath('annotations', labels.PROFILE_HASH)}'",
 }
-"""Both scripts of a profiling Job begin with constants.
+"""The constants of both scripts, by their names in a shell.
 
-Rule: profiling.script-constants
+Rule profiling.script-constants: Both scripts of a profiling Job begin with constants, such as the JSONPath of a label. (krm-fn)
 """
 
 _COMMON = (
@@ -91,9 +89,9 @@ read_marks() {
 
 """
 )
-"""Both scripts of a profiling Job begin with the same functions.
+"""The first lines of both scripts.
 
-Rule: profiling.script-functions
+Rule profiling.script-functions: Both scripts of a profiling Job begin with the same functions. (krm-fn)
 """
 
 CHECK = (
@@ -123,9 +121,9 @@ rm -f "$output" "$mocker" || fail $not_removed "The output of an earlier run in 
 echo "The profiler starts. ConfigMap $OUTPUT_CONFIG_MAP does not hold the output of this profiling yet."
 """
 )
-"""A script checks before the profiling if its output can be published, and if it already is.
+"""The script that runs before the profiler.
 
-Rule: profiling.check-script
+Rule profiling.check-script: A script checks before the profiling if its output can be published, and if it already is. (krm-fn)
 """
 
 _COPY = (
@@ -181,17 +179,17 @@ try kubectl apply --server-side --force-conflicts --field-manager krm-fn-profili
 echo "ConfigMap $OUTPUT_CONFIG_MAP holds the output of the profiler: $size bytes."
 """
 )
-"""A script publishes the output of a profiling as a ConfigMap that belongs to the request.
+"""The script that runs after the profiler, with a placeholder for an API version.
 
-Rule: profiling.copy-script
+Rule profiling.copy-script: see `krm_fn.manifests.profiling.profiler_scripts`.
 """
 
 
 def copy(api_version: str) -> str:
-    """The script after the profiler publishes the output as a ConfigMap that belongs to the request.
+    """Returns the script that runs after the profiler.
 
     `api_version` is that of the request in the cluster: Kubernetes follows no reference of another.
 
-    Rule: profiling.copy-script
+    Rule profiling.copy-script: The script after the profiler publishes the output as a ConfigMap that belongs to the request. (krm-fn)
     """
     return _COPY.replace("@api_version@", api_version)

@@ -75,12 +75,10 @@ class Workload:
         return services.debuggable(plan) if discovered or not plan.release.services.only_discovered else {}
 
     def port(self, plan: ComponentPlan) -> dict[str, Any]:
-        """In Dynamo 1.5, the gRPC port of an endpoint picker's Service has the appProtocol `http2`.
+        """Returns the one port of each Service of a component.
 
-        The one port of each Service.
-
-        Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateService`.
-        Rule: service.app-protocol
+        Rule service.app-protocol: In Dynamo 1.5, the gRPC port of an endpoint picker's Service has the appProtocol `http2`. (operator:
+        internal/controller/dynamocomponentdeployment_controller.go generateService)
         """
         protocol = {"appProtocol": plan.type.app_protocol} if plan.type.app_protocol and plan.release.services.app_protocol else {}
         return {**component_defaults.service_port(plan), **protocol}

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from krm_fn.results import Result
 
 API_VERSION = "leaderworkerset.x-k8s.io/v1"
-"""LeaderWorkerSets have the API version `leaderworkerset.x-k8s.io/v1`.
+"""The API version of a LeaderWorkerSet.
 
-Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateLeaderWorkerSet`.
-Rule: leader-worker-set.api-version
+Rule leader-worker-set.api-version: LeaderWorkerSets have the API version `leaderworkerset.x-k8s.io/v1`. (operator:
+internal/controller/dynamocomponentdeployment_controller.go generateLeaderWorkerSet)
 """
 GROUP_KIND = ("leaderworkerset.x-k8s.io", "LeaderWorkerSet")
 
@@ -46,11 +46,10 @@ class Sets(Workload):
         raise NotImplementedError
 
     def roles(self, plan: ComponentPlan) -> Iterator[RolePlan]:
-        """A group of a LeaderWorkerSet has one leader and a worker for each other node.
+        """Yields the leader and the worker of a component; none if it has no LeaderWorkerSet.
 
-        Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateLeaderPodTemplateSpec,
-        generateWorkerPodTemplateSpec`.
-        Rule: leader-worker-set.roles
+        Rule leader-worker-set.roles: A group of a LeaderWorkerSet has one leader and a worker for each other node. (operator:
+        internal/controller/dynamocomponentdeployment_controller.go generateLeaderPodTemplateSpec, generateWorkerPodTemplateSpec)
         """
         if self.sets(plan) == 0:
             return
@@ -59,10 +58,10 @@ class Sets(Workload):
         yield RolePlan(plan.of_role("worker"), plan.identity.workload_name, "worker", addressing=addressing)
 
     def selector(self, plan: ComponentPlan) -> Labels:
-        """The Service of a component with LeaderWorkerSets selects only the leaders, because only they serve requests.
+        """Returns the labels by which the Service of a component selects pods.
 
-        Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateService`.
-        Rule: leader-worker-set.selector
+        Rule leader-worker-set.selector: The Service of a component with LeaderWorkerSets selects only the leaders, because only they serve
+        requests. (operator: internal/controller/dynamocomponentdeployment_controller.go generateService)
         """
         return {**super().selector(plan), labels.ROLE: "leader"}
 
@@ -100,12 +99,10 @@ class Sets(Workload):
 
 
 def resource(plan: ComponentPlan, index: int, replicas: int | None, marks: Labels, templates: Iterable[PodTemplateSpec]) -> Resource:
-    """A component on several nodes has LeaderWorkerSets.
+    """Makes one LeaderWorkerSet. `marks` are its labels; `replicas` is None if an autoscaler sets it. `templates` has one for each role.
 
-    One LeaderWorkerSet. `marks` are its labels; `replicas` is None if an autoscaler sets it. `templates` has one for each role.
-
-    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateLeaderWorkerSet`.
-    Rule: leader-worker-set.object
+    Rule leader-worker-set.object: A component on several nodes has LeaderWorkerSets. (operator:
+    internal/controller/dynamocomponentdeployment_controller.go generateLeaderWorkerSet)
     """
     leader, worker = templates
     return {
@@ -126,11 +123,11 @@ def labels_of(template: PodTemplateSpec, added: Labels) -> Labels:
 
 
 def follower_hosts(plan: ComponentPlan) -> tuple[str, ...]:
-    """The hosts of the followers are counted by the shell of the leader.
+    """Returns the hosts of the followers as words of a shell line that the leader runs.
 
     The name of a follower is the leader's name with the follower's index.
 
-    Follows the operator's `internal/dynamo/lws.go`.
-    Rule: leader-worker-set.follower-hosts
+    Rule leader-worker-set.follower-hosts: The hosts of the followers are counted by the shell of the leader. (operator:
+    internal/dynamo/lws.go)
     """
     return tuple(rf"""$(echo "$LWS_LEADER_ADDRESS" | sed 's/\./-{index}\./')""" for index in range(1, plan.placement.nodes))

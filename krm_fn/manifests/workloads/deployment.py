@@ -27,22 +27,23 @@ if TYPE_CHECKING:
     from krm_fn.results import Result
 
 _DEFAULT_STEP = "25%"
-"""A rolling update replaces a quarter of the pods at a time, unless annotations set other figures.
+"""The steps of a rolling update without annotations.
 
-Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateDeployment`.
-Rule: deployment.step
+Rule deployment.step: A rolling update replaces a quarter of the pods at a time, unless annotations set other figures. (operator:
+internal/controller/dynamocomponentdeployment_controller.go generateDeployment)
 """
 _INTEGER = re.compile(r"[+-]?[0-9]{1,10}")
 _PERCENTAGE = re.compile(r"[0-9]{1,9}%")
 _DEADLINE = 600  # seconds; the default of Kubernetes
-"""The progress deadline of a Deployment is at least 600 seconds, which is Kubernetes' default.
+"""The least progress deadline of a Deployment, in seconds.
 
-Rule: deployment.progress-deadline-least
+Rule deployment.progress-deadline-least: The progress deadline of a Deployment is at least 600 seconds, which is Kubernetes' default.
+(krm-fn)
 """
 _SLACK = 300  # seconds for scheduling and image pull
-"""The progress deadline of a Deployment adds 300 seconds to the time of the startup probe.
+"""The time for scheduling and image pulls in a progress deadline, in seconds.
 
-Rule: deployment.progress-deadline-slack
+Rule deployment.progress-deadline-slack: The progress deadline of a Deployment adds 300 seconds to the time of the startup probe. (krm-fn)
 """
 
 
@@ -79,10 +80,10 @@ class DeploymentWorkload(Workload):
 
 
 def _deployment(pod: Pod) -> Resource:
-    """A component on one node has a Deployment.
+    """Makes the Deployment of one role.
 
-    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateDeployment`.
-    Rule: deployment.object
+    Rule deployment.object: A component on one node has a Deployment. (operator: internal/controller/dynamocomponentdeployment_controller.go
+    generateDeployment)
     """
     role, plan = pod.role, pod.role.component
     annotations = services.workload_annotations(plan)
@@ -106,11 +107,10 @@ def _deployment(pod: Pod) -> Resource:
 
 
 def _progress_deadline(container: Container) -> int:
-    """The progress deadline of a Deployment covers its startup probe, so that a model may load as long as the probe lets it.
+    """Returns the progress deadline of a Deployment with this main container, in seconds.
 
-    The result is in seconds. The operator keeps Kubernetes' default of 600 seconds, in which a large model cannot load.
-
-    Rule: deployment.progress-deadline
+    Rule deployment.progress-deadline: The progress deadline of a Deployment covers its startup probe, so that a model may load as long as
+    the probe lets it. (krm-fn)
     """
     probe = container.get("startupProbe") or {}
     if not probe:
@@ -121,12 +121,12 @@ def _progress_deadline(container: Container) -> int:
 
 
 def _strategy(plan: ComponentPlan, annotations: Labels) -> dict[str, Any]:
-    """A Deployment replaces its pods by a rolling update, unless an annotation asks for another strategy.
+    """Returns the update strategy of a Deployment.
 
     The steps may also be annotations of the pods.
 
-    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateDeployment`.
-    Rule: deployment.strategy
+    Rule deployment.strategy: A Deployment replaces its pods by a rolling update, unless an annotation asks for another strategy. (operator:
+    internal/controller/dynamocomponentdeployment_controller.go generateDeployment)
     """
     if plan.identity.annotations.get(labels.STRATEGY) == "Recreate":
         return {"type": "Recreate"}

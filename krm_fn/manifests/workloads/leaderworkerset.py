@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from krm_fn.results import Result
 
 _SCHEDULER = "volcano"
-"""In Dynamo 0.9, the scheduler `volcano` starts the pods of a group together.
+"""The scheduler of the pods of a LeaderWorkerSet.
 
-Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateLeaderWorkerSet`.
-Rule: leader-worker-set.scheduler
+Rule leader-worker-set.scheduler: In Dynamo 0.9, the scheduler `volcano` starts the pods of a group together. (operator:
+internal/controller/dynamocomponentdeployment_controller.go generateLeaderWorkerSet)
 """
 
 
@@ -41,13 +41,13 @@ class LeaderWorkerSetWorkload(_leaderworkersets.Sets):
         return 1
 
     def addressing(self, plan: ComponentPlan) -> Addressing:
-        """The LeaderWorkerSet controller sets variables with the leader's host and the index of each pod.
+        """Returns the words by which the pods of a group name their leader, their followers and their rank.
 
         A shell expands `$NAME`. In a command without a shell, Kubernetes expands only `$(NAME)`. It expands no `$(NAME)` within
         `$((...))`, because it reads `$((` as the start of a name.
 
-        Follows the operator's `internal/dynamo/lws.go`.
-        Rule: leader-worker-set.addressing
+        Rule leader-worker-set.addressing: The LeaderWorkerSet controller sets variables with the leader's host and the index of each pod.
+        (operator: internal/dynamo/lws.go)
         """
         return Addressing(
             leader="$LWS_LEADER_ADDRESS",
@@ -59,10 +59,10 @@ class LeaderWorkerSetWorkload(_leaderworkersets.Sets):
         )
 
     def render(self, graph: GraphPlan, pods: Sequence[Pods]) -> Iterator[Resource]:
-        """In Dynamo 0.9, each replica of a component has a LeaderWorkerSet and a PodGroup.
+        """Yields a PodGroup and a LeaderWorkerSet for each replica of each component.
 
-        Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateLeaderWorkerSet`.
-        Rule: leader-worker-set.per-replica
+        Rule leader-worker-set.per-replica: In Dynamo 0.9, each replica of a component has a LeaderWorkerSet and a PodGroup. (operator:
+        internal/controller/dynamocomponentdeployment_controller.go generateLeaderWorkerSet)
         """
         for component in pods:
             plan = component.plan
@@ -97,13 +97,11 @@ class LeaderWorkerSetWorkload(_leaderworkersets.Sets):
 
 
 def _template(pod: Pod, index: int) -> PodTemplateSpec:
-    """In Dynamo 0.9, a pod template of a LeaderWorkerSet has labels with its role and its index, and names its PodGroup.
+    """Makes the pod template of one role. Identity labels override the user's labels. Volcano schedules the group as one.
 
-    Returns the pod template of one role. Identity labels override the user's labels. Volcano schedules the group as one.
-
-    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateLeaderPodTemplateSpec,
-    generateWorkerPodTemplateSpec`.
-    Rule: leader-worker-set.template
+    Rule leader-worker-set.template: In Dynamo 0.9, a pod template of a LeaderWorkerSet has labels with its role and its index, and names
+    its PodGroup. (operator: internal/controller/dynamocomponentdeployment_controller.go generateLeaderPodTemplateSpec,
+    generateWorkerPodTemplateSpec)
     """
     role, plan, template = pod.role, pod.role.component, pod_template.template(pod)
     marks = {**services.workload_labels(plan), labels.ROLE: role.role, labels.INSTANCE: f"{index}"}
@@ -115,10 +113,10 @@ def _template(pod: Pod, index: int) -> PodTemplateSpec:
 
 
 def _pod_group(plan: ComponentPlan, index: int) -> Resource:
-    """In Dynamo 0.9, a PodGroup lets Volcano start all pods of a group or none.
+    """Makes the PodGroup of one replica.
 
-    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateVolcanoPodGroup`.
-    Rule: leader-worker-set.pod-group
+    Rule leader-worker-set.pod-group: In Dynamo 0.9, a PodGroup lets Volcano start all pods of a group or none. (operator:
+    internal/controller/dynamocomponentdeployment_controller.go generateVolcanoPodGroup)
     """
     return {
         "apiVersion": "scheduling.volcano.sh/v1beta1",

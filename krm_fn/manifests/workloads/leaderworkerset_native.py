@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from krm_fn.plan import ComponentPlan, GraphPlan
 
 _INDEX = 0  # of the only set, whose name ends with it as the name of an older set does
-"""In Dynamo 1.5, the only LeaderWorkerSet of a component has the index 0.
+"""The index in the name of a LeaderWorkerSet.
 
-Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateLeaderWorkerSet`.
-Rule: leader-worker-set.index
+Rule leader-worker-set.index: In Dynamo 1.5, the only LeaderWorkerSet of a component has the index 0. (operator:
+internal/controller/dynamocomponentdeployment_controller.go generateLeaderWorkerSet)
 """
 
 
@@ -39,12 +39,11 @@ class NativeLeaderWorkerSetWorkload(_leaderworkersets.Sets):
         return plan.placement.replicas_or_one
 
     def addressing(self, plan: ComponentPlan) -> Addressing:
-        """The LeaderWorkerSet controller sets variables with the leader's host and the index of each pod.
+        """Returns the words by which the pods of a group name their leader, their followers and their rank.
 
         Kubernetes expands no `$(NAME)` within `$((...))`, because it reads `$((` as the start of a name. A shell reads the variable there.
 
-        Follows the operator's `internal/dynamo/lws.go`.
-        Rule: leader-worker-set.addressing
+        Rule leader-worker-set.addressing: see `krm_fn.manifests.workloads.leaderworkerset`.
         """
         return Addressing(
             leader="$(LWS_LEADER_ADDRESS)",
@@ -75,11 +74,10 @@ def _replicas(plan: ComponentPlan) -> int | None:
 
 
 def _template(pod: Pod) -> PodTemplateSpec:
-    """In Dynamo 1.5, a pod template of a LeaderWorkerSet has a label with its role.
+    """Makes the pod template of one role.
 
-    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateLeaderPodTemplateSpec,
-    generateWorkerPodTemplateSpec`.
-    Rule: leader-worker-set.template-v1.5
+    Rule leader-worker-set.template-v1.5: In Dynamo 1.5, a pod template of a LeaderWorkerSet has a label with its role. (operator:
+    internal/controller/dynamocomponentdeployment_controller.go generateLeaderPodTemplateSpec, generateWorkerPodTemplateSpec)
     """
     template = pod_template.template(pod)
     return {**template, "metadata": {**template["metadata"], "labels": _leaderworkersets.labels_of(template, {labels.ROLE: pod.role.role})}}

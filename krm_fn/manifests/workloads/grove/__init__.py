@@ -53,12 +53,11 @@ class GroveWorkload(Workload):
         yield from clique_roles.roles(plan)
 
     def services(self, plan: ComponentPlan) -> Mapping[str, Labels]:
-        """With Grove, a component has one Service.
+        """Returns the labels that each Service of a component adds to its selector, by the name of the Service.
 
         Without Kubernetes discovery, only frontends have one.
 
-        Follows the operator's `internal/dynamo/graph.go GenerateComponentService`.
-        Rule: grove.services
+        Rule grove.services: With Grove, a component has one Service. (operator: internal/dynamo/graph.go GenerateComponentService)
         """
         wanted = plan.placement.graph_discovery == "kubernetes" or plan.type.is_frontend
         return {plan.service_name: {}} if wanted else {}

@@ -40,10 +40,10 @@ def roles(plan: ComponentPlan) -> Iterator[RolePlan]:
 
 
 def addresses(plan: ComponentPlan) -> Addressing:
-    """Grove sets variables with the names of the scaling group and of the headless Service in each container.
+    """Returns the words by which the pods of a component on several nodes name their leader, their followers and their rank.
 
-    Follows the operator's `internal/dynamo/grove.go`.
-    Rule: grove.addressing
+    Rule grove.addressing: Grove sets variables with the names of the scaling group and of the headless Service in each container.
+    (operator: internal/dynamo/grove.go)
     """
     leader = names.grove_host(plan.identity.service, "leader", 0)
     workers = tuple(names.grove_host(plan.identity.service, "worker", index) for index in range(plan.placement.nodes - 1))
@@ -57,10 +57,9 @@ def in_groups(plan: ComponentPlan) -> bool:
 
 
 def clique(role: RolePlan) -> str:
-    """A clique has the name of its service in lower case.
+    """Returns the name of the clique of a role.
 
-    Follows the operator's `internal/dynamo/graph.go buildCliqueForRole`.
-    Rule: names.clique
+    Rule names.clique: see `krm_fn.kube.names`.
     """
     service = role.component.identity.service
     return names.memory_clique(service, role.rank or 0) if role.serves_memory else names.clique(service, role.role, role.rank)

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def clique_set(graph: GraphPlan, pods: Sequence[Pods]) -> Resource:
-    """With Grove, one PodCliqueSet holds the whole graph.
+    """Makes the PodCliqueSet of a graph.
 
     `pods` holds the pods of each component.
 
-    Follows the operator's `internal/dynamo/graph.go GenerateGrovePodCliqueSet`.
-    Rule: grove.clique-set
+    Rule grove.clique-set: With Grove, one PodCliqueSet holds the whole graph. (operator: internal/dynamo/graph.go
+    GenerateGrovePodCliqueSet)
     """
     features, update = graph.features, graph.annotations.get(labels.GROVE_UPDATE_STRATEGY)
     marks = {labels.GRAPH: graph.name} if graph.release.grove.describes_sets else {}
@@ -58,10 +58,10 @@ def clique_set(graph: GraphPlan, pods: Sequence[Pods]) -> Resource:
 
 
 def _scaling_group(graph: GraphPlan, pods: Pods) -> dict[str, Any]:
-    """The cliques of a component on several nodes form a scaling group.
+    """Makes the scaling group of a component on several nodes.
 
-    Follows the operator's `internal/dynamo/graph.go buildGroveScalingGroupConfig`.
-    Rule: grove.scaling-group
+    Rule grove.scaling-group: The cliques of a component on several nodes form a scaling group. (operator: internal/dynamo/graph.go
+    buildGroveScalingGroupConfig)
     """
     plan = pods.plan
     return merge.present(

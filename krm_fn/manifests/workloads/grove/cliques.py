@@ -27,10 +27,9 @@ def cliques(graph: GraphPlan, pods: Pods) -> Iterator[dict[str, Any]]:
 
 
 def _clique(graph: GraphPlan, pod: Pod, others: list[RolePlan]) -> dict[str, Any]:
-    """Each role of a component is a clique of the PodCliqueSet.
+    """Makes the clique of one role. `others` are the roles that can start before it.
 
-    Follows the operator's `internal/dynamo/graph.go buildCliqueForRole`.
-    Rule: grove.clique
+    Rule grove.clique: Each role of a component is a clique of the PodCliqueSet. (operator: internal/dynamo/graph.go buildCliqueForRole)
     """
     role, plan = pod.role, pod.role.component
     name, count = clique_roles.clique(role), _count(role)
@@ -51,21 +50,21 @@ def _clique(graph: GraphPlan, pod: Pod, others: list[RolePlan]) -> dict[str, Any
 
 
 def _count(role: RolePlan) -> int:
-    """A clique has as many pods as its component has replicas; in a scaling group, as many as its role has in one group.
+    """Returns the number of pods of a clique.
 
-    Follows the operator's `internal/dynamo/graph.go buildCliqueForRole`.
-    Rule: grove.clique-pods
+    Rule grove.clique-pods: A clique has as many pods as its component has replicas; in a scaling group, as many as its role has in one
+    group. (operator: internal/dynamo/graph.go buildCliqueForRole)
     """
     return role.pods_in_replica if clique_roles.in_groups(role.component) else role.component.placement.replicas_or_one
 
 
 def _least(role: RolePlan, count: int) -> int:
-    """A clique needs `minAvailable` of its pods, or one; in a scaling group of Dynamo 1.5, it needs all.
+    """Returns the number of pods that must run together in a clique of `count` pods.
 
     With failover, one engine is enough.
 
-    Follows the operator's `internal/dynamo/graph.go buildCliqueForRole`.
-    Rule: grove.clique-least
+    Rule grove.clique-least: A clique needs `minAvailable` of its pods, or one; in a scaling group of Dynamo 1.5, it needs all. (operator:
+    internal/dynamo/graph.go buildCliqueForRole)
     """
     plan = role.component
     if not clique_roles.in_groups(plan):
@@ -89,12 +88,12 @@ def _annotations(role: RolePlan) -> Labels:
 
 
 def _labels(role: RolePlan) -> Labels:
-    """A clique has the labels of its component, and a label by which Services select its pods.
+    """Returns the labels of a clique.
 
     Grove copies them to the pods.
 
-    Follows the operator's `internal/dynamo/graph.go generateLabels`.
-    Rule: grove.clique-labels
+    Rule grove.clique-labels: A clique has the labels of its component, and a label by which Services select its pods. (operator:
+    internal/dynamo/graph.go generateLabels)
     """
     plan = role.component
     if not plan.release.pod_metadata.protected:
@@ -130,12 +129,10 @@ def _topology_of_clique(graph: GraphPlan, role: RolePlan) -> dict[str, Any] | No
 
 
 def graph_topology(graph: GraphPlan) -> dict[str, Any] | None:
-    """An override of a graph, of a component or of a role replaces its whole topology constraint.
+    """Returns the topology constraint of a PodCliqueSet; None if it has none.
 
-    Returns the constraint of a PodCliqueSet; None if it has none.
-
-    Follows the operator's `internal/dynamo/grove.go`.
-    Rule: grove.topology-override
+    Rule grove.topology-override: An override of a graph, of a component or of a role replaces its whole topology constraint. (operator:
+    internal/dynamo/grove.go)
     """
     override = graph.features.override
     if override is not None and (constraint := override.of_clique_set) is not None:
@@ -158,9 +155,9 @@ def component_topology(graph: GraphPlan, plan: ComponentPlan) -> dict[str, Any] 
 
 
 def _topology_constraint(name: str, domain: str) -> dict[str, Any] | None:
-    """Grove packs the pods of a graph, or of a component, into one domain of a topology.
+    """Makes a topology constraint; None without a domain.
 
-    Follows the operator's `internal/dynamo/grove.go groveTopologyConstraint`.
-    Rule: grove.topology
+    Rule grove.topology: Grove packs the pods of a graph, or of a component, into one domain of a topology. (operator:
+    internal/dynamo/grove.go groveTopologyConstraint)
     """
     return merge.present(topologyName=name or None, pack={"required": domain}) if domain else None

@@ -14,10 +14,9 @@ if TYPE_CHECKING:
     from krm_fn.plan import ComponentPlan, GraphPlan
 
 KAI, VOLCANO = "kai-scheduler", "volcano"
-"""The KAI scheduler has the name `kai-scheduler`.
+"""The names of the schedulers that start the pods of a group together.
 
-Follows the operator's `internal/dynamo/grove.go injectKaiSchedulerIfEnabled`.
-Rule: grove.kai-scheduler
+Rule grove.kai-scheduler: The KAI scheduler has the name `kai-scheduler`. (operator: internal/dynamo/grove.go injectKaiSchedulerIfEnabled)
 """
 _DEFAULT = "default-scheduler"
 
@@ -35,12 +34,12 @@ def scheduler(plan: ComponentPlan) -> str:
 
 
 def scheduled(graph: GraphPlan, plan: ComponentPlan, spec: PodSpec) -> tuple[PodSpec, Labels]:
-    """A clique has the scheduler of the configuration and the label of its queue, unless the user names another scheduler.
+    """Returns the pod spec of a clique with its scheduler, and the label of its queue.
 
-    Returns the pod spec and the queue label. The enabled scheduler gets all pods without another scheduler.
+    The enabled scheduler gets all pods without another scheduler.
 
-    Follows the operator's `internal/dynamo/grove.go injectKaiSchedulerIfEnabled, injectVolcanoSchedulerIfEnabled`.
-    Rule: grove.queue
+    Rule grove.queue: A clique has the scheduler of the configuration and the label of its queue, unless the user names another scheduler.
+    (operator: internal/dynamo/grove.go injectKaiSchedulerIfEnabled, injectVolcanoSchedulerIfEnabled)
     """
     name = enabled(plan)
     if not name or scheduler(plan) != name:
