@@ -120,13 +120,12 @@ def running(plane: ControlPlane, folder: Path) -> Iterator[Argo]:
     controller.append("--persist-resource-health")  # writes what the user interface shows of a resource into the Application
     with contextlib.ExitStack() as stack:
         environment = _environment(plane, folder)
-        stack.enter_context(cluster.environment(environment))
         store = server.running(
             [programs.path("redis-server"), "--port", str(redis), "--bind", "127.0.0.1", "--save", "", "--dir", folder],
             folder / "redis.log",
         )
         stack.enter_context(store).wait(lambda: _listens(redis))
-        start = _Starter(program, folder, stack)
+        start = _Starter(program, folder, environment, stack)
         plugins = start("cmp-server", "--config-dir-path", str(_plugin(folder)))
         plugins.wait((folder / "plugins" / "krm-fn.sock").exists)
         stack.callback(plugins.kill)  # after SIGTERM it removes its socket and goes on
@@ -142,8 +141,7 @@ def application_sets(argo: Argo) -> Iterator[None]:
     metrics, probe, webhook = server.free_ports(3)
     addresses = [f"--metrics-addr=127.0.0.1:{metrics}", f"--probe-addr=127.0.0.1:{probe}", f"--webhook-addr=127.0.0.1:{webhook}"]
     with contextlib.ExitStack() as stack:
-        stack.enter_context(cluster.environment(argo.environment))
-        start = _Starter(programs.path("argocd"), argo.folder, stack)
+        start = _Starter(programs.path("argocd"), argo.folder, argo.environment, stack)
         start("applicationset-controller", f"--argocd-repo-server={argo.repo_server}", *addresses).wait(lambda: _listens(probe))
         yield
 
@@ -151,11 +149,12 @@ def application_sets(argo: Argo) -> Iterator[None]:
 class _Starter(NamedTuple):
     program: Path
     folder: Path
+    environment: dict[str, str]
     stack: contextlib.ExitStack
 
     def __call__(self, role: str, *arguments: str) -> server.Server:
-        with cluster.environment({"ARGOCD_BINARY_NAME": f"argocd-{role}"}):
-            return self.stack.enter_context(server.running([self.program, *arguments], self.folder / f"{role}.log"))
+        environment = {**self.environment, "ARGOCD_BINARY_NAME": f"argocd-{role}"}
+        return self.stack.enter_context(server.running([self.program, *arguments], self.folder / f"{role}.log", environment))
 
 
 def _settings() -> Iterator[cluster.Object]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +11,6 @@ import yaml
 from tests.testbed import api, server
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.testbed.control_plane import ControlPlane
 
 Object = dict[str, Any]
@@ -164,18 +160,3 @@ def say(plane: ControlPlane, namespace: str, state: str, message: str = "") -> N
 def _has(resource: Object, status: Object) -> bool:
     current = resource.get("status", {})
     return all(current.get(key) == value for key, value in status.items())
-
-
-@contextlib.contextmanager
-def environment(values: dict[str, str]) -> Iterator[None]:
-    """Environment variables for programs that are started inside the context."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value

@@ -116,7 +116,7 @@ def running(plane: ControlPlane, folder: Path) -> Iterator[Flux]:
     ]
     (served := folder / "served").mkdir()
     log = folder / "kustomize-controller.log"
-    with cluster.environment(environment), _files(served) as url, server.running(command, log) as controller:
+    with _files(served) as url, server.running(command, log, environment) as controller:
         controller.wait(lambda: "Starting workers" in log.read_text())
         yield Flux(plane, served, url, log)
 

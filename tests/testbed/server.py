@@ -14,7 +14,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 # The program replaces the shell and keeps its process id. A second process of its group reads from a pipe that only the tests hold open.
@@ -33,18 +33,23 @@ class StartError(Exception):
 
 
 class Server:
-    """A running server. Tests may kill it, pause it, and start it again with the same command; `log` has the output of all its lives."""
+    """A running server. Tests may kill it, pause it, and start it again with the same command; `log` has the output of all its lives.
 
-    def __init__(self, command: Sequence[str | Path], log: Path) -> None:
+    `environment` is added to the variables of this process.
+    """
+
+    def __init__(self, command: Sequence[str | Path], log: Path, environment: Mapping[str, str] | None = None) -> None:
         self.log = log
         self._command = command
+        self._environment = environment or {}
         log.unlink(missing_ok=True)
         self.start()
 
     def start(self, *more: str) -> None:
         """Start the server again, after `kill`, with further arguments for this life."""
         with self.log.open("ab") as sink:
-            self._process = start([*self._command, *more], stdout=sink, stderr=subprocess.STDOUT)
+            environment = {**os.environ, **self._environment}
+            self._process = start([*self._command, *more], stdout=sink, stderr=subprocess.STDOUT, env=environment)
 
     def wait(self, ready: Callable[[], bool], seconds: float = 180) -> None:
         """Return as soon as `ready()` is true. Raises StartError if the server ends or the time is over."""
@@ -120,9 +125,9 @@ def end_group(process: subprocess.Popen[Any]) -> None:
 
 
 @contextlib.contextmanager
-def running(command: Sequence[str | Path], log: Path) -> Iterator[Server]:
-    """Start a server with its output in `log`, and stop it at the end."""
-    server = Server(command, log)
+def running(command: Sequence[str | Path], log: Path, environment: Mapping[str, str] | None = None) -> Iterator[Server]:
+    """Start a server with its output in `log`, and stop it at the end. `environment` is added to the variables of this process."""
+    server = Server(command, log, environment)
     try:
         yield server
     finally:

@@ -180,6 +180,18 @@ def test_a_server_restarts_until_the_context_ends(tmp_path):
             thing.wait(lambda: False)
 
 
+def test_the_environment_of_a_server_is_its_own(tmp_path, monkeypatch):
+    """In each of its lives a server has its variables beside those of the tests, which do not get them."""
+    monkeypatch.setenv("OF_THE_TESTS", "theirs")
+    command = ["/bin/sh", "-c", "echo $OF_THE_SERVER $OF_THE_TESTS; exec sleep 600"]
+    with server.running(command, tmp_path / "log", {"OF_THE_SERVER": "own"}) as thing:
+        for lives in (1, 2):
+            thing.wait(lambda: thing.log.read_text() == "own theirs\n" * lives)  # noqa: B023 - called at once
+            assert "OF_THE_SERVER" not in os.environ
+            thing.kill()
+            thing.start()
+
+
 def test_a_server_that_cannot_start_tells_why(tmp_path):
     """The message is the end of the server's log. It comes at once, not after the timeout."""
     with (

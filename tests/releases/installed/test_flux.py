@@ -55,7 +55,7 @@ def _sources(plane, folder):
         "--watch-all-namespaces=true",
     ]
     variables = {"RUNTIME_NAMESPACE": flux.NAMESPACE, "KUBECONFIG": str(plane.kubeconfig)}
-    with objects.environment(variables), server.running(command, folder / "source-controller.log"):
+    with server.running(command, folder / "source-controller.log", variables):
         yield
 
 
