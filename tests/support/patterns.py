@@ -22,6 +22,8 @@ import krm_fn
 
 PACKAGE = Path(krm_fn.__file__).parent
 METHODS = ("fullmatch", "match", "search", "sub", "subn", "split", "findall", "finditer")
+_OF_RE = re.compile(rf"\bre\.(?:compile|{'|'.join(METHODS)})\b")
+_OF_A_MODULE = re.compile(rf"\.\w+\.(?:{'|'.join(METHODS)})\b")
 _ANCHORED = {"fullmatch", "match"}
 _ENDS = ("", "\0", "!", "\n.")
 _MOST = 16
@@ -71,16 +73,33 @@ def slow_texts(pattern: Pattern) -> Iterator[tuple[Any, Any, Any]]:
 
 
 def _in_code() -> Iterator[Pattern]:
-    for path in sorted(PACKAGE.rglob("*.py")):
-        tree = ast.parse(path.read_text("utf-8"))
-        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_of_re(node)]
-        if not calls:
-            continue
+    for path in _sources(_OF_RE):
+        nodes = _nodes(path)
         name = ".".join(("krm_fn", *path.relative_to(PACKAGE).with_suffix("").parts))
         module = importlib.import_module(name.removesuffix(".__init__"))
-        for call in calls:
-            compiled = _compiled(call, module)
-            yield Pattern(f"{name}:{call.lineno}", compiled, _anywhere(call, tree, module, compiled))
+        for call in nodes.calls:
+            if _is_of_re(call):
+                compiled = _compiled(call, module)
+                yield Pattern(f"{name}:{call.lineno}", compiled, _anywhere(call, nodes, module, compiled))
+
+
+class _Nodes(NamedTuple):
+    """The calls of a module, and the attributes with the name of a method of an expression."""
+
+    calls: tuple[ast.Call, ...]
+    methods: tuple[ast.Attribute, ...]
+
+
+def _sources(text: re.Pattern[str]) -> list[Path]:
+    """Returns the modules in whose source a text occurs. Only these are parsed, which saves most of the time."""
+    return [path for path in sorted(PACKAGE.rglob("*.py")) if text.search(path.read_text("utf-8"))]
+
+
+@cache
+def _nodes(path: Path) -> _Nodes:
+    nodes = [*ast.walk(ast.parse(path.read_text("utf-8")))]
+    calls = tuple(node for node in nodes if isinstance(node, ast.Call))
+    return _Nodes(calls, tuple(node for node in nodes if isinstance(node, ast.Attribute) and node.attr in METHODS))
 
 
 def _is_of_re(node: ast.Call) -> bool:
@@ -109,17 +128,17 @@ def _flags(call: ast.Call) -> list[ast.keyword]:
     return given or ([ast.keyword("flags", call.args[position])] if len(call.args) > position and not is_sub else [])
 
 
-def _anywhere(call: ast.Call, tree: ast.Module, module: ModuleType, compiled: re.Pattern[Any]) -> bool:
+def _anywhere(call: ast.Call, nodes: _Nodes, module: ModuleType, compiled: re.Pattern[Any]) -> bool:
     """Returns True unless the source uses the expression with `match` and `fullmatch` only."""
     assert isinstance(call.func, ast.Attribute)
     if call.func.attr != "compile":
         return call.func.attr not in _ANCHORED
     names = {name for name, value in vars(module).items() if value is compiled}
-    if any(isinstance(node, ast.Call) and _is_skip(node, names) for node in ast.walk(tree)):
+    if any(_is_skip(node, names) for node in nodes.calls):
         return False
-    methods = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr in METHODS]
+    methods = nodes.methods
     if any(not name.startswith("_") for name in names):
-        methods = [*methods, *_all_methods()]
+        methods = (*methods, *_all_methods())
     uses = {method.attr for method in methods if _is_in_table(method, names) or _is_named(method, names)}
     return not uses or not uses <= _ANCHORED
 
@@ -132,11 +151,7 @@ def _is_in_table(method: ast.Attribute, names: set[str]) -> bool:
 @cache
 def _all_methods() -> tuple[ast.Attribute, ...]:
     """Returns the methods of expressions that other modules of the package call: `module.NAME.fullmatch`."""
-    trees = (ast.parse(path.read_text("utf-8")) for path in sorted(PACKAGE.rglob("*.py")))
-    nodes = (node for tree in trees for node in ast.walk(tree))
-    return tuple(
-        node for node in nodes if isinstance(node, ast.Attribute) and node.attr in METHODS and isinstance(node.value, ast.Attribute)
-    )
+    return tuple(node for path in _sources(_OF_A_MODULE) for node in _nodes(path).methods if isinstance(node.value, ast.Attribute))
 
 
 def _is_named(method: ast.Attribute, names: set[str]) -> bool:
