@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo try test fuzz admission convert-check explain-coverage forecast company soak soak-members test-gitops test-upgrades test-running test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet bench-repositories clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags site site-serve test-site tools-site release release-check tools-release test-emulated playground test-playground
+.PHONY: help venv demo try test test-all fuzz admission convert-check explain-coverage forecast company soak soak-members test-gitops test-upgrades test-running test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet bench-repositories clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags site site-serve test-site tools-site release release-check tools-release test-emulated playground test-playground
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -29,7 +29,7 @@ demo: $(VENV)/runtime ## render an example to the terminal, without Go, cluster 
 try: $(VENV)/dev tools tools-dynamo ## run a graph on a cluster of its own, with the real Dynamo runtime and without GPUs, until Ctrl-C; Linux only
 	@PYTHONPATH=tools $(BIN)/python -m tests.running.trial
 
-check: lint types imports test ## run lint, types, imports and test
+check: lint types imports test-all ## run lint, types, imports and test-all
 
 ifdef FILE
 test: $(VENV)/dev
@@ -38,33 +38,37 @@ else ifdef CHANGED
 test: $(VENV)/dev
 	@tests="$$($(BIN)/python tools/changed_tests.py --base $(BASE) --without $(OTHERS))" || exit 2; \
 	if [ -z "$$tests" ]; then echo "no test imports what differs from $(BASE)"; exit 0; fi; \
-	KRM_FN_SERVERS=none KRM_FN_EXAMPLES=20 KRM_FN_MUTATIONS=200 \
-		$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $$tests
+	KRM_FN_TIER=changed $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $$tests
 else
-test: $(VENV)/dev tools ## run all tests that need no container engine, with the real programs; FILE=tests/a.py runs some, CHANGED=1 those of what differs from BASE=main
-	KRM_FN_TOOLS=required $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(OTHERS:%=--ignore %)
+test: $(VENV)/dev ## run the tests that need Python and git only, in 3 minutes on 2 cores; FILE=tests/a.py runs some, CHANGED=1 those of what differs from BASE=main
+	@echo "Collecting about 20,000 tests. Then each dot is a test, and each s one that needs a program of make tools."
+	@KRM_FN_TIER=quick $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadgroup $(OTHERS:%=--ignore %)
+	@echo "Tested: what graphs become, what is found in them, and what commands print. Next: CONTRIBUTING.md; make test-all adds real servers."
 endif
 
-fuzz: $(VENV)/dev ## run the function on 18,000 resources with random mistakes; make test runs 2,000
+test-all: $(VENV)/dev tools ## run all tests that need no container engine, with the real programs and all inputs
+	KRM_FN_TOOLS=required $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(OTHERS:%=--ignore %)
+
+fuzz: $(VENV)/dev ## run the function on 18,000 resources with random mistakes; make test-all runs 2,000
 	KRM_FN_MUTATIONS=18000 $(BIN)/python -m pytest -n $(WORKERS) tests/fuzz
 
-admission: $(VENV)/dev tools ## compare krm-fn check with an API server on 5,000 random native objects; make test does it for 300
+admission: $(VENV)/dev tools ## compare krm-fn check with an API server on 5,000 random native objects; make test-all does it for 300
 	KRM_FN_TOOLS=required KRM_FN_ADMISSION=5000 $(BIN)/python -m pytest tests/api_server/test_admission.py
 
 convert-check: GRAPHS ?= 10000
-convert-check: $(VENV)/dev ## convert the graphs of examples and tests, and GRAPHS=10000 random ones, there and back; make test does it for fewer
+convert-check: $(VENV)/dev ## convert the graphs of examples and tests, and GRAPHS=10000 random ones, there and back; make test-all does it for fewer
 	KRM_FN_EXAMPLES=$$(( $(GRAPHS) / 2 )) $(BIN)/python -m pytest -n $(WORKERS) tests/convert/test_round_trips.py
 
 explain-coverage: $(VENV)/dev ## measure krm-fn explain with all examples: origins, equal renders, and what a change of each field moves
 	$(BIN)/python tools/explain_coverage.py
 
-forecast: $(VENV)/dev tools ## compare forecasts with a real server: 400 random edits of all native kinds, 200 of workloads with their controllers, 300 rollouts on few GPUs, and the peaks of 60; make test takes fewer
+forecast: $(VENV)/dev tools ## compare forecasts with a real server: 400 random edits of all native kinds, 200 of workloads with their controllers, 300 rollouts on few GPUs, and the peaks of 60; make test-all takes fewer
 	KRM_FN_TOOLS=required KRM_FN_UPDATES=400 KRM_FN_EDITS=200 KRM_FN_ROLLOUT_STRIDE=1 KRM_FN_PEAK_STRIDE=1 $(BIN)/python -m pytest tests/review/forecast
 
-company: $(VENV)/dev tools ## judge the reports of diff about all 195 commits of five repositories as teams have them, 20 minutes; make test judges each twentieth
+company: $(VENV)/dev tools ## judge the reports of diff about all 195 commits of five repositories as teams have them, 20 minutes; make test-all judges each twentieth
 	KRM_FN_TOOLS=required KRM_FN_COMMITS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup tests/company
 
-soak: $(VENV)/dev tools ## run krm-fn sync under random faults and beside a tenant with the largest resources, MINUTES=60 by default; make test does it for half a minute
+soak: $(VENV)/dev tools ## run krm-fn sync under random faults and beside a tenant with the largest resources, MINUTES=60 by default; make test-all does it for half a minute
 	KRM_FN_TOOLS=required KRM_FN_SOAK_SECONDS=$$(( 60 * $(MINUTES) )) $(BIN)/python -m pytest -s tests/sync/test_soak.py
 
 soak-members: GRAPHS ?= 3000
@@ -226,13 +230,13 @@ clean: ## remove the files that these targets made in this folder; the user's ca
 
 # Stamp files: after a change of setup.cfg the package is installed again.
 $(VENV)/runtime: setup.cfg pyproject.toml | $(BIN)/python
-	@echo "installing the runtime packages into $(VENV)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@echo "Installing PyYAML, click and pydantic from PyPI into $(VENV)."
+	@$(BIN)/python -m pip install --disable-pip-version-check --editable .
 	@touch $@
 
 $(VENV)/dev: setup.cfg pyproject.toml | $(BIN)/python
-	@echo "installing the development packages into $(VENV)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,sync]'
+	@echo "Installing the packages of the tests and checks from PyPI into $(VENV), about a minute."
+	@$(BIN)/python -m pip install --disable-pip-version-check --editable '.[dev,sync]'
 	@touch $@ $(VENV)/runtime
 
 $(VENV)/site: setup.cfg pyproject.toml | $(BIN)/python

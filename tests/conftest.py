@@ -11,14 +11,16 @@ from krm_fn.generate import crds as generated
 from tests.support import definitions
 from tests.testbed import control_plane as planes
 from tests.testbed import kubelet as kubelets
-from tests.testbed import programs, server
+from tests.testbed import programs, server, tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 # A slow machine must not fail a test: properties have no deadline, and no health check measures time.
-hypothesis.settings.register_profile("busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.register_profile(
+    "busy", max_examples=tier.number(100, 20), deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
 hypothesis.settings.load_profile("busy")
 
 _SHARED = ("control_plane", "dynamo_v1beta1", "fragile", "argo", "controller")
@@ -27,7 +29,13 @@ _SHARED = ("control_plane", "dynamo_v1beta1", "fragile", "argo", "controller")
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Run the tests that share servers on one worker, so that these start once. The names of several fixtures make one group."""
+    """Run the tests that share servers on one worker, so that these start once. The names of several fixtures make one group.
+
+    The quick tier leaves the slow tests out.
+    """
+    if tier.NAME == "quick":
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("slow")])
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
     if config.pluginmanager.hasplugin("xdist"):
         for item in items:
             for fixture in _SHARED:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +12,7 @@ from krm_fn import expand, results
 from krm_fn.kube import labels
 from krm_fn.resolve import cluster
 from tests.support import faults, given, newer_faults, newer_pod_faults, strategies
+from tests.testbed import tier
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ALL = [*faults.ALL, *newer_faults.ALL, *newer_pod_faults.ALL]
 QUIET = [case for case in ALL if not case.found]
 budget = settings(
-    max_examples=int(os.environ.get("KRM_FN_EXAMPLES", "300")) // 10,
+    max_examples=tier.number(300, 20, "KRM_FN_EXAMPLES") // 10,
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture],
 )
 

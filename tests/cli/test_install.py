@@ -16,7 +16,7 @@ from krm_fn import project
 from tests.support import builds, golden
 from tests.testbed import programs
 
-pytestmark = pytest.mark.xdist_group("installed copy")  # so that the copy is written once
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("installed copy")]  # so that the copy is written once
 
 GRAPH = golden.EXAMPLES / "agg-vllm"
 LIST = (

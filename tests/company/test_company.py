@@ -1,6 +1,6 @@
 """Five repositories as teams have them, with 40 commits each: `diff` names lines of the commit, and announces what the objects do.
 
-`make test` judges every twentieth commit of each repository, and `make company` all of them.
+`make test-all` judges every twentieth commit of each repository, and `make company` all of them.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,11 +20,12 @@ from krm_fn.files import reading
 from krm_fn.kube import identity, labels
 from krm_fn.schema import schema_check
 from tests.support import by_schema, faults, golden, newer_faults, strategies
+from tests.testbed import tier
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
 
-EXAMPLES = int(os.environ.get("KRM_FN_EXAMPLES", "60"))
+EXAMPLES = tier.number(60, 20, "KRM_FN_EXAMPLES")
 checked = [HealthCheck.filter_too_much, HealthCheck.data_too_large, HealthCheck.too_slow, HealthCheck.large_base_example]
 budget = settings(max_examples=EXAMPLES, suppress_health_check=checked, deadline=None)
 few = settings(budget, max_examples=max(EXAMPLES // 5, 20))

@@ -1,6 +1,6 @@
 """The CPU time of a render, of a check and of each key of the syncer grows with the size of what a tenant writes, and not faster.
 
-`make test` runs a few cases; `KRM_FN_CPU_CASES=200` runs more. A failure names the number of the case, which reproduces it.
+`make test` runs two cases, `make test-all` six, and `KRM_FN_CPU_CASES=200` more. A failure names the number that reproduces it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import asyncio
 import contextlib
 import io
 import json
-import os
 from collections.abc import Callable
 from math import log
 from pathlib import Path
@@ -34,8 +33,9 @@ from krm_fn.sync.manager import Manager
 from krm_fn.sync.metrics import Metrics
 from krm_fn.sync.writer import RECEIVED, Retry, Writer
 from tests.support import tenants
+from tests.testbed import tier
 
-CASES = range(int(os.environ.get("KRM_FN_CPU_CASES", "6")))
+CASES = range(tier.number(6, 2, "KRM_FN_CPU_CASES"))
 SMALL, LARGE = 250, 1000
 MOST_EXPONENT = 1.2
 MOST_SECONDS = 0.5

@@ -1,13 +1,12 @@
 """For resources with any mistakes, the function returns findings and loses no item.
 
-`make test` runs 2,000 cases, and `make fuzz` 18,000. A failure names the number of the case, which reproduces it.
+`make test` runs 200 cases, `make test-all` 2,000, and `make fuzz` 18,000. A failure names the number of the case, which reproduces it.
 """
 
 from __future__ import annotations
 
 import io
 import json
-import os
 from random import Random
 from typing import Any, NamedTuple
 
@@ -17,8 +16,9 @@ import yaml
 from krm_fn.krm import function
 from krm_fn.yamlio import reader
 from tests.fuzz import mutations
+from tests.testbed import tier
 
-COUNT = int(os.environ.get("KRM_FN_MUTATIONS", "2000"))
+COUNT = tier.number(2000, 200, "KRM_FN_MUTATIONS")
 CHUNK = 100
 SOUND = mutations.seeds()
 

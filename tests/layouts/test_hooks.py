@@ -16,7 +16,7 @@ import yaml
 from tests.testbed import forge as forges
 from tests.testbed import programs
 
-pytestmark = pytest.mark.xdist_group("hooks")  # so that only one worker installs the command
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("hooks")]  # so that only one worker installs the command
 
 ROOT = programs.ROOT
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())

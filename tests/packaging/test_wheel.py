@@ -17,7 +17,7 @@ from tests.testbed import programs
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.xdist_group("wheel")  # so that the wheel is built once
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]  # so that the wheel is built once
 
 
 class User(NamedTuple):

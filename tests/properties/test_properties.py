@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import copy
-import os
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from krm_fn import codes, expand, results
 from krm_fn.config import Config
 from krm_fn.kube import identity, labels
 from tests.support import by_schema, faults, given, strategies
+from tests.testbed import tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Labels, Resource
 
 budget = settings(
-    max_examples=int(os.environ.get("KRM_FN_EXAMPLES", "300")),
+    max_examples=tier.number(300, 20, "KRM_FN_EXAMPLES"),
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
 EXPANDED = ("DynamoGraphDeployment", "DynamoGraphDeploymentRequest")

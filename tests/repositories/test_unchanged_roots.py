@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from krm_fn.repositories.states import RootOptions
 from krm_fn.repositories.tree import Tree
 from tests.cli import console
 from tests.repositories.clones import FUNCTION, GRAPH, RENDER
+from tests.testbed import tier
 
 if TYPE_CHECKING:
     from tests.repositories.clones import Clone
@@ -173,7 +173,7 @@ def changed_at_random(clone: Clone, number: int) -> None:
             path.symlink_to(choice.choice(files))
 
 
-@pytest.mark.parametrize("number", range(int(os.environ.get("KRM_FN_EXAMPLES", "300")) // 100))
+@pytest.mark.parametrize("number", range(tier.number(300, 20, "KRM_FN_EXAMPLES") // 100))
 def test_a_diff_says_the_same_with_and_without_unchanged_roots(clone, number):
     """Random edits of random files, in random order: the report is the same with `--all`."""
     clone.put(FILES).commit()

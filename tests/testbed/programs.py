@@ -12,13 +12,15 @@ from typing import Any, NoReturn
 
 import pytest
 
+from tests.testbed import tier
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def path(name: str) -> Path:
-    """The path of a program. If it is missing, the test is skipped or fails: see `verdict`. `make test CHANGED=1` starts no API server."""
-    if name == "kube-apiserver" and os.environ.get("KRM_FN_SERVERS") == "none":
-        pytest.skip("it starts an API server")
+    """The path of a program. If it is missing, the test is skipped or fails: see `verdict`. A test that its tier leaves out is skipped."""
+    if reason := tier.reason_against(name):
+        pytest.skip(reason)
     entry = where()[name]
     if "path" not in entry:
         missing(name, entry)
@@ -41,7 +43,7 @@ def missing(name: str, entry: dict[str, Any]) -> NoReturn:
 def verdict(name: str, entry: dict[str, Any], *, required: bool, ci: bool) -> tuple[bool, str]:
     """True if the test must fail for a missing program, or False to skip it; and the reason.
 
-    `make test` requires every program that `make tools` can build or install. CI requires all programs.
+    `make test-all` requires every program that `make tools` can build or install. CI requires all programs.
     """
     return ci or (required and entry["provided"]), f"{name} is missing: {entry['missing']}"
 
