@@ -31,7 +31,7 @@ Rule env.pod: Each main container knows the name, the namespace and the UID of i
 def container(plan: ComponentPlan, component_type: ComponentType, defaults: TypeDefaults) -> Container:
     """Returns the default main container of a component.
 
-    The fields of the user win. Its `env` overrides the common variables.
+    The fields of the user override it. Its `env` overrides the common variables.
 
     Rule container.defaults: The main container runs its arguments with `/bin/sh -c` unless the user sets a command. (operator:
     internal/dynamo/component_common.go)

@@ -66,7 +66,7 @@ def _shared(plan: GraphPlan) -> Iterator[Resource]:
 def _adapters(plan: GraphPlan) -> Iterator[Resource]:
     """Yields the scaling adapters of a graph.
 
-    It has the API version of the graph.
+    They have the API version of the graph.
 
     Rule scaling.adapter: A service with an enabled scaling adapter has a DynamoGraphDeploymentScalingAdapter, through which an autoscaler
     sets its replicas. (operator: internal/controller/dynamographdeployment_controller.go reconcileScalingAdapters)

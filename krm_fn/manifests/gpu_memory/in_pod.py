@@ -62,7 +62,7 @@ _REPLACED = (
 def applied(pod: PodSpec, plan: ComponentPlan, memory: GPUMemory) -> PodSpec:
     """Returns a pod spec with the GPU memory service and its clients.
 
-    Its clients are the main container and the containers that the user names.
+    The clients are the main container and the containers that the user names.
 
     Rule gpu-memory.in-pod: A GPU memory service in a pod has a claim, a volume for its sockets, and the server as an init container.
     (operator: internal/gms)

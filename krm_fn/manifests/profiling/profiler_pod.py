@@ -167,7 +167,7 @@ def _request(plan: RequestPlan) -> list[EnvVar]:
 
 
 def _addresses(plan: RequestPlan) -> list[EnvVar]:
-    """NATS and etcd as configured. The operator makes both addresses up from the namespace."""
+    """Returns the variables with the configured addresses of NATS and etcd. The operator makes both up from the namespace."""
     return [
         variable for variable in component_defaults.platform_variables(plan.config) if variable["name"] in ("NATS_SERVER", "ETCD_ENDPOINTS")
     ]

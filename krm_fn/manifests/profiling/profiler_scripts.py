@@ -188,7 +188,7 @@ Rule profiling.copy-script: see `krm_fn.manifests.profiling.profiler_scripts`.
 def copy(api_version: str) -> str:
     """Returns the script that runs after the profiler.
 
-    `api_version` is that of the request in the cluster: Kubernetes follows no reference of another.
+    `api_version` is that of the request in the cluster: Kubernetes ignores an owner reference with another API version.
 
     Rule profiling.copy-script: The script after the profiler publishes the output as a ConfigMap that belongs to the request. (krm-fn)
     """

@@ -55,7 +55,7 @@ class GroveWorkload(Workload):
     def services(self, plan: ComponentPlan) -> Mapping[str, Labels]:
         """Returns the labels that each Service of a component adds to its selector, by the name of the Service.
 
-        Without Kubernetes discovery, only frontends have one.
+        Without Kubernetes discovery, only frontends have a Service.
 
         Rule grove.services: With Grove, a component has one Service. (operator: internal/dynamo/graph.go GenerateComponentService)
         """

@@ -106,7 +106,7 @@ def _check_restart(graph: GraphPlan) -> Iterator[Result]:
 
 
 def _check_length(plan: ComponentPlan, whole: str) -> Iterator[Result]:
-    """`whole` is the name of the PodCliqueSet."""
+    """Reports names of pods that Grove rejects as too long. `whole` is the name of the PodCliqueSet."""
     grouped, total = clique_roles.in_groups(plan), len(whole) + clique_roles.longest(plan)
     over = total - names.GROVE_LIMIT
     if over > 0:
