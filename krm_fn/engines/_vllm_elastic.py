@@ -52,7 +52,7 @@ Rule vllm.elastic-wait: With elastic expert parallelism, the engine starts when 
 def alone(main: Container) -> Container:
     """Returns the elastic main container of a pod without followers.
 
-    The elastic main container of a single pod. It is unchanged without the flag that asks for Ray, or if the image chooses the command.
+    The container is unchanged without the flag that asks for Ray, or if the image chooses the command.
 
     vLLM looks for the Ray node at the address in VLLM_DP_MASTER_IP, so the head gets the same address.
 

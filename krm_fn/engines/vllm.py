@@ -219,7 +219,7 @@ def _ray(container: Container, role: RolePlan) -> Container:
 def _data_parallel(container: Container, role: RolePlan, local: int) -> Container:
     """Adds the flags of data parallelism to a container. `local` is the number of copies on its node.
 
-    Its first rank follows the last rank of the previous node.
+    The first rank of a node follows the last rank of the previous node.
 
     Rule vllm.data-parallel: With data parallelism, each node runs its share of the copies of a model. (operator:
     internal/dynamo/backend_vllm.go)
