@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 
 
 def graph(resource: Resource, config: Config, cluster: ClusterFacts) -> tuple[GraphPlan, list[Result]]:
-    """The plan of a DynamoGraphDeployment of any version, and the findings about fields that cannot be read."""
+    """Plans a DynamoGraphDeployment of any version, and reports fields that cannot be read."""
     return _read(resource, config, cluster, "graph")
 
 
 def component(resource: Resource, config: Config, cluster: ClusterFacts) -> tuple[GraphPlan, list[Result]]:
-    """The plan of a DynamoComponentDeployment of any version, and the findings about fields that cannot be read."""
+    """Plans a DynamoComponentDeployment of any version, and reports fields that cannot be read."""
     return _read(resource, config, cluster, "standalone")
 
 
 def request(resource: Resource, config: Config, cluster: ClusterFacts) -> tuple[RequestPlan, list[Result]]:
-    """The plan of a DynamoGraphDeploymentRequest of any version, and the findings about the profiler's settings."""
+    """Plans a DynamoGraphDeploymentRequest of any version, and reports settings of the profiler."""
     from krm_fn.resolve import profiling_requests  # noqa: PLC0415 - a render of graphs alone starts without it
 
     return profiling_requests.request(resource, config, cluster)

@@ -57,7 +57,7 @@ def domains(context: GraphContext, spec: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _check_constraints(context: GraphContext, spec: dict[str, Any]) -> None:
-    """The domains of the graph and of its components must exist, and that of a component may not be wider than that of the graph."""
+    """Reports domains that the topology lacks, and domains of components that are wider than that of their graph."""
     whole = spec.get("topologyConstraint") or {}
     name, outer = whole.get("clusterTopologyName") or "", whole.get("packDomain") or ""
     known = context.cluster.topologies.get(name)

@@ -119,7 +119,7 @@ def _go(value: Any) -> str:
 
 
 def _number(value: float) -> str:
-    """Plain digits between 1e-6 and 1e21, otherwise an exponent without padding.
+    """Returns a number as Go writes it: plain digits between 1e-6 and 1e21, otherwise an exponent without padding.
 
     >>> _number(1.5), _number(12345678901234567890.0), _number(1e21), _number(1e-7)
     ('1.5', '12345678901234567000', '1e+21', '1e-7')

@@ -37,7 +37,7 @@ _IDENTITY = {"apiVersion", "kind", "metadata"}
 
 
 def request(resource: Resource, config: Config, state: ClusterFacts) -> tuple[RequestPlan, list[Result]]:
-    """The plan of a request, and the findings about settings and fields without effect. `resource` must be well-formed, as for a graph.
+    """Plans a request, and reports settings and fields without effect. `resource` must be well-formed, as for a graph.
 
     The profiling Job is that of Dynamo 0.9, so a v1beta1 request is read as v1alpha1.
     """
@@ -53,7 +53,7 @@ def request(resource: Resource, config: Config, state: ClusterFacts) -> tuple[Re
 
 
 def _plan(resource: Resource, config: Config, state: ClusterFacts, paths: SourcePaths) -> tuple[RequestPlan, list[Result]]:
-    """The plan of a v1alpha1 request, and the findings about the profiler's settings."""
+    """Plans a v1alpha1 request, and reports settings of the profiler."""
     spec = resource.get("spec") or {}
     written = spec.get("profilingConfig") or {}
     resources: Any = written.get("resources") or {}
@@ -86,7 +86,7 @@ def _plan(resource: Resource, config: Config, state: ClusterFacts, paths: Source
 
 
 def _new_field(spec: dict[str, Any], paths: SourcePaths) -> Iterator[Result]:
-    """A warning for a field that came to requests with operators from 1.0 on. The profiling Job is that of 0.9."""
+    """Warns of a field that came to requests with operators from 1.0 on. The profiling Job is that of 0.9."""
     if (spec.get("profilingConfig") or {}).get("nodeSelector"):
         message = "the profiler of Dynamo 0.9 has no such field, so it has no effect; remove it"
         yield results.warning("DYN411", message, paths.ref, paths.at("profilingConfig", "nodeSelector"))
@@ -107,9 +107,7 @@ def _overrides(written: dict[str, Any]) -> Overrides:
 
 
 def _settings(spec: dict[str, Any], namespace: str, paths: SourcePaths) -> tuple[dict[str, Any], list[Result]]:
-    """Returns the settings of the profiler.
-
-    Returns findings about settings that are overwritten or have no effect, too.
+    """Returns the settings of the profiler, and findings about settings that are overwritten or have no effect.
 
     Fields of the request win over the settings. All other settings stay as written.
 
@@ -167,7 +165,7 @@ def _model_cache(written: dict[str, Any], paths: SourcePaths) -> tuple[ModelCach
 
 
 def _section(written: dict[str, Any], name: str, paths: SourcePaths, findings: list[Result]) -> dict[str, Any]:
-    """A part of the settings that fields of the request are added to. It must be an object."""
+    """Returns a part of the settings that fields of the request are added to. Reports a part that is not an object."""
     section = written.get(name)
     if section is None or isinstance(section, dict):
         return section or {}
@@ -187,7 +185,7 @@ def _overwritten(name: str, section: dict[str, Any], field: str, spec: dict[str,
 
 
 def _output(written: dict[str, Any], paths: SourcePaths) -> Iterator[Result]:
-    """The profiler must write to the folder of the volume, because the Job publishes only files in it."""
+    """Reports an output folder outside of the volume, because the Job publishes only files in the volume."""
     folder = written.get(_OUTPUT)
     if folder is not None and not (isinstance(folder, str) and folder.rstrip("/") == names.PROFILER_OUTPUT):
         message = f"the Job publishes only files in {names.PROFILER_OUTPUT}, so it would not find this output; remove the field"
@@ -202,7 +200,7 @@ def _ignored(path: Path, paths: SourcePaths, value: Any, wanted: str, effect: st
 
 
 def _whole(value: Any) -> Any:
-    """The settings as an API server stores them: a number without a fraction is an integer, so that 50 and 50.0 give the same Job."""
+    """Returns the settings as an API server stores them: `50.0` becomes 50, so that both give the same Job."""
     if isinstance(value, dict):
         return {key: _whole(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -233,7 +231,7 @@ def _graph(resource: Resource) -> dict[str, Any]:
 
 
 def _unread(resource: Resource) -> Iterator[Result]:
-    """An error if the profiler must choose the engine, and a warning for each field without effect."""
+    """Reports a request that lets the profiler choose the engine, and warns of each field without effect."""
     spec, address = resource.get("spec") or {}, results.ref(resource)
     if spec.get("backend", "auto") == "auto":
         message = "the profiler of Dynamo 0.9 cannot choose the engine; write backend: vllm, sglang or trtllm"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def component(context: GraphContext, identity: Identity, written: dict[str, Any]) -> ComponentPlan:
-    """The plan of one component."""
+    """Plans one v1alpha1 component, which belongs to a graph or stands alone."""
     paths = context.paths.component(identity.service)
     variables = _variables(context, identity, paths, written)
     pods = _pod(context, identity, paths.path, written, variables)

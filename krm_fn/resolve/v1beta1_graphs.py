@@ -93,7 +93,7 @@ def _component(context: GraphContext, template: ComponentTemplate, identity: Cal
 def admitted(annotations: Labels, context: GraphContext) -> Labels:
     """Returns the annotations of a graph as the operator's webhook completes them.
 
-    Returns all annotations of the graph. Without a configured version, it is the lowest version of the release.
+    Without a configured version of the operator, the version is the lowest of the release.
 
     Rule metadata.origin-version: A new graph gets the version of the operator that creates it as an annotation. (operator:
     internal/webhook/defaulting/dynamographdeployment_handler.go)

@@ -181,7 +181,6 @@ def template(component: dict[str, Any], service: dict[str, Any], dynamo_namespac
     """Returns a component with the labels and annotations of its objects.
 
     The name of a graph is not among the labels.
-
     `before` are labels that can come from a workload that an older release made.
 
     Rule metadata.component-v1beta1: The objects of a v1beta1 component have labels for it, its Dynamo namespace and its model, and the
@@ -343,7 +342,7 @@ def _with_metadata(template: dict[str, Any], graph: Graph, marks: Labels, defaul
 def identity_under_grove(identity: Identity, template: ComponentTemplate, discovery: str, stamp: Labels) -> Identity:
     """Returns the identity of a component under Grove.
 
-    The identity of a component under Grove. `discovery` is the discovery backend of the graph, `stamp` the annotation of a restart.
+    `discovery` is the discovery backend of the graph, `stamp` the annotation of a restart.
 
     A label of the user overrides the hash of the model, and never those of Dynamo. The annotations of pods name the operator that created
     the graph, but not the model. No name has the worker hash.
