@@ -94,7 +94,7 @@ def check(plan: GraphPlan) -> Iterator[Result]:
 
 
 def _check_services(plan: GraphPlan) -> Iterator[Result]:
-    """A graph must have at least one service, each service must have its own objects, and only one may be an endpoint picker."""
+    """Reports a graph without services, services with the same objects, and a second endpoint picker."""
     if not plan.components:
         yield rule_messages.error("DYN100", plan.ref, plan.at("components"), parts=_words(plan)[0])
     first: dict[str, str] = {}
@@ -108,13 +108,13 @@ def _check_services(plan: GraphPlan) -> Iterator[Result]:
 
 
 def _words(plan: GraphPlan) -> tuple[str, str]:
-    """Plural and singular of the components of a graph in its API version: `services` and `service`, or `components` and `component`."""
+    """Returns the words for components in the API version of a graph: `services` and `service`, or `components` and `component`."""
     parts = plan.word("components")
     return parts, parts.removesuffix("s")
 
 
 def _check_claims(plan: GraphPlan) -> Iterator[Result]:
-    """A claim must have a name. A claim to be created must have all fields that Kubernetes needs."""
+    """Reports claims without a name, and claims to be created that lack fields."""
     for index, claim in enumerate(plan.claims):
         if not claim.name:
             yield rule_messages.error("DYN103", plan.ref, plan.at("pvcs", index, "name"))

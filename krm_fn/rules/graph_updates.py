@@ -77,7 +77,7 @@ SERVICES = "DYN402"
 
 
 def check_nodes(change: Change) -> Iterator[Result]:
-    """A component cannot change between 1 node and several nodes, because its workload kind would change. 2 nodes may become 4."""
+    """Reports a change between one node and several nodes, because the workload kind would change. 2 nodes may become 4."""
     for paths, was, now in change.both():
         old, new = _count(was), _count(now)
         if (old > 1) != (new > 1):
@@ -106,7 +106,7 @@ def check_services(change: Change) -> Iterator[Result]:
 
 
 def check_holder(change: Change, orchestrator: str) -> Iterator[Result]:
-    """An object that holds all services of a graph, such as Grove's PodCliqueSet, rejects an added or removed one."""
+    """Reports added and removed services of a graph whose services are in one object, such as Grove's PodCliqueSet."""
     of_states = (graph_context.admitted_orchestrator(state.annotations, orchestrator) for state in (change.was, change.now))
     holders = {workloads.get(name).fixed_services for name in of_states}
     holder = "" if len(holders) > 1 else holders.pop()
@@ -130,7 +130,7 @@ def _removed(change: Change) -> list[str]:
 
 
 def check_replicas(change: Change) -> Iterator[Result]:
-    """While a component has a scaling adapter, replicas are immutable in the graph. Absent replicas mean 1."""
+    """Reports other replicas of a component with a scaling adapter. Absent replicas mean 1."""
     for paths, was, now in change.both():
         count, wanted = was.get("replicas", 1), now.get("replicas", 1)
         if isinstance(now.get("scalingAdapter"), dict) and count != wanted:
@@ -208,7 +208,7 @@ def check_features(change: Change) -> Iterator[Result]:
 
 
 def check_roles(change: Change) -> Iterator[Result]:
-    """Since Dynamo 1.6, an operator refuses another number of nodes, another type, and other roles of a component."""
+    """Reports what an operator refuses since Dynamo 1.6: another number of nodes, another type, and other roles of a component."""
     for paths, was, now in change.both():
         old, new = _count(was), _count(now)
         if old != new and old > 1 and new > 1:

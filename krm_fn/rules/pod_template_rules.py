@@ -108,7 +108,7 @@ def _of_service(plan: ComponentPlan) -> Labels:
 
 
 def _message(pods: Pods, spec: PodSpec, rejection: Rejection) -> str:
-    """The message of a rejection. If a mount collides with the default shared memory, the fix is to remove one of the two."""
+    """Returns the message of a rejection. If a mount collides with the default shared memory, the fix is to remove one of the two."""
     if rejection.code != "DYN209" or not field_origin.is_shared_memory(pods, spec, rejection):
         return rejection.message
     off = pods.plan.fix("no shared memory")

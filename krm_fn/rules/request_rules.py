@@ -150,7 +150,7 @@ def _check_job(plan: RequestPlan, job: Resource) -> Iterator[Result]:
 
 
 def _written(plan: RequestPlan, pod: PodSpec, path: Path) -> Path:
-    """The user's field for a field of the pod."""
+    """Returns the path of the user's field for a field of the pod."""
     match path:
         case ("tolerations", *rest):
             return plan.at("profilingConfig", "tolerations", *rest)

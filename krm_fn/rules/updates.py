@@ -72,7 +72,7 @@ def _known(state: Iterable[Resource], default_namespace: str) -> dict[identity.O
 
 
 def _rules(kind: str, was: Resource, now: Resource, config: Config) -> Iterator[Result]:
-    """The findings about a change of one resource. They have no resource yet."""
+    """Checks a change of one resource. The findings have no resource yet."""
     if kind in (identity.GRAPH, identity.COMPONENT):
         yield from _keeps(_ENGINE, was, now)
         yield from release_moves.check_files(was, now, config)

@@ -133,7 +133,7 @@ def _check_containers(plan: GraphPlan, component: ComponentPlan) -> Iterator[Res
 
 
 def _check_version(plan: ComponentPlan) -> Iterator[Result]:
-    """The version of Dynamo must be known, because features depend on it: from the tag of the image, or from the field."""
+    """Reports an image whose tag is not a version of Dynamo, because features depend on the version."""
     inits = plan.pod.spec.get("initContainers") or () if plan.features.sidecar_mode else ()
     dynamo = next((container for container in inits if container.get("name") == names.RUNTIME), plan.pod.container)
     image = dynamo.get("image")

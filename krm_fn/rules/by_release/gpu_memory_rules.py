@@ -55,7 +55,7 @@ def _check_service(graph: GraphPlan, plan: ComponentPlan, memory: GPUMemory) -> 
 
 
 def _check_clients(plan: ComponentPlan, clients: tuple[str, ...]) -> Iterator[Result]:
-    """Each client must be another container of the pod, listed once."""
+    """Reports clients that are not other containers of the pod, or that are listed twice."""
     names = [name for name in plan.features.containers if name != "main"]
     for index, name in enumerate(clients):
         at = plan.at("experimental", "gpuMemoryService", "extraClientContainers", index)

@@ -54,7 +54,7 @@ def _of_component(graph: GraphPlan, plan: ComponentPlan) -> Iterator[Result]:
 
 
 def _check(override: ProviderOverride, target: str, fields: tuple[Path, ...], ref: Ref, at: Path) -> Iterator[Result]:
-    """`fields` are the paths that the value may have."""
+    """Checks one override. `fields` are the paths that its value may have."""
     if override.api_version != _API_VERSION:
         message = f"an override has the apiVersion {_API_VERSION}; write it"
         yield results.error("DYN475", message, ref, (*at, "apiVersion"))
@@ -96,7 +96,7 @@ def _written_minimum(override: ProviderOverride) -> Any:
 
 
 def _check_forms(plan: GraphPlan) -> Iterator[Result]:
-    """A graph writes all minimums in one form: as `minAvailable` of components, or in overrides."""
+    """Reports a graph with minimums in both forms: as `minAvailable` of components, and in overrides."""
     if plan.orchestrator not in WHOLE_GRAPH:
         return
     fields = [component for component in plan.components if component.features.min_available is not None]
