@@ -59,7 +59,7 @@ class Encoder:
     """Writes values of the given structs. Fields that a struct does not have are left out, as in a Go program that read the value."""
 
     def __init__(self, structs: Structs) -> None:
-        """Each struct that `structs` refers to must be in it."""
+        """Takes the fields of all structs. Each struct that `structs` refers to must be in it."""
         self._structs = structs
         self._fields: dict[str, list[_Entry]] = {}
 

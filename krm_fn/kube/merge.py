@@ -67,7 +67,7 @@ def added(base: Fields, *uppers: Fields) -> Fields:
 
 
 def _resources(base: ResourceRequirements, over: ResourceRequirements) -> ResourceRequirements:
-    """Limits and requests merge by name; claims are appended."""
+    """Merges resources: limits and requests by name; claims are appended."""
     merged = overlay(base, without(over, "claims"))
     if claims := [*(base.get("claims") or ()), *(over.get("claims") or ())]:
         merged["claims"] = claims

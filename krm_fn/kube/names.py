@@ -136,9 +136,9 @@ def label_value(name: str) -> str:
 
 
 def dynamo_namespace(namespace: str, graph: str, *, shared: bool) -> str:
-    """Names the Dynamo namespace of a component. It is `shared` if the component asks for the global one.
+    """Names the Dynamo namespace of a component: with `shared`, the global one.
 
-    It is not a Kubernetes namespace.
+    A Dynamo namespace is not a Kubernetes namespace.
 
     Rule names.dynamo-namespace: The Dynamo namespace, in which components find each other, is the Kubernetes namespace, a dash, and the
     name of the graph. (operator: api/v1alpha1 ComputeDynamoNamespace)

@@ -97,7 +97,7 @@ def _container(context: by_field.Context, volumes: set[Any], claims: set[Any], f
 
 
 def _names(kind: str, entries: Sequence[Mapping[str, Any]], names: set[Any]) -> Iterator[Rejection]:
-    """Each entry must have a name that is a DNS label and that no other entry has."""
+    """Yields a rejection for each name that is not a DNS label or that an earlier entry has."""
     for index, entry in enumerate(entries):
         name = entry.get("name")
         if not isinstance(name, str) or not name_formats.DNS_LABEL.fullmatch(name):
@@ -150,7 +150,7 @@ def _probe(name: ProbeName, probe: Probe) -> Iterator[Rejection]:
 
 
 def _ports(container: Container, host_ports: set[Any]) -> Iterator[Rejection]:
-    """Each pair of number and protocol must be unique, because server-side apply rejects duplicates.
+    """Yields the rejections of a container's ports. Server-side apply rejects two ports with the same number and protocol.
 
     `host_ports` holds those of the other containers of the pod that run at the same time (AccumulateUniqueHostPorts).
     """
@@ -177,7 +177,7 @@ def _ports(container: Container, host_ports: set[Any]) -> Iterator[Rejection]:
 
 
 def _env(context: by_field.Context) -> Iterator[Rejection]:
-    """Each variable must be unique, because server-side apply rejects duplicates."""
+    """Yields the rejections of a container's variables. Server-side apply rejects two variables with the same name."""
     names: set[Any] = set()
     for index, variable in enumerate(context.container.get("env") or ()):
         name, source = variable.get("name"), variable.get("valueFrom")
