@@ -226,7 +226,7 @@ def _component_status_to_v1alpha1(status: dict[str, Any]) -> dict[str, Any]:
 
 
 def _replicas_to_v1beta1(part: dict[str, Any]) -> dict[str, Any]:
-    """A component can have two workloads while it is rolled, so that their names are a list."""
+    """Converts the names of workloads to a list: a component can have two workloads while it is rolled."""
     name, listed = part.get("componentName"), part.get("componentNames")
     names = listed or ([name] if name else None)
     rest = {key: value for key, value in part.items() if key not in ("componentName", "componentNames")}

@@ -219,7 +219,7 @@ def _below_service(paths: SourcePaths, steps: Path) -> Path:
 
 
 def _of_main(service: dict[str, Any], steps: Path) -> Path:
-    """A field of the main container that the conversion makes of fields of a service and those of its `mainContainer`."""
+    """Returns the path in a service of a field of the main container: a field of the service, or of its `mainContainer`."""
     main = (service.get("extraPodSpec") or {}).get("mainContainer") or {}
     match steps:
         case ("livenessProbe" | "readinessProbe" as name, *_) if main.get(name) is None and service.get(name) is not None:
@@ -234,7 +234,7 @@ def _of_main(service: dict[str, Any], steps: Path) -> Path:
 
 
 def _of_resources(amounts: dict[str, Any], main: dict[str, Any], steps: Path) -> Path:
-    """A field of native resources: in the main container if it has the field, otherwise in the service, by the names of v1alpha1."""
+    """Returns the path in a service of a field of native resources: in `mainContainer` if it has the field, otherwise in `resources`."""
     match steps:
         case () if not main:
             return ("resources",)
@@ -292,7 +292,7 @@ def _below_component(paths: SourcePaths, steps: Path) -> Path:
 
 
 def _of_mount(containers: Sequence[dict[str, Any]], index: int, name: Any, path: Any, steps: Path) -> Path:
-    """A field of a mount of the main container: of the mount with this name and path, or else with this index."""
+    """Returns the path of a field of a mount of the main container: of the mount with this name and path, or else with this index."""
     main = next((position for position, container in enumerate(containers) if container.get("name") == MAIN), None)
     mounts = () if main is None else containers[main].get("volumeMounts") or ()
     same = (

@@ -221,14 +221,14 @@ def _flat(name: str, mount_path: str) -> dict[str, Any]:
 
 
 def native_resources(written: Any) -> dict[str, Any]:
-    """The native form. Amounts that are no quantities are left out, as the operator does."""
+    """Converts resources of a service to native ones. Amounts that are no quantities are left out, as the operator does."""
     resources = mapping(written)
     native: dict[str, Any] = {side: amounts for side in SIDES if (amounts := _amounts(mapping(resources.get(side))))}
     return {**native, "claims": resources["claims"]} if resources.get("claims") else native
 
 
 def service_resources(written: Any) -> dict[str, Any]:
-    """v1alpha1's form; empty for resources that name nothing. Amounts become texts, the only type that v1alpha1 has for them."""
+    """Converts native resources to those of a service; empty without amounts. Amounts become texts, their only type in v1alpha1."""
     native = mapping(written)
     resources: dict[str, Any] = {
         side: _service_amounts(native[side]) for side in SIDES if isinstance(native.get(side), dict) and native[side]

@@ -77,7 +77,7 @@ def status(resource: Resource) -> dict[str, Any]:
 
 
 def findings(resource: Resource) -> list[Result]:
-    """Warnings about preserved fields, and texts, that are ignored."""
+    """Warns of preserved fields, and of texts in their annotations, that are ignored."""
     warnings = _checked(resource)[1]
     try:
         _parsed(resource, _STATUSES)

@@ -23,7 +23,7 @@ class SchemaNode:
     """
 
     def __init__(self, schema: Schema, definitions: dict[str, Schema], name: str = "") -> None:
-        """`schema` can be a reference to one of `definitions`."""
+        """Reads a schema, which can be a reference to one of `definitions`."""
         reference = schema.get("$ref")
         if reference:
             name, schema = reference, definitions[reference]

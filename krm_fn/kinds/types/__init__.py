@@ -66,7 +66,7 @@ class ComponentType(NamedTuple):
     Rule service.app-protocol: see `krm_fn.manifests.workloads`.
     """
     annotations: Labels = {}
-    """The annotations of all pods of this type.
+    """The default annotations of pods of this type.
 
     Rule metadata.mesh-sidecar: The proxy of a mesh stays out of the pods of an endpoint picker, which speaks TLS itself. (operator:
     internal/dynamo/graph.go generateSingleDCD)
