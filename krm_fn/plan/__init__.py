@@ -91,7 +91,7 @@ class ComponentPlan(NamedTuple):
     roles: Mapping[str, ComponentPlan] = {}
 
     def of_role(self, role: Role) -> ComponentPlan:
-        """The plan with the pod of one role."""
+        """Returns the plan with the pod of one role."""
         return self.roles.get(role, self)
 
     @property
@@ -106,21 +106,21 @@ class ComponentPlan(NamedTuple):
         return self.of_role("leader").pod.gpus.number + followers * self.of_role("worker").pod.gpus.number
 
     def at(self, *steps: str | int) -> Path:
-        """The path at which the user writes a field of the component. The steps are those of `SourcePaths.at`."""
+        """Returns the path at which the user writes a field of the component. The steps are those of `SourcePaths.at`."""
         return self.paths.at(*steps)
 
     def word(self, *steps: str | int) -> str:
-        """The name of a field for messages, in the user's API version; see `SourcePaths.word`."""
+        """Returns the name of a field for messages, in the user's API version; see `SourcePaths.word`."""
         return self.paths.word(*steps)
 
     def annotation(self, key: str) -> Path:
-        """The path of an annotation of the component's objects or pods: on its pods, on its graph, or on the component itself."""
+        """Returns the path of an annotation of the component's objects or pods: on its pods, on its graph, or on the component itself."""
         if key in self.pod.annotations:
             return self.at("podTemplate", "metadata", "annotations", key)
         return self.paths.inherited.get(key) or self.at("annotations", key)
 
     def fix(self, name: Fix) -> str:
-        """The end of a message that says how to turn a feature on or off: `set scalingAdapter.enabled: true`."""
+        """Returns the end of a message that says how to turn a feature on or off: `set scalingAdapter.enabled: true`."""
         return self.paths.fixes[name]
 
     def debugs(self, annotation: str) -> bool:
@@ -182,11 +182,11 @@ class GraphPlan(NamedTuple):
     devices: Devices | None = None
 
     def at(self, *steps: str | int) -> Path:
-        """The path at which the user writes a field of the graph. The steps follow `spec`."""
+        """Returns the path at which the user writes a field of the graph. The steps follow `spec`."""
         return self.paths.at(*steps)
 
     def word(self, *steps: str | int) -> str:
-        """The name of a field for messages: the last step of its path in the user's API version; see `SourcePaths.word`."""
+        """Returns the name of a field for messages: the last step of its path in the user's API version; see `SourcePaths.word`."""
         path, start = self.paths.at(*steps), self.paths.path
         return str(path[-1]) if path[: len(start)] == start else self.paths.word(*steps)
 
@@ -247,5 +247,5 @@ class RequestPlan(NamedTuple):
         return self.ref.api_version if self.config.source_version == "keep" else f"{DYNAMO_GROUP}/{self.config.source_version}"
 
     def at(self, *steps: str | int) -> Path:
-        """The path at which the user writes a field of the request. The steps follow `spec`, as v1alpha1 names them."""
+        """Returns the path at which the user writes a field of the request. The steps follow `spec`, as v1alpha1 names them."""
         return self.paths.at(*steps)

@@ -42,11 +42,11 @@ class SourcePaths(NamedTuple):
     preserved: Path = ()
 
     def at(self, *steps: str | int) -> Path:
-        """The path of a field in the resource. The steps name the field as either API version does."""
+        """Returns the path of a field in the resource. The steps name the field as either API version does."""
         return self.mapping(self, steps)
 
     def word(self, *steps: str | int) -> str:
-        """The name of a field for messages: its path below the component, or below the spec.
+        """Returns the name of a field for messages: its path below the component, or below the spec.
 
         A field that the author's version lacks has its name in the other version, with the annotation that holds it.
         """
@@ -57,7 +57,7 @@ class SourcePaths(NamedTuple):
         return f"{name} in the annotation {path[-1]}" if path[: len(self.preserved)] == self.preserved != () else name
 
     def component(self, name: str) -> SourcePaths:
-        """The source paths of a component. Those of a standalone component are those of its resource."""
+        """Returns the source paths of a component. Those of a standalone component are those of its resource."""
         return self.components.get(name, self)
 
 
