@@ -64,7 +64,7 @@ def pod(plan: ComponentPlan) -> PodSpec:
 
 
 def objects(plan: ComponentPlan) -> Iterator[Resource]:
-    """The objects of a component's type in addition to workload and Service: a ServiceAccount with its RoleBinding, an InferencePool."""
+    """Yields the objects of a component's type beside workload and Service: a ServiceAccount with its RoleBinding, an InferencePool."""
     if plan.type.account:
         from krm_fn.manifests import rbac  # noqa: PLC0415 - few types have an account
 

@@ -87,7 +87,7 @@ def _is_native(plan: ComponentPlan) -> bool:
 
 
 def _cache(plan: ComponentPlan) -> str:
-    """The folder of the picker's cache; empty if it has no volume for one."""
+    """Returns the folder of the picker's cache; empty if it has no volume for one."""
     return plan.release.picker.native_cache if _is_native(plan) else plan.release.picker.cache
 
 

@@ -35,7 +35,7 @@ def render(plan: RequestPlan, job: Resource) -> Iterator[Resource]:
 
 
 def own_annotations(plan: RequestPlan, _job: Resource, spec: Any) -> Labels:
-    """The annotations that a render writes on the request itself. The syncer follows only requests with the digest of their profiling."""
+    """Returns the annotations that a render writes on the request itself. The syncer follows only requests with a profile hash."""
     return {
         labels.PROFILE_HASH: profile_digest(plan),
         labels.SPEC_HASH: digest.of_value(spec),

@@ -78,7 +78,7 @@ def _check_topology(graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterato
 
 
 def _constraints(graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Path]:
-    """The fields of the author that become topology constraints of a PodCliqueSet."""
+    """Yields the fields of the author that become topology constraints of a PodCliqueSet."""
     if cliques.graph_topology(graph):
         override = graph.features.override
         yield graph.at("providerOverride" if override and override.of_clique_set is not None else "topologyConstraint")
