@@ -148,7 +148,9 @@ def shell_line(words: Iterable[str], *, quoted: bool) -> str:
 
 
 def single_quoted(word: str) -> str:
-    r"""A word in single quotes. Kubernetes replaces each `$(NAME)` in it. A `$(` without an end does not hide those in the next words.
+    r"""Returns a word in single quotes, in which Kubernetes replaces each `$(NAME)`.
+
+    A `$(` without an end does not hide those in the next words.
 
     >>> print(single_quoted("it's"), single_quoted("$(NAME)"), single_quoted("$(A"))
     'it'\''s' '$(NAME)' '$''(A'

@@ -68,7 +68,7 @@ def alone(main: Container) -> Container:
 
 
 def spread(main: Container, role: RolePlan) -> Container:
-    """The main container on several nodes: the leader starts the Ray cluster and the engine; followers join when the engine is ready.
+    """Returns the main container on several nodes: the leader starts Ray and the engine; followers join when the engine is ready.
 
     A follower that joins earlier would get copies of the model that the leader places on its own node.
     """

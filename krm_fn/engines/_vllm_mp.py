@@ -54,7 +54,7 @@ Rule vllm.nixl-host: vLLM transfers the key-value cache over the address of its 
 
 
 def container(main: Container, role: RolePlan, *, spreads: bool) -> Container:
-    """The main container with the address for transfers of the key-value cache, and with the flags of several nodes if it `spreads`."""
+    """Adds the address for transfers of the key-value cache to the main container, and the flags of several nodes if it `spreads`."""
     changed = _with_flags(main, role) if spreads else main
     return env.completed(changed, _HOST)
 

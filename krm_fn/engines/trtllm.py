@@ -244,7 +244,7 @@ def _gpus(plan: ComponentPlan) -> int:
 
 
 def _original(container: Container, *, quoted: bool) -> str:
-    """The user's command as a line for `bash -c`. If there are arguments, a command other than Python is dropped, as in the operator."""
+    """Returns the user's command as a line for `bash -c`. With arguments, a command other than Python is dropped, as in the operator."""
     if fields := _words_in_line(container):
         return _command_lines.shell_line((word for field in fields for word in container.get(field) or ()), quoted=quoted)
     return " ".join(container.get("args") or ())
