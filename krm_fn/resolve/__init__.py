@@ -59,13 +59,13 @@ def _read(resource: Resource, config: Config, cluster: ClusterFacts, reader: str
 
 
 def _reader(release: Release, function: str) -> Callable[[Resource, GraphContext], GraphPlan]:
-    """The function that reads a kind in the version of a release. The modules of the other version are not imported."""
+    """Returns the function that reads a kind in the version of a release. The modules of the other version are not imported."""
     reader: Callable[[Resource, GraphContext], GraphPlan] = getattr(import_module(f"{__name__}.{release.reads}_graphs"), function)
     return reader
 
 
 def _converted(resource: Resource, config: Config, release: Release) -> tuple[Resource, list[Result]]:
-    """The resource in the version that a release reads, and the findings about the conversion and about fields that it kept."""
+    """Returns the resource in the version that a release reads, and the findings about the conversion and about fields that it kept."""
     same = results.ref(resource).api_version == f"{identity.DYNAMO_GROUP}/{release.reads}"
     if same and labels.PRESERVED.isdisjoint(labels.annotations(resource)):
         return resource, []

@@ -39,7 +39,7 @@ class BaseModels(NamedTuple):
     hashes: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def alike(self, namespace: str, name: str) -> str:
-        """Another base model of the namespace with the same hash; empty if every other one has another hash."""
+        """Returns another base model of the namespace with the same hash; empty if every other one has another hash."""
         return next((other for other in self.hashes.get((namespace, names.model_hash(name)), ()) if other != name), "")
 
 
@@ -130,7 +130,7 @@ def _encrypted(resource: Resource, config: Config) -> Iterator[Result]:
 
 
 def _devices(resources: Sequence[Resource], config: Config) -> Devices | None:
-    """The claims and device classes among the items."""
+    """Returns the claims and device classes among the items."""
     devices = [resource for resource in resources if resource.get("kind") in _DEVICE_KINDS]
     if not devices:
         return None
@@ -198,7 +198,7 @@ def _base_models(placed: Iterable[tuple[str, Resource]]) -> BaseModels:
 
 
 def _names(resource: Resource) -> Iterator[str]:
-    """The base models that a resource names; empty texts among them."""
+    """Yields the base models that a resource names; empty texts among them."""
     spec = resource.get("spec")
     if resource["kind"] == identity.MODEL:
         yield _text(spec, "baseModelName")
@@ -233,7 +233,7 @@ def _outputs(placed: Iterable[tuple[str, Resource]]) -> dict[tuple[str, str], tu
 
 
 def _domains(resources: Iterable[Resource]) -> dict[str, tuple[str, ...]]:
-    """The domains of each ClusterTopologyBinding by its name. Broken levels are left out."""
+    """Returns the domains of each ClusterTopologyBinding by its name. Broken levels are left out."""
     domains: dict[str, tuple[str, ...]] = {}
     for resource in resources:
         address = results.ref(resource)

@@ -34,7 +34,7 @@ _SOURCES = (labels.TOPOLOGY_KEY, labels.TOPOLOGY_NAME)
 
 
 def domains(context: GraphContext, spec: dict[str, Any]) -> tuple[str, ...]:
-    """The domains of the topology that the policy for key-value caches names; empty if it names none.
+    """Returns the domains of the topology that the policy for key-value caches names; empty if it names none.
 
     A finding is added to `context` for a topology or domain that does not exist. Only Grove has topologies, and without the policy a
     topology may also be missing among the items: then the cluster has it, or Grove waits for it.
@@ -84,7 +84,7 @@ def _check_domain(context: GraphContext, name: str, domain: str, at: Path) -> No
 
 
 def policy(spec: dict[str, Any]) -> dict[str, Any] | None:
-    """The policy of a graph; None if it has none, or none that names where the labels come from."""
+    """Returns the policy of a graph; None if it has none, or none that names where the labels come from."""
     policy: dict[str, Any] = (spec.get("experimental") or {}).get("kvTransferPolicy") or {}
     return policy if policy.get("labelKey") or policy.get("clusterTopologyName") else None
 
@@ -161,7 +161,7 @@ def _files(written: dict[str, Any], domains: Sequence[str]) -> list[dict[str, An
 
 
 def single(number: float) -> str:
-    """A number as the shortest text that has the same value in 32 bits, in which the operator keeps it.
+    """Returns a number as the shortest text that has the same value in 32 bits, in which the operator keeps it.
 
     >>> single(0.85), single(1), single(0.00001), single(0.123456789)
     ('0.85', '1', '0.00001', '0.12345679')

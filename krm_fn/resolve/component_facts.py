@@ -31,7 +31,7 @@ def nodes(written: dict[str, Any]) -> int:
 
 
 def workload(context: GraphContext, written: dict[str, Any]) -> str:
-    """The name of the workload kind. In deployment mode it depends on the number of nodes; otherwise it is the orchestrator's."""
+    """Returns the name of the workload kind. In deployment mode it depends on the number of nodes; otherwise it is the orchestrator's."""
     if context.orchestrator != "deployment":
         return context.orchestrator
     several = nodes(written) > 1 and context.config.leader_worker_set.enabled
@@ -39,7 +39,7 @@ def workload(context: GraphContext, written: dict[str, Any]) -> str:
 
 
 def engine(context: GraphContext, component_type: ComponentType, container: Container, paths: SourcePaths) -> Engine:
-    """The engine of a component (operator: determineBackendFramework). Findings are added to `context.findings`."""
+    """Returns the engine of a component (operator: determineBackendFramework). Findings are added to `context.findings`."""
     if not component_type.runs_engine:
         return engines.NONE
     detected = engines.detect([*(container.get("command") or ()), *(container.get("args") or ())])

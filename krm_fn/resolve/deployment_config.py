@@ -38,7 +38,7 @@ class Override(NamedTuple):
 
 
 def parse(text: str) -> dict[str, Any]:
-    """The variable's value. Raises ValueError if it is not a JSON object, and RecursionError if it is nested too deeply."""
+    """Returns the variable's value. Raises ValueError if it is not a JSON object, and RecursionError if it is nested too deeply."""
     content = json.loads(text, parse_constant=_no_constant, parse_int=_integer, parse_float=_finite)
     if content is None:
         return {}
@@ -48,7 +48,7 @@ def parse(text: str) -> dict[str, Any]:
 
 
 def override(content: dict[str, Any], service: str) -> Override:
-    """The settings of a service. Keys below the service's name are case-insensitive, as in Go.
+    """Returns the settings of a service. Keys below the service's name are case-insensitive, as in Go.
 
     Raises ValueError for a value of the wrong type.
     """
@@ -70,7 +70,7 @@ def override(content: dict[str, Any], service: str) -> Override:
 
 
 def with_port(content: dict[str, Any], service: str, port: int) -> str:
-    """The variable's value for a frontend, with its `port` set, printed as Go prints JSON."""
+    """Returns the variable's value for a frontend, with its `port` set, printed as Go prints JSON."""
     if isinstance(content.get(service), dict):
         content = {**content, service: {**content[service], "port": port}}
     return _go(content)
@@ -99,7 +99,7 @@ def _integer(digits: str) -> int:
 
 
 def _finite(digits: str) -> float:
-    """The number as a 64-bit float. Raises ValueError if it is too large, as Go does."""
+    """Returns the number as a 64-bit float. Raises ValueError if it is too large, as Go does."""
     number = float(digits)
     if isinf(number):
         raise ValueError("a number in it is too large")
@@ -107,7 +107,7 @@ def _finite(digits: str) -> float:
 
 
 def _go(value: Any) -> str:
-    """JSON as Go's encoder writes it: sorted keys, all numbers as 64-bit floats, HTML characters and lone surrogates replaced."""
+    """Returns JSON as Go's encoder writes it: sorted keys, all numbers as 64-bit floats, HTML characters and lone surrogates replaced."""
     if isinstance(value, dict):
         return "{" + ",".join(f"{_go(key)}:{_go(value[key])}" for key in sorted(value)) + "}"
     if isinstance(value, list):
@@ -139,12 +139,12 @@ def _number(value: float) -> str:
 
 
 def variable(container: dict[str, Any]) -> dict[str, Any] | None:
-    """The variable of a container, or None."""
+    """Returns the variable of a container, or None."""
     return next((entry for entry in container.get("env") or () if entry.get("name") == NAME), None)
 
 
 def applied(container: dict[str, Any], component: dict[str, Any], port: int) -> dict[str, Any]:
-    """The main container of a component with its settings from the variable. A text that cannot be read changes nothing."""
+    """Returns the main container of a component with its settings from the variable. A text that cannot be read changes nothing."""
     entry, name = variable(container), component.get("name") or ""
     if entry is None:
         return container
@@ -176,7 +176,7 @@ def check(component: dict[str, Any], paths: SourcePaths) -> Iterator[Result]:
 
 
 def _read(entry: dict[str, Any], name: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The content of the variable, and the amounts in it for one component. Raises ValueError or RecursionError if it cannot be read."""
+    """Returns the content of the variable, and the amounts in it for one component. Raises ValueError or RecursionError as `parse` does."""
     content = parse(entry.get("value") or "")
     amounts = override(content, name).resources or {}
     for amount in (*(value for key, value in amounts.items() if key != "custom"), *(amounts.get("custom") or {}).values()):

@@ -95,12 +95,12 @@ def of_resource(resource: Resource, config: Config, cluster_facts: ClusterFacts,
 
 
 def orchestrator(annotations: Mapping[str, Any], configured: str) -> str:
-    """The orchestrator of a graph: the configured one, or `deployment` if the graph opts out of Grove."""
+    """Returns the orchestrator of a graph: the configured one, or `deployment` if the graph opts out of Grove."""
     return "deployment" if str(annotations.get(labels.ENABLE_GROVE, "")).lower() == "false" else configured
 
 
 def admitted_orchestrator(annotations: Mapping[str, Any], configured: str) -> str:
-    """The orchestrator that admission noted on the graph (since release 1.0), otherwise as above."""
+    """Returns the orchestrator that admission noted on the graph (since release 1.0), otherwise as above."""
     return _NOTED.get(str(annotations.get(labels.WORKLOAD_PROVIDER, ""))) or orchestrator(annotations, configured)
 
 
@@ -121,12 +121,12 @@ def metrics(context: GraphContext, of_graph: Labels, of_service: Labels) -> bool
 
 
 def service_labels(context: GraphContext, written: Labels) -> Labels:
-    """The labels of a service that reach its pods. With DynamoComponentDeployments, none of them do."""
+    """Returns the labels of a service that reach its pods. With DynamoComponentDeployments, none of them do."""
     return {} if context.per_component else written
 
 
 def enforced(context: GraphContext, kind: ComponentType) -> PodSpec:
-    """The pod fields of a component type that override the user's."""
+    """Returns the pod fields of a component type that override the user's."""
     return kind.enforced if context.per_component else {}
 
 
@@ -148,7 +148,7 @@ def parent(resource: Resource) -> str:
 
 
 def claims(spec: dict[str, Any]) -> Iterator[Claim]:
-    """The PersistentVolumeClaims that a graph declares. Only v1alpha1 has the field; a conversion to v1beta1 preserves it."""
+    """Yields the PersistentVolumeClaims that a graph declares. Only v1alpha1 has the field; a conversion to v1beta1 preserves it."""
     for claim in spec.get("pvcs") or ():
         yield Claim(
             name=claim.get("name") or "",

@@ -23,7 +23,7 @@ _SIDES: tuple[ResourceSide, ...] = ("limits", "requests")
 
 
 def native(written: dict[str, Any], ref: Ref, path: Path, findings: list[Result]) -> ResourceRequirements:
-    """Limits, requests and claims with canonical quantities. An error is added to `findings` for each value that is not a quantity."""
+    """Returns limits, requests and claims with canonical quantities. Adds an error to `findings` for each value that is not a quantity."""
     sides: ResourceRequirements = {"limits": {}, "requests": {}}
     for side in _SIDES:
         for name, (field, amount) in _amounts(written.get(side) or {}, gpus=side == "limits").items():
@@ -36,14 +36,14 @@ def native(written: dict[str, Any], ref: Ref, path: Path, findings: list[Result]
 
 
 def overridden(written: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
-    """The resources with the amounts of `DYN_DEPLOYMENT_CONFIG` as limits and as requests."""
+    """Returns the resources with the amounts of `DYN_DEPLOYMENT_CONFIG` as limits and as requests."""
     if not over:
         return written
     return {**written, **{side: {**(written.get(side) or {}), **over} for side in ("limits", "requests")}}
 
 
 def gpus(written: dict[str, Any], merged: ResourceRequirements) -> int:
-    """The number of GPUs of one pod, from both the service and its main container. `merged` are the main container's native resources."""
+    """Returns the number of GPUs of one pod, from the service and its main container. `merged` are the main container's resources."""
     name = (written.get("limits") or {}).get("gpuType") or _GPU
     return quantity.value(merged.get("limits", {}).get(name, "0")) // quantity.UNIT
 

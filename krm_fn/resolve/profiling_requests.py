@@ -97,7 +97,7 @@ def _base(written: dict[str, Any] | None) -> BaseGraph | None:
 
 
 def _overrides(written: dict[str, Any]) -> Overrides:
-    """The metadata of a request's graph that override those of the profiler's result."""
+    """Returns the metadata of a request's graph that override those of the profiler's result."""
     return Overrides(
         name=written.get("name") or "",
         namespace=written.get("namespace") or "",
@@ -148,7 +148,7 @@ def _simulates(written: dict[str, Any]) -> bool:
 
 
 def _model_cache(written: dict[str, Any], paths: SourcePaths) -> tuple[ModelCache | None, list[Result]]:
-    """The model cache of the profiler, or None, and a warning for each part of a wrong type. The operator ignores such parts."""
+    """Returns the model cache of the profiler, or None, and a warning for each part of a wrong type. The operator ignores such parts."""
     cache = written["deployment"].get("modelCache")
     if cache is None:
         return None, []
@@ -209,7 +209,7 @@ def _whole(value: Any) -> Any:
 
 
 def _as_read(resource: Resource) -> Resource:
-    """The request in v1alpha1, with the profiler's names for the paths of its model cache."""
+    """Returns the request in v1alpha1, with the profiler's names for the paths of its model cache."""
     from krm_fn.convert import versions  # noqa: PLC0415 - most requests are v1alpha1
 
     converted = versions.to(versions.V1ALPHA1, resource)
@@ -225,7 +225,7 @@ def _as_read(resource: Resource) -> Resource:
 
 
 def _graph(resource: Resource) -> dict[str, Any]:
-    """The graph that overrides fields of the result."""
+    """Returns the graph that overrides fields of the result."""
     overrides = (resource.get("spec") or {}).get("overrides") or {}
     return overrides.get("dgd") or {}
 

@@ -40,17 +40,17 @@ _OLDEST, _FIRST_OF_V1BETA1, _NEWEST = "v0.9", "v1.5", [*RELEASES][-1]
 
 
 def release(resource: Resource, config: Config) -> Release:
-    """The release of the operator that the render of a resource follows. No other function chooses it."""
+    """Returns the release of the operator that the render of a resource follows. No other function chooses it."""
     return releases.get(RELEASES[release_name(resource, config)].file)
 
 
 def number(name: str) -> ReleaseNumber:
-    """The major and minor version of a release by its name in the configuration. Raises KeyError for an unknown release."""
+    """Returns the major and minor version of a release by its name in the configuration. Raises KeyError for an unknown release."""
     return releases.get(RELEASES[name].file).number
 
 
 def release_name(resource: Resource, config: Config) -> str:
-    """The name of that release in the configuration.
+    """Returns the name, as in the configuration, of the release that the render of a resource follows.
 
     The configuration decides; otherwise the highest runtime version among the images of the resource. A resource of v1beta1, or with an
     annotation that only an operator of 1.0 or later writes, follows the first release of v1beta1 or a newer one.
@@ -108,12 +108,12 @@ def _is_newer(origin: str | None) -> bool:
 
 
 def source(resource: Resource, config: Config) -> Resource:
-    """A resource of the user in the API version of the setting `sourceVersion`; by default in its own version."""
+    """Returns a resource of the user in the API version of the setting `sourceVersion`; by default in its own version."""
     return resource if config.source_version == _KEEP else _in_version(resource, f"{_GROUP}{config.source_version}")
 
 
 def beside(source: Resource, generated: Iterable[Resource]) -> list[Resource]:
-    """The objects that are generated from a resource. The Dynamo resources among them get its API version."""
+    """Returns the objects that are generated from a resource. The Dynamo resources among them get its API version."""
     version = source["apiVersion"]
     return [_in_version(entry, version) if entry["apiVersion"].startswith(_GROUP) else entry for entry in generated]
 

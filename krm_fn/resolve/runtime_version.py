@@ -115,7 +115,7 @@ def names_images(resource: Resource) -> bool:
 
 
 def _of_service(service: Any, path: Path) -> Iterator[RuntimeImage]:
-    """The images of a v1alpha1 service and of its frontend sidecar."""
+    """Yields the images of a v1alpha1 service and of its frontend sidecar."""
     if isinstance(service, dict):
         pod = _field(service, "extraPodSpec")
         image, at = _image_beside(pod) or (_field(pod, "mainContainer").get("image"), ("mainContainer", "image"))
@@ -124,7 +124,7 @@ def _of_service(service: Any, path: Path) -> Iterator[RuntimeImage]:
 
 
 def _of_component(component: Any, path: Path) -> Iterator[RuntimeImage]:
-    """The images of a v1beta1 component, of its roles and of its frontend sidecar."""
+    """Yields the images of a v1beta1 component, of its roles and of its frontend sidecar."""
     if isinstance(component, dict):
         override = _override(component, path)
         for position, role in enumerate(_listed(component.get("roles"))):
@@ -133,7 +133,7 @@ def _of_component(component: Any, path: Path) -> Iterator[RuntimeImage]:
 
 
 def _of_template(component: dict[str, Any], template: Any, path: Path, override: tuple[Any, Path]) -> Iterator[RuntimeImage]:
-    """The images of a pod template of a component or of a role. `path` is the path of the component or of the role."""
+    """Yields the images of a pod template of a component or of a role. `path` is the path of the component or of the role."""
     spec = _field(template, "spec") if isinstance(template, dict) else {}
     beside, below = _image_beside(spec), (*path, "podTemplate", "spec")
     for index, container in enumerate(_listed(spec.get("containers"))):
@@ -146,7 +146,7 @@ def _of_template(component: dict[str, Any], template: Any, path: Path, override:
 
 
 def _image_beside(pod: dict[str, Any]) -> tuple[Any, Path] | None:
-    """The image of the container that runs Dynamo beside an engine, whose own tag says nothing of Dynamo, and its path in the pod."""
+    """Returns the image of the container that runs Dynamo beside an engine, whose tag says nothing of Dynamo, and its path in the pod."""
     for index, container in enumerate(_listed(pod.get("initContainers"))):
         if container.get("name") == names.RUNTIME:
             return container.get("image"), ("initContainers", index, "image")

@@ -24,7 +24,7 @@ _TOPOLOGY = "only a graph under Grove has a topology, so the field has no effect
 
 
 def check(plan: GraphPlan) -> Iterator[Result]:
-    """The findings about a graph or a standalone component, at the fields that its author wrote."""
+    """Yields the findings about a graph or a standalone component, at the fields that its author wrote."""
     is_v1alpha1 = plan.ref.api_version == identity.V1ALPHA1
     for component in plan.components:
         written = component.paths.written

@@ -59,7 +59,7 @@ def component(context: GraphContext, identity: Identity, written: dict[str, Any]
 
 
 def _variables(context: GraphContext, identity: Identity, paths: SourcePaths, written: dict[str, Any]) -> Variables:
-    """The component's variables, and the override in the variable `DYN_DEPLOYMENT_CONFIG`."""
+    """Returns the component's variables, and the override in the variable `DYN_DEPLOYMENT_CONFIG`."""
     variables = written.get("envs") or []
     envs = merge.envs(context.envs, variables) if context.envs else list(variables)
     index = next((index for index, variable in enumerate(envs) if variable.get("name") == deployment_config.NAME), None)
@@ -129,7 +129,7 @@ def _mounts(written: dict[str, Any]) -> Iterator[Mount]:
 
 
 def _shared_memory(written: dict[str, Any] | None, default: str) -> str:
-    """The size of /dev/shm; empty if the user disabled it."""
+    """Returns the size of /dev/shm; empty if the user disabled it."""
     if written is None:
         return default
     if written.get("disabled"):

@@ -32,7 +32,7 @@ _SIDECAR = "sidecar-frontend"
 
 
 def of_component(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Result]:
-    """Findings about the fields of one component that its plan does not contain."""
+    """Yields findings about the fields of one component that its plan does not contain."""
     yield from _of_all_releases(plan, written)
     if written.get("labels") and not plan.identity.standalone and not plan.identity.service_labels:
         message = "labels of a service are not set on its pods in deployment mode; write them under extraPodMetadata.labels"
@@ -41,7 +41,7 @@ def of_component(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Resul
 
 
 def _of_all_releases(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Result]:
-    """Findings about the fields that no release acts on."""
+    """Yields findings about the fields that no release acts on."""
     if written.get("dynamoNamespace") and not plan.identity.standalone:
         message = f"dynamoNamespace is deprecated and ignored, and {plan.identity.dynamo_namespace} is used instead; remove the field"
         yield results.warning("DYN112", message, plan.ref, plan.at("dynamoNamespace"))
@@ -90,7 +90,7 @@ def _unknown(paths: SourcePaths, *steps: str) -> Result:
 
 
 def of_conversion(plan: GraphPlan, resource: Resource) -> Iterator[Result]:
-    """Findings about fields that a conversion to v1beta1 drops silently. `resource` is as its author wrote it."""
+    """Yields findings about fields that a conversion to v1beta1 drops silently. `resource` is as its author wrote it."""
     spec = resource.get("spec") or {}
     for component in plan.components:
         written = spec if plan.standalone else (spec.get("services") or {}).get(component.identity.service) or {}

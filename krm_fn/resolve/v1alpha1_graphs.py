@@ -47,7 +47,7 @@ def graph(resource: Resource, context: GraphContext) -> GraphPlan:
 
 
 def _restart(written: dict[str, Any] | None) -> Restart | None:
-    """The restart that the graph requests (reference: DetermineRestartState). A render restarts all services at once."""
+    """Returns the restart that the graph requests (reference: DetermineRestartState). A render restarts all services at once."""
     if written is None:
         return None
     strategy = written.get("strategy") or {}

@@ -99,7 +99,7 @@ def of_roles(context: GraphContext, whole: ComponentTemplate, identity: Identity
 
 
 def _executor(annotations: Labels, opened: tuple[gates.Gate, ...]) -> Literal["ray", "mp"]:
-    """The program with which vLLM runs one model on several nodes: the one in an annotation of the pods, otherwise that of their operator.
+    """Returns the program with which vLLM runs one model on several nodes: the one in an annotation of the pods, or that of their operator.
 
     An operator of 1.0 or later starts processes of its own for new graphs (reference: shouldUseMpBackend).
     """
@@ -146,19 +146,19 @@ def _pod(context: GraphContext, identity: Identity, template: ComponentTemplate)
 
 
 def _cache(written: dict[str, Any] | None, folder: str) -> Mount | None:
-    """The claim with the engine's compilation cache. `folder` is where the engine keeps it by default; empty if it has none."""
+    """Returns the claim with the engine's compilation cache. `folder` is where the engine keeps it by default; empty if it has none."""
     return None if written is None else Mount(written.get("pvcName") or "", written.get("mountPath") or folder, cache=True)
 
 
 def _shared_memory(written: Any, default: str) -> str:
-    """The size of /dev/shm; empty if the user wrote 0."""
+    """Returns the size of /dev/shm; empty if the user wrote 0."""
     if written is None:
         return default
     return quantity.canonical(written) if quantity.value(written) else ""
 
 
 def _features(written: dict[str, Any], *, sidecar_mode: bool) -> Features:
-    """The features of a component. `written` is as its author wrote it, without what its graph adds.
+    """Returns the features of a component. `written` is as its author wrote it, without what its graph adds.
 
     `sidecar_mode` is true if the release and the component type have it.
     """
@@ -181,7 +181,7 @@ def _features(written: dict[str, Any], *, sidecar_mode: bool) -> Features:
 
 
 def graph_features(spec: dict[str, Any]) -> GraphFeatures:
-    """The features of a graph."""
+    """Returns the features of a graph."""
     return GraphFeatures(
         framework=spec.get("backendFramework") or "",
         labels=spec.get("labels") or {},
@@ -210,7 +210,7 @@ def _roles(written: dict[str, Any]) -> tuple[RoleSettings, ...]:
 
 
 def _containers(written: dict[str, Any]) -> Iterator[str]:
-    """The names of the containers of the pod."""
+    """Yields the names of the containers of the pod."""
     for container in ((written.get("podTemplate") or {}).get("spec") or {}).get("containers") or ():
         yield container.get("name") or ""
 
@@ -253,7 +253,7 @@ def _kv_transfer(written: dict[str, Any] | None) -> KVTransfer | None:
 
 
 def requested_gpus(container: Container) -> GPUs:
-    """The GPUs in the resources: the first name of GPUs among the limits, otherwise among the requests."""
+    """Returns the GPUs in the resources: the first name of GPUs among the limits, otherwise among the requests."""
     sides = container.get("resources") or {}
     for amounts in (sides.get("limits") or {}, sides.get("requests") or {}):
         name = quantity.gpu_resource(amounts) if amounts else None
@@ -264,7 +264,7 @@ def requested_gpus(container: Container) -> GPUs:
 
 
 def _gpus(context: GraphContext, pod: PodFacts, paths: SourcePaths, *, needed: bool) -> GPUs:
-    """The GPUs of a pod, also those of its claims. If they are `needed` and the items do not tell them, adds a finding."""
+    """Returns the GPUs of a pod, also those of its claims. If they are `needed` and the items do not tell them, adds a finding."""
     if pod.gpus.number or not (pod.container.get("resources") or {}).get("claims"):
         return pod.gpus
     from krm_fn.kube import device_claims  # noqa: PLC0415 - few components claim devices

@@ -103,7 +103,7 @@ def admitted(annotations: Labels, context: GraphContext) -> Labels:
 
 
 def _restart(written: dict[str, Any] | None) -> Restart | None:
-    """The restart that the graph requests. It is sequential unless its type is Parallel."""
+    """Returns the restart that the graph requests. It is sequential unless its type is Parallel."""
     if written is None:
         return None
     strategy = written.get("strategy") or {}
@@ -165,7 +165,7 @@ def standalone(resource: Resource, context: GraphContext) -> GraphPlan:
 
 
 def _template(resource: Resource, context: GraphContext) -> ComponentTemplate:
-    """The component with the labels of its objects. A label of the resource that identifies it wins over all others."""
+    """Returns the component with the labels of its objects. A label of the resource that identifies it wins over all others."""
     spec = table.with_defaults(resource).get("spec") or {}
     whole = _standalone_template(resource, context, spec)
     roles = {
@@ -238,14 +238,14 @@ def _namespace(spec: dict[str, Any], namespace: str, graph: str) -> str:
 
 
 def _of_topology(resource: Resource) -> Labels:
-    """The annotations of the resource from which the operator learns which labels of nodes to copy."""
+    """Returns the annotations of the resource from which the operator learns which labels of nodes to copy."""
     return {
         key: value for key, value in labels.annotations(resource).items() if key in (labels.TOPOLOGY_KEY, labels.TOPOLOGY_NAME) and value
     }
 
 
 def _preserved(resource: Resource, context: GraphContext) -> _V1alpha1:
-    """The fields of a v1beta1 graph that only v1alpha1 has; empty if its annotation has none."""
+    """Returns the fields of a v1beta1 graph that only v1alpha1 has; empty if its annotation has none."""
     if labels.PRESERVED_GRAPH not in labels.annotations(resource):
         return _V1alpha1()
     spec = _in_v1alpha1(resource, context).get("spec") or {}
@@ -254,7 +254,7 @@ def _preserved(resource: Resource, context: GraphContext) -> _V1alpha1:
 
 
 def _preserved_in_component(resource: Resource, context: GraphContext) -> dict[str, Any]:
-    """The fields of a v1beta1 standalone component in v1alpha1; empty if its annotation has none."""
+    """Returns the fields of a v1beta1 standalone component in v1alpha1; empty if its annotation has none."""
     if labels.PRESERVED_COMPONENT not in labels.annotations(resource):
         return {}
     spec: dict[str, Any] = _in_v1alpha1(resource, context).get("spec") or {}
@@ -262,7 +262,7 @@ def _preserved_in_component(resource: Resource, context: GraphContext) -> dict[s
 
 
 def _in_v1alpha1(resource: Resource, context: GraphContext) -> Resource:
-    """A v1beta1 resource in v1alpha1: as it was written, or converted."""
+    """Returns a v1beta1 resource in v1alpha1: as it was written, or converted."""
     if context.ref.api_version == V1ALPHA1:
         return context.written
     from krm_fn.convert import versions  # noqa: PLC0415 - few resources have preserved fields

@@ -88,14 +88,14 @@ def is_worker(component: dict[str, Any]) -> bool:
 
 
 def templates(graph: Graph, worker_hash: str) -> tuple[ComponentTemplate, ...]:
-    """The templates of all components. `worker_hash` may be empty."""
+    """Returns the templates of all components. `worker_hash` may be empty."""
     components = graph.spec.get("components") or ()
     picked = any(types.get(component.get("type") or "").picks_workers for component in components)
     return tuple(_of_component(graph, component, worker_hash, picked=picked) for component in components)
 
 
 def with_worker_hash(graph: Graph, listed: Sequence[ComponentTemplate], worker_hash: str) -> tuple[ComponentTemplate, ...]:
-    """The templates of all components with another worker hash. `listed` are those with a hash that is not empty."""
+    """Returns the templates of all components with another worker hash. `listed` are those with a hash that is not empty."""
     if not any(is_worker(template.component) for template in listed):
         return tuple(listed)
     if not worker_hash or any(template.roles for template in listed):
@@ -104,7 +104,7 @@ def with_worker_hash(graph: Graph, listed: Sequence[ComponentTemplate], worker_h
 
 
 def _with_labels(template: ComponentTemplate, changed: Labels) -> ComponentTemplate:
-    """The template with other values of labels that its objects and its pods already have."""
+    """Returns the template with other values of labels that its objects and its pods already have."""
     if not changed:
         return template
     pod = template.component["podTemplate"]
@@ -207,17 +207,17 @@ def template(component: dict[str, Any], service: dict[str, Any], dynamo_namespac
 
 
 def _users(graph: Graph, service: dict[str, Any], written: dict[str, Any], part: str) -> Labels:
-    """The user's labels or annotations: those of the graph, below those of the service, below those of the pod template."""
+    """Returns the user's labels or annotations: those of the graph, below those of the service, below those of the pod template."""
     return {**(graph.spec.get(part) or {}), **(service.get(part) or {}), **(_metadata(written).get(part) or {})}
 
 
 def _metadata(component: dict[str, Any]) -> dict[str, Any]:
-    """The metadata of the pods of a component."""
+    """Returns the metadata of the pods of a component."""
     return (component.get("podTemplate") or {}).get("metadata") or {}
 
 
 def _kinds(kind: str, service: dict[str, Any], before: Labels) -> tuple[str, str]:
-    """The values of the labels for the type. A pod that an older operator labelled with the type of v1alpha1 keeps that label."""
+    """Returns the values of the labels for the type. A pod that an older operator labelled with the type of v1alpha1 keeps that label."""
     v1alpha1_type = types.get(kind).v1alpha1_type
     if not v1alpha1_type:
         return kind, service.get("subComponentType") or ""
@@ -240,7 +240,7 @@ def _marks(written: dict[str, Any], worker_hash: str, *, picked: bool) -> Labels
 
 
 def _default_annotations(graph: Graph, written: dict[str, Any]) -> Labels:
-    """The annotations that the graph writes below those of the component."""
+    """Returns the annotations that the graph writes below those of the component."""
     return types.get(written.get("type") or "").annotations if graph.separate else {}
 
 
@@ -281,7 +281,7 @@ def _with_env(component: dict[str, Any], common: Any, *, sidecar_mode: bool) -> 
 
 
 def _dynamo(spec: dict[str, Any], main: dict[str, Any], *, sidecar_mode: bool) -> dict[str, Any]:
-    """The container that runs Dynamo: the main one, or in sidecar mode the init container beside it."""
+    """Returns the container that runs Dynamo: the main one, or in sidecar mode the init container beside it."""
     inits = spec.get("initContainers") or () if sidecar_mode else ()
     return next((container for container in inits if container.get("name") == names.RUNTIME), main)
 
@@ -291,7 +291,7 @@ def _is_among(container: dict[str, Any], containers: Sequence[dict[str, Any]]) -
 
 
 def _with_policy(component: dict[str, Any], policy: dict[str, Any] | None, domains: Sequence[str], *, sidecar_mode: bool) -> dict[str, Any]:
-    """The component with the policy for key-value caches. Without a main container, one is added."""
+    """Returns the component with the policy for key-value caches. Without a main container, one is added."""
     if policy is None:
         return component
 
@@ -304,7 +304,7 @@ def _with_policy(component: dict[str, Any], policy: dict[str, Any] | None, domai
 
 
 def _with_settings(component: dict[str, Any], port: int) -> dict[str, Any]:
-    """The component with its settings in the variable `DYN_DEPLOYMENT_CONFIG`."""
+    """Returns the component with its settings in the variable `DYN_DEPLOYMENT_CONFIG`."""
     spec, containers, main = _main(component["podTemplate"])
     if deployment_config.variable(main) is None:
         return component
@@ -313,7 +313,7 @@ def _with_settings(component: dict[str, Any], port: int) -> dict[str, Any]:
 
 
 def _main(template: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any]]:
-    """The pod of a template, its containers, and the main one of them, which is added if it is missing."""
+    """Returns the pod of a template, its containers, and the main one of them, which is added if it is missing."""
     spec = template.get("spec") or {}
     containers = list(spec.get("containers") or ())
     main = next((container for container in containers if container.get("name") == MAIN), None)

@@ -69,7 +69,7 @@ def worker_revision(graph: Graph, workers: Sequence[ComponentTemplate], context:
 
 
 def _mode(graph: Graph, context: GraphContext) -> str:
-    """The setting `workerHash` of one graph: its annotation, otherwise the configuration."""
+    """Returns the setting `workerHash` of one graph: its annotation, otherwise the configuration."""
     text = graph.annotations.get(labels.WORKER_HASH_SETTING)
     if text in (None, *_MODES):
         return text or context.config.worker_hash
@@ -79,7 +79,7 @@ def _mode(graph: Graph, context: GraphContext) -> str:
 
 
 def _worker_hash(workers: Sequence[ComponentTemplate], framework: str, *, sidecar_mode: bool) -> str:
-    """The hash of workers. `framework` is the graph's engine; if it is empty, the command lines of the workers tell it."""
+    """Returns the hash of workers. `framework` is the graph's engine; if it is empty, the command lines of the workers tell it."""
     engine = framework or _detected(workers)
     return hashing.worker_hash({template.name: _worker(template, engine, sidecar_mode=sidecar_mode) for template in workers})
 
@@ -128,7 +128,7 @@ def _main(template: ComponentTemplate) -> dict[str, Any]:
 
 
 def _given(graph: Graph, context: GraphContext, key: str) -> str:
-    """The hash in an annotation of the graph; empty if it is absent or cannot be part of a name."""
+    """Returns the hash in an annotation of the graph; empty if it is absent or cannot be part of a name."""
     text = graph.annotations.get(key) or ""
     if not text or re.fullmatch(_SUFFIX, text):
         return text
