@@ -110,7 +110,7 @@ def _check_mounts(plan: ComponentPlan) -> Iterator[Result]:
 
 
 def cache_without_path(plan: ComponentPlan, path: Path) -> Result:
-    """The finding about a compilation cache without a folder, which the field at `path` sets."""
+    """Returns the finding about a compilation cache without a folder, which the field at `path` sets."""
     message = f"{path[-1]} is required, because the engine {plan.engine} has no default folder for its compilation cache"
     return results.error("DYN147", f"{message}; set it", plan.ref, path)
 
@@ -219,7 +219,7 @@ def _check_store(pods: Pods) -> Iterator[Result]:
 
 
 def _tag(image: str) -> str:
-    """The tag of an image reference, without a digest.
+    """Returns the tag of an image reference, without a digest.
 
     >>> _tag("registry.example:5000/dynamo:0.8.0@sha256:00"), _tag("registry.example:5000/dynamo")
     ('0.8.0', '')

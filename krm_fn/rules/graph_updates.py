@@ -55,12 +55,12 @@ class Change(NamedTuple):
 
 
 def change(old: Resource, new: Resource) -> Change:
-    """The change between two states of a resource. Any field may have any type."""
+    """Returns the change between two states of a resource. Any field may have any type."""
     return Change(_state(old), _state(new), path_mapping.of_resource(new))
 
 
 def entries(value: Any) -> list[Any]:
-    """The value if it is a list, otherwise an empty list."""
+    """Returns the value if it is a list, otherwise an empty list."""
     return value if isinstance(value, list) else []
 
 
@@ -89,7 +89,7 @@ def check_nodes(change: Change) -> Iterator[Result]:
 
 
 def _count(component: dict[str, Any]) -> int:
-    """The number of nodes. `multinode` without a number means 2, the schema's default."""
+    """Returns the number of nodes. `multinode` without a number means 2, the schema's default."""
     several = component.get("multinode")
     count = several.get("nodeCount", 2) if isinstance(several, dict) else 1
     return count if isinstance(count, int) else 1
@@ -143,7 +143,7 @@ def check_replicas(change: Change) -> Iterator[Result]:
 
 
 def spec_field(state: GraphState, *path: str) -> Any:
-    """A field of a graph; None if it is absent or above it is something else."""
+    """Returns a field of a graph; None if it is absent or above it is something else."""
     value: Any = state.spec
     for step in path:
         value = mapping(value).get(step)
@@ -164,7 +164,7 @@ def check_claims(change: Change) -> Iterator[Result]:
 
 
 def shown(value: Any) -> str:
-    """A value of a field in a message."""
+    """Returns a value of a field in a message."""
     return repr(value) if value else "unset"
 
 

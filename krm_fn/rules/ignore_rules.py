@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def codes(text: str) -> frozenset[str]:
-    """The codes in a list, separated by commas or spaces.
+    """Returns the codes in a list, separated by commas or spaces.
 
     >>> sorted(codes("DYN114, dyn153"))
     ['DYN114', 'DYN153']

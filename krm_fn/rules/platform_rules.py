@@ -37,7 +37,7 @@ def check(plan: GraphPlan) -> Iterator[Result]:
 
 
 def _used(plan: GraphPlan) -> Iterator[str]:
-    """The parts of the platform that the objects of a graph use."""
+    """Yields the parts of the platform that the objects of a graph use."""
     yield "kubernetes"
     parts = (workloads.get(component.placement.workload).platform for component in plan.components)
     yield from dict.fromkeys(part for part in parts if part)
