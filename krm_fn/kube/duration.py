@@ -19,7 +19,7 @@ _WHOLE = re.compile(rf"[+-]?(?:0|(?:{_PART.pattern})+)")
 
 
 def seconds(written: str) -> Decimal:
-    """A duration in seconds. Raises ValueError for a text that Go cannot parse."""
+    """Returns a duration in seconds. Raises ValueError for a text that Go cannot parse."""
     if not _WHOLE.fullmatch(written):
         raise ValueError(f"{written!r} is not a duration; write for example 15m or 1h30m")
     total = sum((Decimal(number) * _UNITS[unit] for number, unit in _PART.findall(written)), Decimal(0))

@@ -341,7 +341,7 @@ def pool(graph: str) -> str:
 
 
 def model_hash(model: str) -> str:
-    """The first eight hexadecimal digits of a model name's SHA-256, which are a valid label value.
+    """Returns the first eight hexadecimal digits of a model name's SHA-256, which are a valid label value.
 
     >>> model_hash("Qwen/Qwen3-0.6B")
     'fb68f5a6'

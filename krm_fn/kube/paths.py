@@ -26,7 +26,7 @@ class TemplatePath(NamedTuple):
 
 
 def _template(*path: str) -> TemplatePath:
-    """A template in the form of Kubernetes' PodTemplateSpec."""
+    """Returns a template in the form of Kubernetes' PodTemplateSpec."""
     return TemplatePath((*path, "metadata"), (*path, "spec"))
 
 

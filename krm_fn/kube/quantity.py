@@ -125,7 +125,7 @@ def _suffix(suffix: str, source: str) -> tuple[int, int, bool]:
 
 
 def _billionths(whole: str, fraction: str, base: int, exponent: int) -> int:
-    """The value, rounded up to a whole number of billionths. Binary quantities are capped at 64 bits (ParseQuantity)."""
+    """Returns the value, rounded up to a whole number of billionths. Binary quantities are capped at 64 bits (ParseQuantity)."""
     number: int = int(whole + fraction) * (2**exponent if base == 2 else 1)
     shift = 9 - len(fraction) + (exponent if base == 10 else 0)
     value: int = number * 10**shift if shift >= 0 else -(-number // 10**-shift)
@@ -154,7 +154,7 @@ def _text(value: int, *, binary: bool, scientific: bool) -> str:
 
 
 def _decimal(value: int, *, scientific: bool) -> str:
-    """The shortest whole number with an exponent that is a multiple of three, as text."""
+    """Returns the shortest whole number with an exponent that is a multiple of three, as text."""
     number, exponent = value, -9
     while number % 10 == 0:
         number, exponent = number // 10, exponent + 1

@@ -25,5 +25,5 @@ class Rejection(NamedTuple):
     message: str
 
     def below(self, *steps: str | int) -> Rejection:
-        """The same rejection with these steps before its path."""
+        """Returns the same rejection with these steps before its path."""
         return self._replace(path=(*steps, *self.path))

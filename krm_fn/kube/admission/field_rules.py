@@ -50,17 +50,17 @@ class _RuleOfFields(NamedTuple):
 
 
 def validate_pod(spec: PodSpec) -> list[Rejection]:
-    """The rejections of a pod's own fields. `validate_container` checks its containers."""
+    """Returns the rejections of a pod's own fields. `validate_container` checks its containers."""
     return _validate(spec, _POD)
 
 
 def validate_container(container: Container) -> list[Rejection]:
-    """The rejections of a container's fields."""
+    """Returns the rejections of a container's fields."""
     return _validate(container, _CONTAINER)
 
 
 def validate_handler(holder: Mapping[str, Any]) -> list[Rejection]:
-    """The rejections of the handler of a probe or of a hook."""
+    """Returns the rejections of the handler of a probe or of a hook."""
     return _validate(holder, _HANDLER)
 
 
@@ -141,13 +141,13 @@ def _walk_entries(entries: list[Any], field: _Field, path: Path, rejections: lis
 
 
 def _tree(*rules: _RuleOfFields) -> _Field:
-    """The fields that the rules name, as a tree. `[]` after a name marks a list for the reader of the code."""
+    """Returns the fields that the rules name, as a tree. `[]` after a name marks a list for the reader of the code."""
     listed = [(name.replace("[]", "").split("."), rule) for rule in rules for name in rule.fields]
     return _field(listed)
 
 
 def _field(listed: list[tuple[list[str], _RuleOfFields]]) -> _Field:
-    """The field with these rules, each with the path from the field to that of the rule."""
+    """Returns the field with these rules, each with the path from the field to that of the rule."""
     own = tuple((rule.code, rule.message, rule.allows) for path, rule in listed if not path)
     required: dict[str, tuple[_Rule, ...]] = {}
     inner: dict[str, list[tuple[list[str], _RuleOfFields]]] = {}
@@ -221,7 +221,7 @@ _CLAIMS = ("resourceClaims[].resourceClaimName", "resourceClaims[].resourceClaim
 
 
 def _of_items(*holders: str) -> tuple[_RuleOfFields, ...]:
-    """The rules about the items of ConfigMaps and Secrets at these paths."""
+    """Returns the rules about the items of ConfigMaps and Secrets at these paths."""
     return (
         _rule("DYN225", _NEEDED, bool, *(f"{holder}items[].{field}" for holder in holders for field in ("key", "path"))),
         _rule("DYN226", _BAD_MODE, _between(0, _LARGEST_MODE), *(f"{holder}items[].mode" for holder in holders)),

@@ -121,7 +121,7 @@ def _success_rule(rule: Fields, completions: int) -> Iterator[Rejection]:
 
 
 def _total(text: str, completions: int) -> int | None:
-    """The number of indexes in a list of indexes and ranges (validateIndexesFormat); None if the list is not valid."""
+    """Returns the number of indexes in a list of indexes and ranges (validateIndexesFormat); None if the list is not valid."""
     total, last = 0, None
     for interval in text.split(",") if text else ():
         limits = interval.split("-")

@@ -51,7 +51,7 @@ def validate(resource: Resource) -> Iterator[Rejection]:
 
 
 def _decoded(text: str) -> bytes | None:
-    """The bytes of a text in Base64, which may have line breaks; None for another text."""
+    """Returns the bytes of a text in Base64, which may have line breaks; None for another text."""
     try:
         return base64.b64decode(text.replace("\n", "").replace("\r", ""), validate=True)
     except (binascii.Error, ValueError):

@@ -47,7 +47,7 @@ def _is_indexed(spec: Fields) -> bool:
 
 
 def _completions(spec: Fields) -> Any:
-    """The number of completions after defaults (SetDefaults_Job); None for a work queue."""
+    """Returns the number of completions after defaults (SetDefaults_Job); None for a work queue."""
     return spec.get("completions", None if spec.get("parallelism") is not None else 1)
 
 

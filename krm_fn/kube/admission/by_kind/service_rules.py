@@ -56,7 +56,7 @@ def _spec(spec: Fields, kind: str) -> Iterator[Rejection]:
 
 
 def _addresses_of(spec: Fields) -> list[str]:
-    """The addresses of a Service. The server copies a single clusterIP to clusterIPs (normalizeClusterIPs)."""
+    """Returns the addresses of a Service. The server copies a single clusterIP to clusterIPs (normalizeClusterIPs)."""
     address = spec.get("clusterIP")
     return list(spec.get("clusterIPs") or ()) or ([address] if address else [])
 

@@ -51,7 +51,7 @@ def _spec(spec: Fields) -> Iterator[Rejection]:
 
 
 def _with_claims(template: Fields, names: list[str]) -> Fields:
-    """The template that the server checks: with a volume for each claim, after its own volumes so that their indexes stay."""
+    """Returns the template that the server checks: with a volume for each claim, after its own volumes so that their indexes stay."""
     pod = {field: value for field, value in (template.get("spec") or {}).items() if field not in _OF_PODS}
     if names:
         volumes = [volume for volume in pod.get("volumes") or () if volume.get("name") not in names]
