@@ -81,7 +81,7 @@ def _filled(kind: Any, spec: dict[str, Any]) -> Any:
 
 
 def _release(written: Any) -> Any:
-    """A release as a text that starts with `v`. YAML reads `0.9` as a number."""
+    """Returns a release as a text that starts with `v`. YAML reads `0.9` as a number."""
     text = str(written) if isinstance(written, float | int) and not isinstance(written, bool) else written
     return f"v{text}" if isinstance(text, str) and text[:1].isdigit() else text
 

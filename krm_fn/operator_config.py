@@ -94,7 +94,7 @@ def _remarks(written: dict[str, Any], address: Ref) -> Iterator[Result]:
 
 
 def _value(written: Any, path: _Path) -> Any:
-    """The value at a path; None if it is absent."""
+    """Returns the value at a path; None if it is absent."""
     for step in path:
         written = written.get(step) if isinstance(written, dict) else None
     return written

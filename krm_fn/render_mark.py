@@ -73,7 +73,7 @@ def changed_settings(text: str) -> dict[str, Any] | None:
 
 
 def _changed(value: Any) -> dict[str, Any]:
-    """The fields of settings that are not the defaults, by their keys in the functionConfig."""
+    """Returns the fields of settings that are not the defaults, by their keys in the functionConfig."""
     changed = {}
     for field, default in value._field_defaults.items():
         current = getattr(value, field)
@@ -91,6 +91,6 @@ def _plain(value: Any) -> Any:
 
 
 def _all(value: Any) -> dict[str, Any]:
-    """The fields of settings inside others: those without a default, and those that are not the defaults."""
+    """Returns the fields of settings inside others: those without a default, and those that are not the defaults."""
     required = {field: getattr(value, field) for field in value._fields if field not in value._field_defaults}
     return {**{settings.key(field): _plain(current) for field, current in required.items()}, **_changed(value)}

@@ -86,7 +86,7 @@ def is_promoted(service: dict[str, Any]) -> bool:
 
 
 def _size(memory: dict[str, Any]) -> Any:
-    """The size of the shared memory: `0` for none. An absent or zero size is left out."""
+    """Returns the size of the shared memory: `0` for none. An absent or zero size is left out."""
     if memory.get("disabled") is True:
         return "0"
     size = memory.get("size")
@@ -119,7 +119,7 @@ def _experimental(service: dict[str, Any]) -> dict[str, Any]:
 
 
 def _component_feature(feature: Any) -> dict[str, Any] | None:
-    """The settings of a feature that is on. Its presence switches it on in v1beta1, and its mode begins with a capital."""
+    """Returns the settings of a feature that is on. Its presence switches it on in v1beta1, and its mode begins with a capital."""
     if not isinstance(feature, dict) or feature.get("enabled") is not True:
         return None
     return {key: _mode(value, _MODES) if key == "mode" else value for key, value in feature.items() if key != "enabled"}

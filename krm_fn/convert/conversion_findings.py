@@ -25,7 +25,7 @@ _FIGURES = ("initialDelaySeconds", "periodSeconds", "timeoutSeconds", "failureTh
 
 
 def of_render(resource: Resource, version: str, *, is_pinned: bool) -> list[Result]:
-    """The findings about a resource that is rendered by a release that reads `version`.
+    """Returns the findings about a resource that is rendered by a release that reads `version`.
 
     A field that an older release cannot read is an error. `is_pinned` is true if the configuration names the release of a graph that no
     newer operator has run: its pods may come from an older release, and the findings name the fields that change them. If the images choose
@@ -57,7 +57,7 @@ def _unreadable_preserved(resource: Resource) -> Iterator[Result]:
 
 
 def of_conversion(resource: Resource, version: str, converted: Resource) -> list[Result]:
-    """The findings about a resource rewritten in `version`: fields that it only preserves, and pods that change in a newer release."""
+    """Reports the fields that a resource rewritten in `version` only preserves, and pods that change in a newer release."""
     address = results.ref(resource)
     findings = _of_rewrite(resource, version, converted)
     for path, instead in not_convertible.fields(resource, version):
@@ -73,7 +73,7 @@ def of_conversion(resource: Resource, version: str, converted: Resource) -> list
 def of_native_conversion(
     resource: Resource, version: str, converted: Resource, missing: list[not_convertible.NotConvertible]
 ) -> list[Result]:
-    """The findings about a resource that is rewritten in `version` without preserved fields. `missing` are fields without another form."""
+    """Reports the fields that a resource rewritten in `version` loses: `missing` are fields without another form."""
     problem = f"{identity.DYNAMO_GROUP}/{version} does not have this field, so the converted resource lacks it"
     message = f"{problem}; convert without --native to preserve it"
     address = results.ref(resource)
@@ -96,7 +96,7 @@ def _schema_errors(resource: Resource, converted: Resource) -> Iterator[Result]:
 
 
 def _source_path(converted: Resource, path: Path) -> Path:
-    """The path of the component that a path leads into, in the version from which the resource was converted."""
+    """Returns the path of the component that a path leads into, in the version from which the resource was converted."""
     match path:
         case ("spec", "components", int() as index, *_):
             return ("spec", "services", name_of(mapping(converted["spec"]["components"][index])))
@@ -106,7 +106,7 @@ def _source_path(converted: Resource, path: Path) -> Path:
 
 
 def of_release_change(resource: Resource) -> list[Result]:
-    """A warning for each field of a v1alpha1 graph or component that gives other pods under v1.5. Empty for other resources."""
+    """Returns a warning for each field of a v1alpha1 graph or component that gives other pods under v1.5. Empty for other resources."""
     address, spec = results.ref(resource), mapping(resource.get("spec"))
     if address.api_version != identity.V1ALPHA1 or address.kind not in (identity.GRAPH, identity.COMPONENT):
         return []

@@ -48,7 +48,7 @@ _OVERRIDES = ("name", "namespace", "labels", "annotations")
 
 
 def fields(resource: Resource, version: str) -> list[NotConvertible]:
-    """The fields of a resource that `version`, `v1alpha1` or `v1beta1`, does not have. Empty for a resource of that version.
+    """Returns the fields of a resource that `version`, `v1alpha1` or `v1beta1`, does not have. Empty for a resource of that version.
 
     The paths are those of the resource.
     """
@@ -103,12 +103,12 @@ def _of_component(component: dict[str, Any], before: dict[str, Any], path: Path)
 
 
 def undeclared(component: dict[str, Any]) -> list[str]:
-    """The names of claims that the main container mounts with details, such as `readOnly`, without a volume in the pod template."""
+    """Returns the names of claims that the main container mounts with details, such as `readOnly`, without a volume in the pod template."""
     return [name for name, _ in _details(component)]
 
 
 def _details(component: dict[str, Any]) -> Iterator[tuple[str, Path]]:
-    """The claims that only a service can mount, without details: nothing else makes a volume for them."""
+    """Yields the claims that only a service can mount, without details: nothing else makes a volume for them."""
     pod = mapping(mapping(component.get("podTemplate")).get("spec"))
     number, main = next(
         ((at, one) for at, one in enumerate(objects(pod.get("containers"))) if name_of(one) == pod_template_conversion.MAIN), (0, {})
@@ -144,7 +144,7 @@ def _has_other_form(resource: Resource, field: NotConvertible) -> bool:
 
 
 def _with_metadata(resource: Resource, converted: Resource) -> Resource:
-    """The graph or component with the labels and annotations of services in the pod templates. Those of the pod templates win."""
+    """Returns the graph or component with the labels and annotations of services in the pod templates. Those of the pod templates win."""
     spec = mapping(converted.get("spec"))
     services = mapping(mapping(resource.get("spec")).get("services"))
     if results.ref(resource).kind == identity.GRAPH and "components" in spec:
@@ -168,7 +168,7 @@ def _with_template_metadata(component: dict[str, Any], service: dict[str, Any]) 
 
 
 def _with_overrides(resource: Resource, converted: Resource) -> Resource:
-    """The request with the metadata of its graph under `overrides.dgd`."""
+    """Returns the request with the metadata of its graph under `overrides.dgd`."""
     overrides = mapping(mapping(resource.get("spec")).get("deploymentOverrides"))
     metadata = {field: overrides[field] for field in _OVERRIDES if overrides.get(field)}
     if results.ref(resource).kind != identity.REQUEST or not metadata:
@@ -179,7 +179,7 @@ def _with_overrides(resource: Resource, converted: Resource) -> Resource:
 
 
 def _with_declared_volumes(resource: Resource) -> Resource:
-    """The graph or component with a volume for each mount that has details: v1alpha1 has fields for a mount of a declared volume only."""
+    """Returns the graph or component with a volume for each mount with details: v1alpha1 has them for declared volumes only."""
     spec = mapping(resource.get("spec"))
     if results.ref(resource).kind == identity.GRAPH and "components" in spec:
         return {**resource, "spec": {**spec, "components": [_with_volumes(component) for component in objects(spec["components"])]}}

@@ -101,7 +101,7 @@ _TO_REQUEST: Mapping[Path, Path] = {
 
 
 def of_resource(resource: Resource, read: Resource | None = None) -> SourcePaths:
-    """The source paths of a graph or of a standalone component. `read` is the resource in the version that a release reads."""
+    """Returns the source paths of a graph or of a standalone component. `read` is the resource in the version that a release reads."""
     ref, spec = results.ref(resource), mapping(resource.get("spec"))
     converted = None if read is None or results.ref(read).api_version == ref.api_version else mapping(read.get("spec"))
     is_v1alpha1 = ref.api_version == identity.V1ALPHA1
@@ -122,18 +122,18 @@ def of_resource(resource: Resource, read: Resource | None = None) -> SourcePaths
 
 
 def _preserved(resource: Resource) -> Path:
-    """The path of the annotation with the fields that the version of a resource lacks; empty without one."""
+    """Returns the path of the annotation with the fields that the version of a resource lacks; empty without one."""
     key = labels.PRESERVED_COMPONENT if results.ref(resource).kind == identity.COMPONENT else labels.PRESERVED_GRAPH
     return (*_ANNOTATIONS, key) if key in labels.annotations(resource) else ()
 
 
 def of_role(paths: SourcePaths, index: int, component: dict[str, Any]) -> SourcePaths:
-    """The source paths of a component whose pod is that of a role. `index` is the position of the role, and `component` has its pod."""
+    """Returns the source paths of a component with the pod of a role. `index` is the position of the role, `component` has its pod."""
     return paths._replace(mapping=partial(_in_role, index), written=component)
 
 
 def of_request(resource: Resource) -> SourcePaths:
-    """The source paths below the spec of a request. Their steps are those of v1alpha1."""
+    """Returns the source paths below the spec of a request. Their steps are those of v1alpha1."""
     ref, written = results.ref(resource), mapping(resource.get("spec"))
     is_v1alpha1 = ref.api_version == identity.V1ALPHA1
     return SourcePaths(ref, ("spec",), _in_v1alpha1_request if is_v1alpha1 else _in_v1beta1_request, written=written)
@@ -145,7 +145,7 @@ def _of_component(ref: Ref, path: Path, written: Any, converted: dict[str, Any] 
 
 
 def _components(spec: dict[str, Any], *, is_v1alpha1: bool) -> Iterator[tuple[str, Path, Any]]:
-    """The name, the path and the fields of each component of a graph."""
+    """Yields the name, the path and the fields of each component of a graph."""
     if is_v1alpha1:
         for name, service in mapping(spec.get("services")).items():
             yield name, ("spec", "services", name), service
@@ -156,14 +156,14 @@ def _components(spec: dict[str, Any], *, is_v1alpha1: bool) -> Iterator[tuple[st
 
 
 def _inherited(resource: Resource) -> dict[str, Path]:
-    """The paths of the annotations that the components of a graph inherit from it."""
+    """Returns the paths of the annotations that the components of a graph inherit from it."""
     spec, annotations = mapping(resource.get("spec")), labels.annotations(resource)
     of_metadata: dict[str, Path] = {key: (*_ANNOTATIONS, key) for key in INHERITED if key in annotations}
     return {**{key: ("spec", "annotations", key) for key in mapping(spec.get("annotations"))}, **of_metadata}
 
 
 def _mapped(steps: Path, table: Mapping[Path, Path]) -> Path:
-    """The steps with their longest beginning that the table has replaced."""
+    """Returns the steps with their longest beginning that the table has replaced."""
     for length in range(len(steps), 0, -1):
         if steps[:length] in table:
             return (*table[steps[:length]], *steps[length:])
@@ -191,7 +191,7 @@ def _in_v1beta1_request(paths: SourcePaths, steps: Path) -> Path:
 
 
 def _profiler(spec: dict[str, Any]) -> Path:
-    """The path of the profiler's container in the pod of a v1beta1 request."""
+    """Returns the path of the profiler's container in the pod of a v1beta1 request."""
     job = mapping(mapping(spec.get("overrides")).get("profilingJob"))
     containers = mapping(mapping(job.get("template")).get("spec")).get("containers") or ()
     profiler = (index for index, container in enumerate(containers) if name_of(mapping(container)) == names.PROFILER)
@@ -249,7 +249,7 @@ def _of_resources(amounts: dict[str, Any], main: dict[str, Any], steps: Path) ->
 
 
 def _sidecars(service: dict[str, Any], *, is_converted: bool) -> list[Path]:
-    """The paths of the sidecars. A conversion leaves out a container `main` among them, and adds the frontend."""
+    """Returns the paths of the sidecars. A conversion leaves out a container `main` among them, and adds the frontend."""
     containers = (service.get("extraPodSpec") or {}).get("containers") or ()
     paths: list[Path] = [
         ("extraPodSpec", "containers", index)

@@ -45,7 +45,7 @@ Rule conversion.resource-names: A v1alpha1 service has fields for CPUs, memory a
 
 
 def main_of(template: Any) -> dict[str, Any] | None:
-    """The first container `main` of a pod template, or None."""
+    """Returns the first container `main` of a pod template, or None."""
     listed = objects(mapping(mapping(template).get("spec")).get("containers"))
     return next((container for container in listed if container.get("name") == MAIN), None)
 
@@ -137,7 +137,7 @@ def _frontend_sidecar(sidecar: dict[str, Any]) -> dict[str, Any]:
 
 
 def _envs(service: list[dict[str, Any]], main: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The variables of the service in their order. One of the main container replaces its namesake in place, others follow."""
+    """Returns the variables of the service in their order. One of the main container replaces its namesake in place, others follow."""
     listed = [*service]
     indexes = {name_of(variable): index for index, variable in enumerate(listed)}
     for variable in main:
@@ -151,7 +151,7 @@ def _envs(service: list[dict[str, Any]], main: list[dict[str, Any]]) -> list[dic
 
 
 def _probe(service: Any, main: Any) -> Any:
-    """The main container's probe merged over that of the service. Two handlers can end up in one probe."""
+    """Returns the main container's probe merged over that of the service. Two handlers can end up in one probe."""
     if not isinstance(service, dict) or not isinstance(main, dict):
         return service if main is None else main
     merged = merge.overlay(service, main)

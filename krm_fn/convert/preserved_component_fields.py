@@ -107,7 +107,7 @@ def _restored_service(component: Fields, preserved: Fields, name: str | None, pl
 
 
 def only_v1alpha1(service: Fields) -> list[str]:
-    """The fields of a service that no component has. The sub-types `prefill` and `decode` of workers are types of components."""
+    """Returns the fields of a service that no component has. The sub-types `prefill` and `decode` of workers are types of components."""
     is_type = component_conversion.is_promoted(service) or service.get("subComponentType") == service.get("componentType")
     return [field for field in component_conversion.ONLY_V1ALPHA1 if field in service and not (is_type and field == "subComponentType")]
 
@@ -128,7 +128,7 @@ def _get(fields: Any, path: Path) -> Any:
 
 
 def _with(service: Fields, source: Fields, group: _Group) -> Fields:
-    """A copy of the service that has the group's fields of `source`, and no others of the group."""
+    """Returns a copy of the service that has the group's fields of `source`, and no others of the group."""
     for path in group.paths:
         service = _put(service, path, _get(source, path)) if _has(source, path) else _drop(service, path)
     return service
@@ -145,7 +145,7 @@ def _put(fields: Fields, path: Path, value: Any) -> Fields:
 
 
 def _drop(fields: Fields, path: Path) -> Fields:
-    """A copy without a field, and without objects that it leaves empty; the fields themselves if there is nothing to drop."""
+    """Returns a copy without a field, and without objects that it leaves empty; the fields themselves if there is nothing to drop."""
     if path[0] not in fields:
         return fields
     inner = {} if len(path) == 1 else _drop(mapping(fields[path[0]]), path[1:])
@@ -201,7 +201,7 @@ def restored_component(service: Fields, preserved: Fields, name: str | None) -> 
 
 
 def only_v1beta1(component: Fields) -> Fields:
-    """The experimental features of a component that no service has."""
+    """Returns the experimental features of a component that no service has."""
     return {key: value for key, value in mapping(component.get("experimental")).items() if key not in _OF_BOTH}
 
 

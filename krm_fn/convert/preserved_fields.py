@@ -56,12 +56,12 @@ class _UnreadableError(Exception):
 
 
 def key(resource: Resource) -> str:
-    """The annotation with the preserved fields of the specification."""
+    """Returns the key of the annotation with the preserved fields of the specification."""
     return _SPECS[results.ref(resource).kind]
 
 
 def spec(resource: Resource) -> dict[str, Any]:
-    """The preserved fields of the specification in the other version; empty if there are none, or if they cannot be read.
+    """Returns the preserved fields of the specification in the other version; empty if there are none, or if they cannot be read.
 
     A text without `spec` has the format of older operators, which holds the fields themselves.
     """
@@ -69,7 +69,7 @@ def spec(resource: Resource) -> dict[str, Any]:
 
 
 def status(resource: Resource) -> dict[str, Any]:
-    """The preserved fields of the status in the other version; empty if there are none, or if they cannot be read."""
+    """Returns the preserved fields of the status in the other version; empty if there are none, or if they cannot be read."""
     try:
         return _parsed(resource, _STATUSES)
     except _UnreadableError:
@@ -107,7 +107,7 @@ def without(resource: Resource) -> Resource:
 
 
 def size(resource: Resource) -> int:
-    """The bytes of the preserved fields of a resource."""
+    """Returns the size of the preserved fields of a resource, in bytes."""
     return sum(len(f"{labels.annotations(resource).get(key, '')}".encode()) for key in labels.PRESERVED)
 
 
@@ -129,7 +129,7 @@ def _annotated(resource: Resource, key: str, content: dict[str, Any]) -> Resourc
 
 
 def _checked(resource: Resource) -> tuple[dict[str, Any], list[Result]]:
-    """The fields that the other version can have, and a finding for each other one."""
+    """Returns the fields that the other version can have, and a finding for each other one."""
     try:
         preserved = _parsed(resource, _SPECS)
     except _UnreadableError as problem:
@@ -154,7 +154,7 @@ def _ignored(resource: Resource, keys: dict[str, str], problem: str) -> Result:
 
 
 def _parsed(resource: Resource, keys: dict[str, str]) -> dict[str, Any]:
-    """The fields in an annotation, empty without one. Raises _UnreadableError."""
+    """Returns the fields in an annotation, empty without one. Raises _UnreadableError."""
     key = keys.get(results.ref(resource).kind, "")
     text = mapping(mapping(resource.get("metadata")).get("annotations")).get(key)
     if not isinstance(text, str) or not text:
@@ -203,7 +203,7 @@ def with_status_converted(
 
 
 def difference(original: dict[str, Any], plain: dict[str, Any]) -> dict[str, Any]:
-    """The fields of `original` that differ in `plain`.
+    """Returns the fields of `original` that differ in `plain`.
 
     >>> difference({"a": 1, "b": {"c": 2, "d": 3}, "l": [{"name": "x", "e": 4}]}, {"b": {"d": 3}, "l": [{"name": "x"}], "f": 5})
     {'a': 1, 'b': {'c': 2}, 'l': [{'name': 'x', 'e': 4}], 'f': None}
@@ -224,7 +224,7 @@ def _part(value: Any, plain: Any) -> Any:
 
 
 def ineffective(original: dict[str, Any], change: Callable[[dict[str, Any]], Any], plain: dict[str, Any]) -> list[Path]:
-    """The paths of the fields of `original` that differ in `plain`, and that make no difference to what `change` gives."""
+    """Returns the paths of the fields of `original` that differ in `plain`, and that make no difference to what `change` gives."""
     result = change(original)
     paths: list[Path] = []
     edits = [(path, value) for path, value in _edits(plain, difference(original, plain), ()) if value is not _ABSENT]
@@ -242,7 +242,7 @@ def _is_blank(value: Any) -> bool:
 
 
 def _without(holder: Any, path: Path) -> Any:
-    """A copy without the field at a path."""
+    """Returns a copy without the field at a path."""
     step = path[0]
     if isinstance(holder, list):
         return [_without(entry, path[1:]) if index == step else entry for index, entry in enumerate(holder)]
@@ -289,7 +289,7 @@ def _have_same_names(one: Any, other: Any) -> bool:
 
 
 def _edited(value: Any, edits: list[tuple[Path, Any]]) -> Any:
-    """A copy of the value with the edits, each of which names a field that exists or an object to put it into."""
+    """Returns a copy of the value with the edits, each of which names a field that exists or an object to put it into."""
     for path, new in edits:
         value = _set(value, path, new)
     return value

@@ -35,7 +35,7 @@ def to_v1alpha1(request: Resource) -> Resource:
 
 
 def not_convertible(spec: dict[str, Any], version: str) -> list[tuple[str | int, ...]]:
-    """The paths of the fields that `version` does not have, in the specification of a request of the other version."""
+    """Returns the paths of the fields that `version` does not have, in the specification of a request of the other version."""
     change, back = (_spec_to_v1beta1, _spec_to_v1alpha1) if version == "v1beta1" else (_spec_to_v1alpha1, _spec_to_v1beta1)
     return preserved_fields.ineffective(spec, change, back(change(spec)))
 
@@ -102,12 +102,12 @@ def _job(profiling: dict[str, Any]) -> dict[str, Any]:
 
 
 def _present(fields: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """The fields of these names that have a value."""
+    """Returns the fields of these names that have a value."""
     return {name: fields[name] for name in names if fields.get(name) is not None}
 
 
 def _target(name: str, value: Any) -> Any:
-    """The value of a target in v1beta1, None if v1beta1 has no such values: `config` is free-form."""
+    """Returns the value of a target in v1beta1, None if v1beta1 has no such values: `config` is free-form."""
     if name == "optimizationType":
         return value if isinstance(value, str) else None
     if isinstance(value, bool) or not isinstance(value, (int, float)):

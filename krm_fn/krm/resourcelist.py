@@ -133,7 +133,7 @@ def _earlier(message: Any, new: list[Any]) -> Iterator[Any]:
 
 
 def _fingerprint(result: Any) -> str:
-    """A hashable form, so that many results can be compared in linear time."""
+    """Returns a hashable form, so that many results can be compared in linear time."""
     return json.dumps(result, sort_keys=True)
 
 

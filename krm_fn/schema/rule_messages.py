@@ -51,12 +51,12 @@ MESSAGES = {
 
 
 def of(code: str, **slots: str) -> str:
-    """The message of a rule: the problem, a semicolon, the fix. Raises KeyError for an unknown code or a slot without a word."""
+    """Returns the message of a rule: the problem, a semicolon, the fix. Raises KeyError for an unknown code or a slot without a word."""
     return MESSAGES[code].format_map(slots)
 
 
 def error(code: str, ref: Ref, path: Path, **slots: str) -> Result:
-    """The finding for a field that violates a rule."""
+    """Returns the finding for a field that violates a rule."""
     return results.error(code, of(code, **slots), ref, path)
 
 

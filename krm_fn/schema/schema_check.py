@@ -277,7 +277,7 @@ def _of_number(value: float, schema: Schema, path: Path) -> Iterator[Violation]:
 
 
 def _not_allowed(value: str, enum: list[str], path: Path) -> Violation:
-    """The violation of a value that is not in the enum of its schema. An empty enum value is not proposed."""
+    """Returns the violation of a value that is not in the enum of its schema. An empty enum value is not proposed."""
     from krm_fn.schema import unknown_fields  # noqa: PLC0415 - only a finding needs it
 
     allowed = [word for word in enum if word]

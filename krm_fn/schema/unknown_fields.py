@@ -126,7 +126,7 @@ def fix(definition: str, key: str, parent: dict[str, object]) -> str:
 
 @cache
 def _fix(definition: str, key: str) -> str:
-    """The fix that depends on the definition alone."""
+    """Returns the fix that depends on the definition alone."""
     component = _SAME_FIELDS.get(definition, definition)
     if (component, key) in _FIXES:
         return _FIXES[component, key]
