@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import posixpath
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from krm_fn import function_config
 from krm_fn.files import reading, selection
 from krm_fn.files.reading import Source
+from krm_fn.kube import identity
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.manifests import ownership
 from krm_fn.repositories import flux_folders, kustomizations, pipelines
 from krm_fn.repositories.kustomizations import Closure
 from krm_fn.repositories.pipelines import Delivery
@@ -158,7 +161,8 @@ def _plain(
 ) -> list[Root]:
     """Returns the roots of plain files.
 
-    They are the folders that pipelines name, and folders with a configuration, from the innermost one; all other files are one root.
+    They are the folders that pipelines name, and folders with a configuration, from the innermost one. All other files are one root, or
+    one for each folder if several folders have the same object.
     """
     left_out = {*unlisted}
     remaining = [name for name in names if name not in left_out]
@@ -171,8 +175,32 @@ def _plain(
         if files:
             roots += [_applied(folder, "folder", applied)._replace(files=files) for applied in by]
             roots += [Root(folder, "folder", "a folder with a configuration", files=files)] * (not by)
-    rest = [Root(tree.at, "folder", "plain files", files=tuple(remaining))] if remaining else []
+    rest = [Root(folder, "folder", "plain files", files=files) for folder, files in _without_copies(tree, tree.at, remaining)]
     return [*sorted(roots, key=lambda root: root.folder), *rest]
+
+
+def _without_copies(tree: Tree, folder: str, names: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yields folders with their files. A folder whose folders have the same object is divided, because a cluster has each object once.
+
+    This divides a branch of rendered manifests: each cluster has a folder there, and no pipeline is in the repository. A committed render
+    is no copy of its source.
+    """
+    objects: dict[str, set[ObjectKey]] = {}
+    renders: set[str] = set()
+    for name in names:
+        sources = [source for source in tree.read(name).sources if source.address.kind and source.address.name]
+        objects.setdefault(posixpath.dirname(name), set()).update(identity.key(source.value) for source in sources)
+        renders |= {posixpath.dirname(name)} if any(ownership.is_generated(source.value) for source in sources) else set()
+    uses = Counter((key, inner in renders) for inner, keys in objects.items() for key in keys)
+    if max(uses.values(), default=0) < 2:
+        yield from [(folder, tuple(names))] if names else []
+        return
+    parts: dict[str, list[str]] = {}
+    for name in names:
+        inner = name if folder == "." else name.removeprefix(f"{folder}/")
+        parts.setdefault(posixpath.normpath(posixpath.join(folder, inner.partition("/")[0])) if "/" in inner else folder, []).append(name)
+    for part, inside in parts.items():
+        yield from [(folder, tuple(inside))] if part == folder else _without_copies(tree, part, inside)
 
 
 def _is_config(source: Source) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 import krm_fn
@@ -187,3 +189,41 @@ def test_a_mistake_that_stops_a_build_has_its_line(file, old, new, finding, rend
     assert done.code == 1
     assert finding in done.out
     assert "DYN593" not in done.out
+
+
+@pytest.fixture
+def branch(clone: Clones) -> Clones:
+    """A branch that holds only renders: two clusters with the same objects, and no pipeline."""
+    clone.put(PLAIN)
+    for cluster in ("eu", "us"):
+        clone.save(f"clusters/{cluster}/chat/manifests.yaml", "krm-fn", "render", "graph.yaml")
+    (clone.folder / "graph.yaml").unlink()
+    return clone.commit()
+
+
+def test_each_cluster_of_a_branch_of_renders_is_compared_with_itself(branch):
+    """The objects of the other cluster, which have the same names, hide no deletion."""
+    manifests = branch.folder / "clusters" / "us" / "chat" / "manifests.yaml"
+    manifests.write_text(manifests.read_text().replace("namespace: prod", "namespace: other"))
+    done = console.run("diff", "--old", "HEAD")
+    assert "2 services are deleted" in done.out
+    assert "2 services are created" in done.out
+    assert "clusters/us/chat/manifests.yaml:" in done.out
+
+
+def test_a_cluster_is_added_to_a_branch_of_renders(branch):
+    """The branch had one root before, and its objects are compared with those of the same cluster."""
+    shutil.move(branch.folder / "clusters" / "us", branch.folder.parent / "us")
+    branch.commit()
+    shutil.move(branch.folder.parent / "us", branch.folder / "clusters" / "us")
+    done = console.run("diff", "--old", "HEAD")
+    assert "2 services are created: Frontend, Worker." in done.out
+    assert "deleted" not in done.out
+
+
+def test_a_render_in_another_folder_than_its_source_is_no_second_cluster(clone):
+    clone.put(PLAIN, "source").save("rendered/objects.yaml", "krm-fn", "render", "source/graph.yaml").commit()
+    clone.edit("source/graph.yaml", "engine:1.4.0", "engine:1.4.1")
+    clone.save("rendered/objects.yaml", "krm-fn", "render", "source/graph.yaml")
+    done = console.run("diff", "--old", "HEAD")
+    assert "1 of 2 services restarts: Worker." in done.out

@@ -68,6 +68,14 @@ def test_a_package_with_validators_is_rendered_again(pipeline, package):
     assert console.run("render", "--check").code == 0
 
 
+def test_a_graph_that_is_kept_out_of_the_cluster_is_deleted_there(package):
+    """kpt does not apply a resource with the annotation of local configuration, and prunes the object of before."""
+    clone = package(f"  mutators:\n{OURS}")
+    clone.put({"app/render.yaml": LOCAL + "spec: {source: local}\n"})
+    done = console.run("diff", "--old", "HEAD")
+    assert "1 object is deleted: DynamoGraphDeployment chat." in done.out
+
+
 CHANGED = [
     ("a mutator before krm-fn", f"  mutators:\n  - exec: '{{label}}'\n{OURS}"),
     ("a mutator after krm-fn", f"  mutators:\n{OURS}  - exec: '{{label}}'\n"),

@@ -81,7 +81,8 @@ def render(
     expansion = expand.expand(remaining, config, planned.append, known)
     applied = [resource for resource in (*expansion.resources, *finished) if not labels.is_local(resource)]
     objects = tuple(labels.without_tool_annotations(resource) for resource in applied if not is_expanded(resource))
-    sources = (*filter(is_expanded, applied), *(resource for key, resource in keyed if key in built))
+    own = (resource for key, resource in keyed if key in built and not labels.is_local(resource))
+    sources = (*filter(is_expanded, applied), *own)
     failed = frozenset(_failed(remaining, expansion.results, default_namespace(config)))
     findings = (*expansion.results, *argument_findings.check(planned))
     state = RenderedState(objects, tuple(inputs), config, settings, built, failed, findings=findings, sources=sources)
