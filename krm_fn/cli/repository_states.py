@@ -68,7 +68,7 @@ def is_repository(path: str, old: str | None = None, exclude: tuple[str, ...] = 
         return True
     tree = Tree(Path(path))
     names = tree.names(exclude)
-    if any(posixpath.basename(name) in _SPECIAL for name in names):
+    if any(map(_is_special, names)):
         return True
     return any(_is_marked(tree.path(name)) for name in names) or (old is not None and _was_repository(path, old))
 
@@ -79,6 +79,10 @@ def folders(given: Inputs, old: str | None = None) -> list[str]:
         return []
     named = bool(given.project.roots)
     return [path for path in given.paths if is_repository(path, old, given.exclude, named_roots=named)]
+
+
+def _is_special(name: str) -> bool:
+    return posixpath.basename(name) in _SPECIAL
 
 
 def _is_marked(path: Path) -> bool:
@@ -95,7 +99,14 @@ def _was_repository(path: str, old: str) -> bool:
     try:
         with repository.opened(folder) as source:
             at = folder.relative_to(source.top).as_posix()
-            return any(posixpath.basename(entry.name) in _SPECIAL for entry in source.entries(source.commit(old), at))
+            commit = source.commit(old)
+            entries = [
+                entry
+                for entry in source.entries(commit, at)
+                if _is_special(entry.name) or selection.is_read(posixpath.basename(entry.name))
+            ]
+            contents = (data for _, data in source.contents(commit, entries))
+            return any(_is_special(entry.name) for entry in entries) or any(bool(data and _MARKS.search(data)) for data in contents)
     except RepositoryError:
         return False  # the command reports it
 
@@ -152,6 +163,8 @@ def _read(path: str, setup: _Setup, unchanged: Unchanged) -> RepositoryStates:
         at = folder.relative_to(copies.top).as_posix()
         _write(setup.changes, copies)
         new_roots = setup.find(folder, lambda name: os.path.normpath(Path(path) / posixpath.relpath(name, at)), parsed)
+        if old_roots is not None:
+            old_roots, new_roots = states.relevant_in_either(old_roots, new_roots), states.relevant_in_either(new_roots, old_roots)
         same = root_inputs.same(old_roots.inputs, new_roots.inputs) if old_roots and unchanged != "build" else frozenset[str]()
         new = states.read(new_roots, programs, same if unchanged == "skip" else ())
     new = new._replace(results=[*new.results, *_special_files(path, given.exclude)])

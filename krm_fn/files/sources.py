@@ -110,21 +110,22 @@ def load_listed(  # noqa: PLR0913 - one for each option
 ) -> Sources:
     """Returns the resources of listed files, as `load` does. `paths` are the paths that a finding names if no file has a resource.
 
-    `read` returns a file; by default, files are read from disk.
+    `read` returns a file, also one with a configuration; by default, files are read from disk.
     """
+    read = read or _read
     content = _Content([], [], [], {}, listing.skipped)
     stdin = ""
     for listed in listing.files:
-        file = (read or _read)(listed)
+        file = read(listed)
         content.scopes[reading.name(listed.path)] = listed.scope if tolerant else ""
         _add(file, listed, content, tolerant=tolerant and listed.in_folder and not file.names_dynamo)
         stdin = file.text if listed.path == reading.STDIN else stdin
     resources = _valid(content)
     if paths and not resources and not results.failed(content.results):
         content.results.append(_nothing(paths, content.skipped))
-    configs = content.configs if config_file is None else _named_config(config_file, content.results)
+    configs = content.configs if config_file is None else _named_config(config_file, content.results, read)
     if default and config_file is None and not configs and not any(map(_configures_itself, resources)):
-        configs = _named_config(default, content.results)
+        configs = _named_config(default, content.results, read)
     return _loaded(content, resources, configs, namespace)._replace(stdin=stdin)
 
 
@@ -189,7 +190,7 @@ def _loaded(content: _Content, resources: list[Source], configs: Sequence[Source
 def configuration(path: str) -> tuple[Config, list[Result]]:
     """Returns the configuration in a file, and the findings about it."""
     file_findings: list[Result] = []
-    config, findings = _settings(_distinct(_named_config(path, file_findings)))
+    config, findings = _settings(_distinct(_named_config(path, file_findings, _read)))
     return config, [*file_findings, *findings]
 
 
@@ -226,8 +227,8 @@ def _nothing(paths: Iterable[str], skipped: Counter[str]) -> Result:
     return results.error("DYN001", f"no resource in {names}{summary}; name a file or folder with resources")
 
 
-def _named_config(path: str, findings: list[Result]) -> list[Source]:
-    file = reading.read(path)
+def _named_config(path: str, findings: list[Result], read: Callable[[ListedFile], File]) -> list[Source]:
+    file = read(ListedFile(path, ""))
     findings.extend(file.results)
     if not file.sources and not file.results:
         findings.append(results.error("DYN001", "the file holds no configuration; write a DynamoRender into it", file=path))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import posixpath
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 
@@ -15,7 +14,7 @@ from krm_fn.repositories import change_origins, document_hunks, roots, states
 from krm_fn.repositories.change_origins import Attribution, KnownGroups, Origins, Part, SourceTexts
 from krm_fn.repositories.document_hunks import LoadedFiles
 from krm_fn.repositories.private_programs import Programs
-from krm_fn.repositories.roots import Root
+from krm_fn.repositories.roots import Root, Roots
 from krm_fn.repositories.states import RootListing, RootState
 from krm_fn.repositories.tree import Tree
 from krm_fn.review.diff import rendered_state
@@ -36,6 +35,10 @@ class ComparedRoot(NamedTuple):
     files: LoadedFiles
 
 
+RootForms = tuple[Root, Root]
+"""A root in the new and in the old state."""
+
+
 class Rebuilds:
     """Both states of a repository, in copies that exist as long as `copies` is open."""
 
@@ -44,14 +47,14 @@ class Rebuilds:
         self._programs, self._copies = programs, copies
         self._left = _ALL_BUILDS
         self._known: KnownGroups = {}
+        self._delivered = {state: _delivered(listing.roots) for state, listing in self._listings.items()}
 
     def find_origins(self, old: ComparedRoot, new: ComparedRoot, changes: Sequence[ObjectChange]) -> Origins:
         """Returns the origins of the changes of a root."""
         differing = change_origins.differing(changes)
         if not differing:
             return {}
-        built = [root.state for root in (old, new) if root.state and _is_built(root.state)]
-        if not built:
+        if self._is_in_documents([root.state for root in (old, new) if root.state]):
             return document_hunks.find(old.files, new.files, changes)
         names, texts = self._texts(old.state, new.state)
         if old.state is None or new.state is None:
@@ -59,16 +62,23 @@ class Rebuilds:
         parts = texts.parts
         limit = min(self._left, _BUILDS if len({(part.lines.pair, part.hunk) for part in parts}) > 1 else _BUILDS_OF_ONE_HUNK)
         root, rendered = new.state.root, new.files.rendered
+        forms = root, old.state.root
 
         def render(reverted: Sequence[Part]) -> Objects | None:
             self._left -= 1
-            return self._objects(root, names, texts.reverted(names, reverted), rendered)
+            return self._objects(forms, names, texts.reverted(names, reverted), rendered)
 
         is_complete = old.state.root[:2] == root[:2] and all(
             posixpath.relpath(root.folder, listing.tree.at) in listing.inputs for listing in self._listings.values()
         )
         search = Attribution(texts, parts, render, limit, is_complete, is_costly=True)
         return search.find(differing, self._known, self._likeness(root, names, texts))
+
+    def _is_in_documents(self, states: Sequence[RootState]) -> bool:
+        """True if the documents of a root decide all: no program builds it, and pipelines deliver its files as in the other state."""
+        names = {name for state in states for name in state.root.files if all(name in files for files in self._delivered.values())}
+        is_delivered_alike = all(self._delivered[_OLD][name] == self._delivered[_NEW][name] for name in names)
+        return is_delivered_alike and not any(map(_is_built, states)) and len({state.root.namespace for state in states}) == 1
 
     def _texts(self, old: RootState | None, new: RootState | None) -> tuple[list[str], SourceTexts]:
         """Returns the names of the files of a root that differ, and both states of their texts.
@@ -95,32 +105,46 @@ class Rebuilds:
         """Returns the differing texts by their paths from the root: roots with the same ones have the same parts."""
         return tuple((posixpath.relpath(name, root.folder), *texts.lines_of(number)) for number, name in enumerate(names))
 
-    def _objects(self, root: Root, names: Sequence[str], texts: Mapping[str, str | None], new: RenderedState) -> Objects | None:
+    def _objects(self, forms: RootForms, names: Sequence[str], texts: Mapping[str, str | None], new: RenderedState) -> Objects | None:
         """Returns the objects of a root with other texts of some files; None if it cannot be built or rendered with them."""
-        listing = self._listings[_NEW]
+        listing, root = self._listings[_NEW], forms[0]
         with self._copies.again(_NEW):
             below = listing.tree.below(root.folder) if root.kind == "kpt" else ()  # the first render of a package changed its files
             files = {name: listing.tree.read(name).text for name in (*names, *below) if listing.tree.is_file(name)}
         written = {name: texts.get(name, files.get(name)) for name in (*names, *below)}
         with self._copies.with_texts(written):
-            return self._built(listing, root, texts, new)
+            return self._built(listing, forms, texts, new)
 
-    def _built(self, listing: RootListing, root: Root, texts: Mapping[str, str | None], new: RenderedState) -> Objects | None:
+    def _built(self, listing: RootListing, forms: RootForms, texts: Mapping[str, str | None], new: RenderedState) -> Objects | None:
         tree = listing.tree.again()
         again = listing._replace(tree=tree, options=listing.options._replace(progress=lambda _: None))
+        root: Root | None = forms[0]
         if any(_is_pipeline(listing.tree, name) for name in texts):
-            found = roots.find(tree, listing.options.exclude, listing.options.roots)
-            again = again._replace(roots=found)
-            same = [other for other in found.roots if (other.folder, other.kind) == (root.folder, root.kind)]
-            if len(same) != 1:
-                return None
-            root = same[0]
-        state = states.rebuilt(again, root, self._programs)
+            again = again._replace(roots=roots.find(tree, listing.options.exclude, listing.options.roots))
+            root = _same(again.roots.roots, forms)
+        state = states.rebuilt(again, root, self._programs) if root else None
         if state is None or not state.is_known:
             return None
         files = state.sources
         rendered = rendered_state.render(files.values, files.config, files.settings_value, files.results)
         return rendered_state.comparable_objects(rendered, new)
+
+
+def _same(candidates: Sequence[Root], forms: RootForms) -> Root | None:
+    """Returns the root with the folder of the new form of a root, else that of the old form; None if none or several could be it."""
+    for form in forms:
+        same = [root for root in candidates if (root.folder, root.kind) == (form.folder, form.kind)]
+        if len(same) > 1:  # several pipelines deliver the folder
+            deliveries = [(entry.namespace, entry.settings) for entry in forms]
+            same = [root for root in same if (root.namespace, root.settings) in deliveries]
+        if same:
+            return same[0] if len(same) == 1 else None
+    return None
+
+
+def _delivered(listing: Roots) -> dict[str, str]:
+    """Returns the folders that pipelines deliver, by the plain files in them; empty for a file that no pipeline delivers."""
+    return {name: root.folder if root.is_delivered else "" for root in listing.roots for name in root.files}
 
 
 def _moved(old: str, new: str, old_texts: Collection[str], new_texts: Collection[str]) -> dict[str, str]:
@@ -143,11 +167,10 @@ def _names(listing: RootListing, root: Root) -> Iterator[str]:
         yield from sorted(closure.files)
     else:
         yield from root.files or (name for name in tree.below(root.folder) if not _is_output(tree, name))
-    if root.is_delivered:
+    if root.is_delivered or root.kind == "folder":
         yield from (name for name in tree.names() if _is_pipeline(tree, name))
-    for file in (listing.options.config, listing.options.default_config):
-        if file and os.path.realpath(file).startswith(f"{tree.top}{os.sep}"):
-            yield os.path.relpath(os.path.realpath(file), tree.top)
+    files = (listing.options.config, listing.options.default_config)
+    yield from filter(None, (tree.name_of(file) for file in files if file))
 
 
 def _is_output(tree: Tree, name: str) -> bool:

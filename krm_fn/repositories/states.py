@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from krm_fn import dynamo_resources, expand, function_config, results
 from krm_fn.config import Config
-from krm_fn.files import reading, selection, sources
+from krm_fn.files import selection, sources
 from krm_fn.files.reading import File, Source
 from krm_fn.files.selection import FileListing, ListedFile
 from krm_fn.files.sources import Sources
@@ -109,6 +109,15 @@ def find(tree: Tree, options: RootOptions) -> RootListing:
     return RootListing(tree, options, listing, relevant, outputs, inputs)
 
 
+def relevant_in_either(listing: RootListing, other: RootListing) -> RootListing:
+    """Returns a listing in which the roots with a Dynamo resource in the other state are relevant too: their other objects stay."""
+    folders = {posixpath.relpath(root.folder, other.tree.at) for root in other.relevant}
+    relevant = [
+        root for root in listing.roots.roots if root in listing.relevant or posixpath.relpath(root.folder, listing.tree.at) in folders
+    ]
+    return listing._replace(relevant=relevant)
+
+
 def read(repository: RootListing, programs: Programs, unchanged: Collection[str] = ()) -> RepositoryState:
     """Reads all roots that have a Dynamo resource, each once. The roots in the folders `unchanged` are not built.
 
@@ -139,7 +148,7 @@ def read(repository: RootListing, programs: Programs, unchanged: Collection[str]
 
 def read_file(tree: Tree, name: str, options: RootOptions) -> RepositoryState:
     """Reads one file of a tree, without a build."""
-    config = reading.read(options.config).sources if options.config else []
+    config = tree.read_path(options.config).sources if options.config else []
     loaded = sources.from_files([tree.read(name)], config, namespace=options.namespace)
     shown = tree.shown(name)
     return RepositoryState([RootState(Root(name, "folder", "a file", files=(name,)), shown, name, "read as a file", loaded)], [])
@@ -259,9 +268,9 @@ class _Reader(NamedTuple):
     def _built(self, build: RootBuild, root: Root, configs: Sequence[Source] = ()) -> Sources:
         by_file = groupby(sorted(build.sources, key=lambda source: source.file), key=lambda source: source.file)
         files = [File("", list(group), []) for _, group in by_file]
-        named = configs or (reading.read(self.options.config).sources if self.options.config else [])
+        named = configs or (self.tree.read_path(self.options.config).sources if self.options.config else [])
         is_rendered = any(committed.is_output(source.value) for source in build.sources)
-        default = reading.read(self.options.default_config).sources if self.options.default_config and not is_rendered else []
+        default = self.tree.read_path(self.options.default_config).sources if self.options.default_config and not is_rendered else []
         loaded = sources.from_files(files, named, next(iter(default), None), namespace=self.options.namespace or root.namespace)
         return loaded._replace(results=[*build.results, *loaded.results])
 
@@ -271,6 +280,8 @@ class _Reader(NamedTuple):
         by_shown = {tree.shown(name): name for name in names}
 
         def read(listed: ListedFile) -> File:
+            if listed.path not in by_shown:
+                return tree.read_path(listed.path)  # a configuration of the options
             file = tree.read(by_shown[listed.path])
             remaining = [source for source in file.sources if id(source) not in without]
             leads_out = not tree.contains(by_shown[listed.path])

@@ -51,6 +51,16 @@ class Tree:
         """Returns the path of a file on disk."""
         return self.top / name
 
+    def name_of(self, path: str) -> str:
+        """Returns the name of a file on disk, with links followed; empty for a file outside of the tree."""
+        real = os.path.realpath(path)
+        return os.path.relpath(real, self.top) if real.startswith(f"{self.top}{os.sep}") else ""
+
+    def read_path(self, path: str) -> File:
+        """Reads a file on disk, which is in the tree or elsewhere."""
+        name = self.name_of(path)
+        return self.read(name) if name else reading.read(path)
+
     def contains(self, name: str) -> bool:
         """True if a path, with its links followed, is inside of the tree. A loop of links and a zero byte lead nowhere.
 

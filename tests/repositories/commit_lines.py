@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tests.cli import console
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,3 +56,12 @@ def _origins(value: Any) -> Iterator[Any]:
 def differs(document: Any) -> bool:
     """True if an object changes."""
     return any(root["objects"] for root in document.get("roots", [document]))
+
+
+def problems(clone: Clone, *options: str) -> list[str]:
+    """What is wrong with the lines that a comparison of the last commit names."""
+    done = console.run("diff", "--old", "HEAD~1", "--format", "json", *options)
+    document = json.loads(done.out)
+    assert differs(document), done.err
+    lines, in_commit = named(document), changed(clone)
+    return [*([] if lines else ["no line"]), *(f"{line.state} {line.file}:{line.number}" for line in sorted(lines - in_commit))]

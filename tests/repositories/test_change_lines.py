@@ -219,22 +219,13 @@ def apply(clone, edit: Edit) -> None:
     clone.commit()
 
 
-def problems(clone) -> list[str]:
-    """What is wrong with the lines that a comparison of the last commit names."""
-    done = console.run("diff", "--old", "HEAD~1", "--format", "json")
-    document = json.loads(done.out)
-    assert commit_lines.differs(document), done.err
-    named, changed = commit_lines.named(document), commit_lines.changed(clone)
-    return [*([] if named else ["no line"]), *(f"{line.state} {line.file}:{line.number}" for line in sorted(named - changed))]
-
-
 def test_a_monorepo_with_overlays_components_patches_generators_replacements_and_settings(clone):
     schema = console.run("schema", "--for", "kustomize").out
     clone.put(MONOREPO).put({"dynamo.json": schema}, "apps/prod").commit()
     wrong = {}
     for number, edit in enumerate(EDITS):
         apply(clone, edit)
-        if number % STEP == 0 and (found := problems(clone)):
+        if number % STEP == 0 and (found := commit_lines.problems(clone)):
             wrong[edit.reason] = found
     assert not wrong
 
@@ -260,6 +251,6 @@ def test_a_kpt_package_with_committed_renders(package):
             package.edit(file, old, new)
         package.shell("kpt", "fn", "render", "--allow-exec", "chat")
         package.commit()
-        assert problems(package) == []
+        assert commit_lines.problems(package) == []
         document = json.loads(console.run("diff", "--old", "HEAD~1", "--format", "json").out)
         assert {line.file for line in commit_lines.named(document)} == {file for file, _, _ in edit.texts}
