@@ -288,7 +288,10 @@ def own_annotations(resource: Resource, config: Config) -> tuple[Labels, list[Re
 
 
 def _in_namespace(resource: Resource, namespace: str) -> Resource:
-    """Sets the namespace of a resource without one."""
+    """Sets the namespace of a resource without one.
+
+    Rule metadata.default-namespace: see `krm_fn.resolve.cluster`.
+    """
     if results.ref(resource).namespace:
         return resource
     return {**resource, "metadata": {**resource["metadata"], "namespace": namespace}}

@@ -19,12 +19,19 @@ if TYPE_CHECKING:
     from typing import Any
 
 _PROGRAM = "krm-fn"
+"""The name of the program.
+
+Rule metadata.rendered-by: see `krm_fn.render_mark`.
+"""
 _OF_THE_RUN = ("behaviour", "platform", "source", "source_version", "unknown_fields")
 """The settings that are left out: the release stands beside the settings, and the others change no generated object."""
 
 
 def program() -> str:
-    """Returns the program and its version."""
+    """Returns the program and its version.
+
+    Rule metadata.rendered-by: see `krm_fn.render_mark`.
+    """
     return f"{_PROGRAM} {krm_fn.__version__}"
 
 
@@ -36,6 +43,9 @@ def write(config: Config, release: str) -> str:
 
     >>> write(Config(nats_address="nats://me:secret@nats:4222"), "v1.5").partition(" v")[2]
     '1.5 {"natsAddress":"nats://nats:4222"}'
+
+    Rule metadata.rendered-by: An annotation of a graph or request names krm-fn, its version, the release and the settings of the render.
+    (krm-fn)
     """
     changed = _changed(config._replace(**{name: Config._field_defaults[name] for name in _OF_THE_RUN}))
     texts = (program(), release, json.dumps(changed, separators=(",", ":"), sort_keys=True) if changed else "")
@@ -73,7 +83,10 @@ def changed_settings(text: str) -> dict[str, Any] | None:
 
 
 def _changed(value: Any) -> dict[str, Any]:
-    """Returns the fields of settings that are not the defaults, by their keys in the functionConfig."""
+    """Returns the fields of settings that are not the defaults, by their keys in the functionConfig.
+
+    Rule metadata.rendered-by: see `krm_fn.render_mark`.
+    """
     changed = {}
     for field, default in value._field_defaults.items():
         current = getattr(value, field)
@@ -91,6 +104,9 @@ def _plain(value: Any) -> Any:
 
 
 def _all(value: Any) -> dict[str, Any]:
-    """Returns the fields of settings inside others: those without a default, and those that are not the defaults."""
+    """Returns the fields of settings inside others: those without a default, and those that are not the defaults.
+
+    Rule metadata.rendered-by: see `krm_fn.render_mark`.
+    """
     required = {field: getattr(value, field) for field in value._fields if field not in value._field_defaults}
     return {**{settings.key(field): _plain(current) for field, current in required.items()}, **_changed(value)}

@@ -55,10 +55,30 @@ MOST = 1000
 """The most entries that are read. A tenant writes the annotation, and each status of the graph reads all of them."""
 _INT64 = 2**63
 _KEYS = {"service": "service", "apiVersion": "api_version", "kind": "kind", "name": "name"}
+"""The attribute of an entry for each key of a workload.
+
+Rule status.workloads: see `krm_fn.workload_list`.
+"""
 _DEMANDS = {"engine": ("gpusPerEngine", "claimsPerEngine"), "replica": ("gpusPerReplica", "claimsPerReplica")}
+"""The keys of the number of GPUs and of the claims, for each attribute with a demand.
+
+Rule status.workloads: see `krm_fn.workload_list`.
+"""
 _NAMES = {"gpuProblem": "gpu_problem", "servedModelName": "served_model", "runtimeComponentName": "runtime_component"}
+"""The attribute of the facts for each key with a text.
+
+Rule status.workloads: see `krm_fn.workload_list`.
+"""
 _POWER_LIMIT = "gpuPowerLimitWatts"
+"""The key of the power limit.
+
+Rule status.workloads: see `krm_fn.workload_list`.
+"""
 _REFERENCES = {"claim": "ResourceClaim", "template": "ResourceClaimTemplate"}
+"""The kind of a claim for each key with its name.
+
+Rule status.workloads: see `krm_fn.workload_list`.
+"""
 
 
 class TooManyWorkloadsError(ValueError):
@@ -70,6 +90,8 @@ def write(entries: Iterable[WorkloadEntry]) -> str:
 
     >>> write([WorkloadEntry("Worker", "apps/v1", "Deployment", "chat-worker", 2)])
     '[{"service":"Worker","apiVersion":"apps/v1","kind":"Deployment","name":"chat-worker","replicas":2}]'
+
+    Rule status.workloads: An annotation of a graph lists its workloads, from which the syncer computes the status. (krm-fn)
     """
     return json.dumps([_object(entry) for entry in entries], ensure_ascii=False, separators=(",", ":"))
 
@@ -93,12 +115,20 @@ def read(text: str) -> list[WorkloadEntry]:
 
 
 def _object(entry: WorkloadEntry) -> dict[str, Any]:
+    """Returns the JSON object of an entry.
+
+    Rule status.workloads: see `krm_fn.workload_list`.
+    """
     texts = {key: getattr(entry, attribute) for key, attribute in _KEYS.items()}
     fields = texts if entry.replicas is None else {**texts, "replicas": entry.replicas}
     return {**fields, **({"graph": entry.graph} if entry.graph else {}), **(_facts_object(entry.facts) if entry.facts else {})}
 
 
 def _facts_object(facts: StatusFacts) -> dict[str, Any]:
+    """Returns the keys and values of facts in the object of an entry.
+
+    Rule status.workloads: see `krm_fn.workload_list`.
+    """
     fields: dict[str, Any] = {key: text for key, attribute in _NAMES.items() if (text := getattr(facts, attribute))}
     if facts.power_limit is not None:
         fields[_POWER_LIMIT] = facts.power_limit
@@ -112,6 +142,10 @@ def _facts_object(facts: StatusFacts) -> dict[str, Any]:
 
 
 def _claim_object(claim: ClaimUse) -> dict[str, Any]:
+    """Returns the JSON object of a claim.
+
+    Rule status.workloads: see `krm_fn.workload_list`.
+    """
     reference = {key: claim.name for key, kind in _REFERENCES.items() if kind == claim.kind}
     requests = {"requests": list(claim.requests)} if claim.requests else {}
     return {**reference, **requests, **({} if claim.times == 1 else {"times": claim.times})}

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 PROMOTED = ("prefill", "decode")
 """Sub-types of workers that are types of their own in v1beta1."""
 WORKER = "worker"
+"""The type of a v1alpha1 service with a sub-type.
+
+Rule conversion.service: see `krm_fn.convert.component_conversion`.
+"""
 ONLY_V1ALPHA1 = ("serviceName", "dynamoNamespace", "autoscaling", "ingress", "annotations", "labels", "subComponentType")
 """Fields of a service that no v1beta1 component has."""
 _OF_SERVICES = (

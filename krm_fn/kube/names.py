@@ -104,6 +104,10 @@ internal/controller/dynamographdeploymentrequest_controller.go)
 GROVE_KINDS = ("PodClique", "PodCliqueScalingGroup")
 """The kinds that Grove creates for the services of a PodCliqueSet."""
 _GROVE_REPLICA = 0  # the only replica of a graph's PodCliqueSet
+"""The index of the only replica of a PodCliqueSet.
+
+Rule names.grove-workload: see `krm_fn.kube.names`.
+"""
 
 
 def component(graph: str, service: str) -> str:
@@ -215,7 +219,11 @@ def clique_set(graph: str, longest: int) -> str:
 
 
 def grove_workload(set_name: str, service: str) -> str:
-    """Names the PodClique that Grove creates for a service, or the PodCliqueScalingGroup for a service with a scaling group."""
+    """Names the PodClique that Grove creates for a service, or the PodCliqueScalingGroup for a service with a scaling group.
+
+    Rule names.grove-workload: A workload that Grove makes has the name of its PodCliqueSet, the index 0, and the name of its service in
+    lower case. (krm-fn)
+    """
     return f"{set_name}-{_GROVE_REPLICA}-{service.lower()}"
 
 

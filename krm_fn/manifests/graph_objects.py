@@ -110,6 +110,8 @@ def own_annotations(plan: GraphPlan, pods: Sequence[Pods], spec: Any) -> Labels:
     """Returns the annotations that a render writes on the graph itself. They depend on the input only, and contain no time.
 
     The origin version is one of them, so that the pods stay when the graph follows a newer release.
+
+    Rule metadata.own-annotations: A rendered graph has annotations about its workloads, its size, its orchestrator and its render. (krm-fn)
     """
     origin = plan.annotations.get(labels.ORIGIN_VERSION)
     entries = [entry for component in pods for entry in _entries(plan, component)]
@@ -136,7 +138,10 @@ def _entries(plan: GraphPlan, pods: Pods) -> Iterator[WorkloadEntry]:
 
 
 def _summary(plan: GraphPlan) -> str:
-    """Returns the size of the graph for people: `2 services, 3 pods, 8 GPUs`."""
+    """Returns the size of the graph for people: `2 services, 3 pods, 8 GPUs`.
+
+    Rule metadata.summary: An annotation of a graph counts its services, pods and GPUs. (krm-fn)
+    """
     pods = gpus = 0
     for component in plan.components:
         replicas = component.placement.replicas_or_one
@@ -146,4 +151,8 @@ def _summary(plan: GraphPlan) -> str:
 
 
 def _counted(number: int, what: str) -> str:
+    """Returns a number with a noun in singular or plural.
+
+    Rule metadata.summary: see `krm_fn.manifests.graph_objects`.
+    """
     return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -101,7 +101,10 @@ class ComponentPlan(NamedTuple):
 
     @property
     def gpus(self) -> int:
-        """The GPUs of the main containers of one replica, on all its nodes."""
+        """The GPUs of the main containers of one replica, on all its nodes.
+
+        Rule replicas.gpus: A replica has the GPUs of the main containers on all its nodes. (krm-fn)
+        """
         followers = self.placement.nodes - 1
         return self.of_role("leader").pod.gpus.number + followers * self.of_role("worker").pod.gpus.number
 

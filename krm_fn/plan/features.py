@@ -109,7 +109,11 @@ class Features(NamedTuple):
 
     @property
     def pods_per_node(self) -> int:
-        """The number of pods of one replica on each of its nodes. They share the GPUs."""
+        """The number of pods of one replica on each of its nodes. They share the GPUs.
+
+        Rule replicas.pods-per-node: A node of a replica has one pod, or with a GPU memory service in a pod of its own that pod and those of
+        the engines. (krm-fn)
+        """
         return 1 + self.engine_pods if self.memory_apart else 1
 
 

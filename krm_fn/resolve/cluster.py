@@ -26,6 +26,11 @@ _KINDS = ("ConfigMap", "ServiceAccount", "Secret")
 _MODEL_KINDS = (identity.MODEL, identity.GRAPH, identity.COMPONENT)
 _DEVICE_KINDS = ("ResourceClaimTemplate", "ResourceClaim", "DeviceClass")
 NAMESPACE = "default"
+"""The namespace of resources without one.
+
+Rule metadata.default-namespace: A resource without a namespace is in the namespace `default`, unless the configuration names another.
+(krm-fn)
+"""
 _DOCKER_CONFIG = ".dockerconfigjson"
 
 

@@ -253,7 +253,10 @@ def _kv_transfer(written: dict[str, Any] | None) -> KVTransfer | None:
 
 
 def requested_gpus(container: Container) -> GPUs:
-    """Returns the GPUs in the resources: the first name of GPUs among the limits, otherwise among the requests."""
+    """Returns the GPUs in the resources: the first name of GPUs among the limits, otherwise among the requests.
+
+    Rule container.gpu-number: A pod has the GPUs among the limits of its main container, or otherwise those among the requests. (krm-fn)
+    """
     sides = container.get("resources") or {}
     for amounts in (sides.get("limits") or {}, sides.get("requests") or {}):
         name = quantity.gpu_resource(amounts) if amounts else None

@@ -10,6 +10,7 @@ import explain_coverage
 import pytest
 
 import krm_fn
+from krm_fn.files import sources
 from krm_fn.provenance import docstring_rules
 from krm_fn.provenance.docstring_rules import DocstringRule, RuleLine
 from krm_fn.review import explain
@@ -96,15 +97,32 @@ def test_a_docstring_says_first_what_its_function_does():
     assert [name for name, text in first.items() if LINE.match(text) or ((line := LINES[name]).rule and line.rule.says == text)] == []
 
 
-def test_every_rule_that_an_example_shows_has_a_name():
+SETTINGS = [
+    pytest.param({}, id="as the example says"),
+    pytest.param({"behaviour": "v0.9"}, id="Dynamo 0.9"),
+    pytest.param({"behaviour": "v1.5", "orchestrator": "grove"}, id="Dynamo 1.5 with Grove"),
+    pytest.param({"behaviour": "v1.6", "namespace": ""}, id="Dynamo 1.6"),
+]
+
+
+def examples():
+    """The resources and the configuration of each example, those of its inner folders included."""
+    for folder in sorted(explain_coverage.EXAMPLES.iterdir()):
+        names = [path for path in sorted(folder.rglob("*.yaml")) if not path.name.startswith(("expected", "kustomization"))]
+        if names:
+            yield sources.load([str(path) for path in names])
+
+
+@pytest.mark.parametrize("changed", SETTINGS)
+def test_every_rule_that_an_example_shows_has_an_id(changed):
     shown = set()
-    for _, loaded in explain_coverage.examples():
-        fields = [field for each in explain.explain(loaded.values, loaded.config).objects for field in each.fields]
-        shown |= {
-            one for field in fields for one in (*field.origins, *field.placed, *(each for won in field.overridden for each in won.origins))
-        }
-    assert shown
-    assert sorted({one.rule.name for one in shown if one.rule and one.rule.name not in NAMES}) == []
+    for loaded in examples():
+        explained = explain.explain(loaded.values, loaded.config._replace(**changed)).objects
+        for field in (field for resource in explained for field in resource.fields):
+            shown |= {*field.origins, *field.placed, *(origin for won in field.overridden for origin in won.origins)}
+    rules = {origin.rule.name for origin in shown if origin.rule}
+    assert len(rules) > 90
+    assert sorted(rules - {*NAMES}) == []
 
 
 def test_no_rule_is_lost_and_each_has_a_recorded_id():

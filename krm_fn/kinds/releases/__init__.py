@@ -301,7 +301,10 @@ class Release(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of the release in the configuration, for example `v1.5`."""
+        """The name of the release in the configuration, for example `v1.5`.
+
+        Rule releases.name: A release has the name `v`, and its major and minor number. (krm-fn)
+        """
         major, minor = self.number
         return f"v{major}.{minor}"
 

@@ -125,3 +125,7 @@ RELEASE = Release(
     debug_modes=True,
     picker=_PICKER_FLAGS,
 )
+"""All facts about Dynamo 0.9.
+
+Rule releases.v0.9: In Dynamo 0.9, graphs are read in v1alpha1. (operator: internal/dynamo/graph.go)
+"""

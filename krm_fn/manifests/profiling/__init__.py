@@ -35,7 +35,10 @@ def render(plan: RequestPlan, job: Resource) -> Iterator[Resource]:
 
 
 def own_annotations(plan: RequestPlan, _job: Resource, spec: Any) -> Labels:
-    """Returns the annotations that a render writes on the request itself. The syncer follows only requests with a profile hash."""
+    """Returns the annotations that a render writes on the request itself. The syncer follows only requests with a profile hash.
+
+    Rule profiling.own-annotations: A rendered request has annotations with its hashes and the program that rendered it. (krm-fn)
+    """
     return {
         labels.PROFILE_HASH: profile_digest(plan),
         labels.SPEC_HASH: digest.of_value(spec),

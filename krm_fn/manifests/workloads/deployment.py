@@ -74,7 +74,10 @@ class DeploymentWorkload(Workload):
         yield from _check_steps(plan)
 
     def entries(self, graph: GraphPlan, plan: ComponentPlan) -> list[WorkloadEntry]:
-        """Returns the main Deployment. The debug Deployment is not part of the service."""
+        """Returns the main Deployment. The debug Deployment is not part of the service.
+
+        Rule deployment.entry: The workload of a component on one node is its Deployment. (krm-fn)
+        """
         replicas = None if plan.placement.autoscaled else plan.placement.replicas_or_one
         return [WorkloadEntry(plan.identity.service, "apps/v1", "Deployment", plan.identity.workload_name, replicas)]
 

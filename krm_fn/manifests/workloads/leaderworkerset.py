@@ -72,7 +72,10 @@ class LeaderWorkerSetWorkload(_leaderworkersets.Sets):
                 yield _leaderworkersets.resource(plan, index, 1, marks, (_template(pod, index) for pod in component.roles))
 
     def entries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[WorkloadEntry]:
-        """Yields one entry per LeaderWorkerSet."""
+        """Yields one entry per LeaderWorkerSet.
+
+        Rule leader-worker-set.entries: The workloads of a component on several nodes are its LeaderWorkerSets. (krm-fn)
+        """
         for index in range(self.sets(plan)):
             name = names.instance(plan.identity.workload_name, index)
             yield WorkloadEntry(plan.identity.service, _leaderworkersets.API_VERSION, "LeaderWorkerSet", name, 1)

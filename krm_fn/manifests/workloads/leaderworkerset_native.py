@@ -64,7 +64,10 @@ class NativeLeaderWorkerSetWorkload(_leaderworkersets.Sets):
             yield _leaderworkersets.resource(plan, _INDEX, _replicas(plan), services.workload_labels(plan), templates)
 
     def entries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[WorkloadEntry]:
-        """Yields one entry."""
+        """Yields one entry.
+
+        Rule leader-worker-set.entries: see `krm_fn.manifests.workloads.leaderworkerset`.
+        """
         name = names.instance(plan.identity.workload_name, _INDEX)
         yield WorkloadEntry(plan.identity.service, _leaderworkersets.API_VERSION, "LeaderWorkerSet", name, _replicas(plan))
 

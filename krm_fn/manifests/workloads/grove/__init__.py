@@ -41,7 +41,10 @@ class GroveWorkload(Workload):
         yield clique_set.clique_set(graph, pods)
 
     def entries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[WorkloadEntry]:
-        """Yields the PodClique or PodCliqueScalingGroup that Grove makes for the component."""
+        """Yields the PodClique or PodCliqueScalingGroup that Grove makes for the component.
+
+        Rule grove.entry: The workload of a component is the PodClique or the PodCliqueScalingGroup that Grove makes for it. (krm-fn)
+        """
         kind = "PodCliqueScalingGroup" if clique_roles.in_groups(plan) else "PodClique"
         replicas = None if plan.placement.autoscaled else plan.placement.replicas_or_one
         name = clique_roles.set_name(graph)
@@ -63,7 +66,11 @@ class GroveWorkload(Workload):
         return {plan.service_name: {}} if wanted else {}
 
     def port(self, plan: ComponentPlan) -> dict[str, Any]:
-        """Returns the port with its `appProtocol`, which the operator sets only for Grove."""
+        """Returns the port with its `appProtocol`, which the operator sets only for Grove.
+
+        Rule grove.app-protocol: With Grove, the port of a Service has the appProtocol of its component type. (operator:
+        internal/dynamo/graph.go GenerateComponentService)
+        """
         protocol = plan.type.app_protocol
         return {**super().port(plan), **({"appProtocol": protocol} if protocol else {})}
 
