@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from krm_fn import expand, profiler_output, results
 from krm_fn.config import Config
@@ -15,6 +15,7 @@ from krm_fn.records import NamedTuple
 from krm_fn.status import cached_object, request_generation
 from krm_fn.status.cached_object import CachedObject
 from krm_fn.status.cached_request import CachedRequest
+from krm_fn.sync.cpu_budget import CpuBudget
 from krm_fn.sync.graph_applier import GraphApplier
 from krm_fn.sync.stored_objects import StoredObject
 from krm_fn.sync.writer import Writer
@@ -61,17 +62,21 @@ class _RenderInputs(NamedTuple):
 class ProfilerOutputs:
     """Reads the outputs of requests, each once, in a thread: a large output must not delay the statuses of other resources."""
 
-    def __init__(self) -> None:
+    def __init__(self, budget: CpuBudget) -> None:
+        self._budget = budget
         self._cached: dict[ObjectKey, tuple[Version, ProfilerOutput]] = {}
 
     async def get(self, entry: StoredObject[OutputConfigMap] | None, *, mocker: bool) -> ProfilerOutput | None:
-        """Returns the output in a ConfigMap; None if the ConfigMap does not exist. The same version returns the same object."""
+        """Returns the output in a ConfigMap; None if the ConfigMap does not exist. The same version returns the same object.
+
+        Raises OverBudgetError.
+        """
         if entry is None:
             return None
         key, version = entry.value.key, (entry.uid, entry.resource_version, mocker)
         cached = self._cached.pop(key, None)
         if cached is None or cached[0] != version:
-            cached = version, await asyncio.to_thread(profiler_output.read, entry.value, mocker=mocker)
+            cached = version, await self._budget.compute(partial(profiler_output.read, entry.value, mocker=mocker))
         self._cached[key] = cached  # the last used is last
         while len(self._cached) > _CACHE_LIMIT:
             del self._cached[next(iter(self._cached))]
@@ -86,8 +91,14 @@ class GraphDeployer:
     """
 
     def __init__(
-        self, writer: Writer, config: Config, namespace_problem: Callable[[str, str, str], str], served: Callable[[], str]
+        self,
+        writer: Writer,
+        config: Config,
+        namespace_problem: Callable[[str, str, str], str],
+        served: Callable[[], str],
+        budget: CpuBudget,
     ) -> None:
+        self._budget = budget
         self._applier = GraphApplier(writer, retain_volumes=config.retain_volumes)
         self._config = config
         self._namespace_problem = namespace_problem
@@ -101,7 +112,7 @@ class GraphDeployer:
         self._failures.pop(request, None)
 
     async def deploy(self, request: CachedRequest, output: ProfilerOutput | None) -> DeployAttempt:
-        """Deploys the graph of a request, or its missing objects. Raises Retry."""
+        """Deploys the graph of a request, or its missing objects. Raises Retry, and OverBudgetError before the first write."""
         if output is None or output.graph is None or output.edited:
             return DeployAttempt(problem=f"the ConfigMap {request.output.name} no longer has what the profiler wrote; restore it")
         graph = request_generation.graph_to_deploy(output, request)
@@ -139,7 +150,7 @@ class GraphDeployer:
             graph, config_maps = request_generation.graph_to_deploy(output, request), request_generation.config_maps(output, request)
             command = f"krm-fn request get {request.key.name} -n {request.key.namespace} | krm-fn check -"
             config = self._config._replace(source_version=inputs.served)  # type: ignore[arg-type]
-            rendered = await asyncio.to_thread(render, graph, config_maps, config, command)
+            rendered = await self._budget.compute(partial(render, graph, config_maps, config, command))
             self._rendered[request.key] = inputs, rendered
         return rendered
 

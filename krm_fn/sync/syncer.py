@@ -234,6 +234,7 @@ class Syncer:
             options.config,
             self._namespace_problem,
             self._client.versions.version,
+            self._manager.budget,
             self._loader,
         )
         controllers_by_name = controllers.enabled_controllers(features)

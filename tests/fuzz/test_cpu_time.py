@@ -19,20 +19,21 @@ from typing import Any, NamedTuple
 import pytest
 from click.testing import CliRunner
 
-from krm_fn import cli
+from krm_fn import cli, profiler_output
 from krm_fn.config import Config
 from krm_fn.krm import function
 from krm_fn.kube import identity
 from krm_fn.kube.identity import ObjectKey
+from krm_fn.profiler_output import OutputConfigMap, ProfilerOutput
 from krm_fn.status import SyncFeatures
-from krm_fn.sync import controllers
+from krm_fn.sync import controllers, graph_deployer
 from krm_fn.sync.controllers import Controller, ControllerContext
 from krm_fn.sync.event_recorder import EventRecorder
 from krm_fn.sync.informer_cache import InformerCache
 from krm_fn.sync.manager import Manager
 from krm_fn.sync.metrics import Metrics
 from krm_fn.sync.writer import RECEIVED, Retry, Writer
-from tests.support import tenants
+from tests.support import tenant_requests, tenants
 from tests.testbed import tier
 
 CASES = range(tier.number(6, 2, "KRM_FN_CPU_CASES"))
@@ -42,9 +43,8 @@ MOST_SECONDS = 0.5
 ENOUGH = 0.03
 """Seconds from which two sizes are compared. Below, the parts that do not depend on the size count for too much."""
 LIST = {"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceList"}
-FEATURES = SyncFeatures(
-    **{name: name not in ("requests", "loras", "auto_apply", "other_namespaces") for name in SyncFeatures._fields}  # they need a server
-)
+FEATURES = SyncFeatures(**{name: name not in ("loras", "other_namespaces") for name in SyncFeatures._fields})  # they need a server
+STATES = {"graphs": tenants.state, "requests": tenant_requests.state}
 
 
 class Keys(NamedTuple):
@@ -62,20 +62,18 @@ def filled(resources: list[Any]) -> Keys:
     events = EventRecorder(client, "test", metrics, enabled=False)  # type: ignore[arg-type]
     writer = Writer(client, lambda: False, metrics)  # type: ignore[arg-type]
     context = ControllerContext(
-        cache, writer, events, FEATURES, manager.update_cache, Config(), lambda *_: "", lambda _kind: "nvidia.com/v1alpha1"
+        cache, writer, events, FEATURES, manager.update_cache, Config(), lambda *_: "", lambda _kind: "v1alpha1", manager.budget
     )
     classes = controllers.enabled_controllers(FEATURES)
     watches = {watch.kind: watch for controller in classes.values() for watch in controller.watches(FEATURES)}
-    by_kind = {(kind.group, kind.kind): watch for kind, watch in watches.items()}
     manager.register({name: controller(context) for name, controller in classes.items()}, watches)
     for resource in resources:
         key = identity.key(resource)
-        watch = by_kind.get((key.group, key.kind))
-        if watch is None:
-            continue
-        value = watch.project(resource)
-        cache.store(watch.kind).put(key, resource["metadata"]["uid"], "1", value)
-        manager.handle_event(key, None, value)
+        for kind, watch in watches.items():
+            if (kind.group, kind.kind) == (key.group, key.kind) and kind.selects(resource):
+                value = watch.project(resource)
+                cache.store(kind).put(key, resource["metadata"]["uid"], "1", value)
+                manager.handle_event(key, None, value)
     return Keys(manager, cache, manager._controllers)
 
 
@@ -115,16 +113,17 @@ def problem(what: str, measure: Callable[[], tuple[float, float]], growth: float
     text = ""
     for _ in range(3):
         small, large = measure()
-        exponent = log(large / max(small, 1e-6)) / log(growth)
+        exponent = log(max(large, 1e-6) / max(small, 1e-6)) / log(growth)
         if large <= most and (large <= ENOUGH or exponent <= MOST_EXPONENT):
             return ""
         text = f"{what}: {small:.3f} s, and {large:.3f} s for {growth:.1f} times as much: exponent {exponent:.2f}"
     return text
 
 
+@pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("case", CASES)
-def test_a_key_of_the_syncer(case):
-    small, large = (filled(tenants.state(Random(case), size)) for size in (SMALL, LARGE))  # noqa: S311 - no secret
+def test_a_key_of_the_syncer(case, state):
+    small, large = (filled(STATES[state](Random(case), size)) for size in (SMALL, LARGE))  # noqa: S311 - no secret
     problems = [
         problem(name, lambda: (slowest(small, name), slowest(large, name)), LARGE / SMALL, MOST_SECONDS)  # noqa: B023 - called at once
         for name in large.controllers
@@ -132,10 +131,11 @@ def test_a_key_of_the_syncer(case):
     assert [text for text in problems if text] == []
 
 
+@pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("case", CASES)
-def test_the_events_of_a_tenant(case):
+def test_the_events_of_a_tenant(case, state):
     """The objects of a tenant enter the caches and the indexes. All of them together may take longer than a key."""
-    small, large = (tenants.state(Random(case), size) for size in (SMALL, LARGE))  # noqa: S311 - no secret
+    small, large = (STATES[state](Random(case), size) for size in (SMALL, LARGE))  # noqa: S311 - no secret
     growth = len(json.dumps(large)) / len(json.dumps(small))
     assert problem("events", lambda: (seconds(lambda: filled(small)), seconds(lambda: filled(large))), growth, 10) == ""
 
@@ -154,14 +154,44 @@ def checked(file: Path) -> None:
     assert result.exit_code in (0, 1), result.output
 
 
-@pytest.mark.parametrize("way", tenants.WAYS)
-def test_a_render_and_a_check(way, tmp_path):
-    graphs = [tenants.graph(way, size) for size in (SMALL, LARGE)]
-    small, large = (json.dumps({**LIST, "items": [graph]}).encode() for graph in graphs)
+SUBJECTS = [(tenants.graph, way) for way in tenants.WAYS] + [(tenant_requests.request, way) for way in tenant_requests.WAYS]
+
+
+@pytest.mark.parametrize(("resource", "way"), SUBJECTS, ids=[f"{resource.__name__}: {way}" for resource, way in SUBJECTS])
+def test_a_render_and_a_check(resource, way, tmp_path):
+    resources = [resource(way, size) for size in (SMALL, LARGE)]
+    small, large = (json.dumps({**LIST, "items": [each]}).encode() for each in resources)
     files = [tmp_path / "small.json", tmp_path / "large.json"]
-    for file, graph in zip(files, graphs, strict=True):
-        file.write_text(json.dumps(graph))
+    for file, each in zip(files, resources, strict=True):
+        file.write_text(json.dumps(each))
     growth = len(large) / len(small)
     renders = problem("render", lambda: (seconds(lambda: rendered(small)), seconds(lambda: rendered(large))), growth, 5)
     checks = problem("check", lambda: (seconds(lambda: checked(files[0])), seconds(lambda: checked(files[1]))), growth, 5)
     assert (renders, checks) == ("", "")
+
+
+@pytest.mark.parametrize("way", tenants.WAYS)
+def test_the_deployment_of_a_request(way):
+    """The output of its profiler is read, and its graph rendered, each in a thread with the budget of a key."""
+    small, large = (_output(tenants.graph(way, size)) for size in (SMALL, LARGE))
+    growth = len(json.dumps(large.texts)) / len(json.dumps(small.texts))
+    reads = problem("read", lambda: (seconds(lambda: _read(small)), seconds(lambda: _read(large))), growth, MOST_SECONDS)
+    graphs = _read(small).graph, _read(large).graph
+    renders = problem("render", lambda: (_deployment(graphs[0]), _deployment(graphs[1])), growth, MOST_SECONDS)
+    assert (reads, renders) == ("", "")
+
+
+def _output(graph: dict[str, Any]) -> OutputConfigMap:
+    """The ConfigMap of a profiler with a graph, and ConfigMaps of the same size beside it."""
+    beside = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"x": "y" * len(json.dumps(graph))}}
+    key = ObjectKey("", "ConfigMap", tenants.NAMESPACE, "output")
+    return OutputConfigMap(key, {profiler_output.CONFIG: tenant_requests.output([beside, graph])})
+
+
+def _read(output: OutputConfigMap) -> ProfilerOutput:
+    return profiler_output.read(output, mocker=False)
+
+
+def _deployment(graph: dict[str, Any] | None) -> float:
+    """Returns the CPU time of the render of a graph; 0 without one, because the output is refused."""
+    return seconds(lambda: graph_deployer.render(graph, [], Config(), "krm-fn check")) if graph else 0.0

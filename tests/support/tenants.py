@@ -50,15 +50,15 @@ def state(chance: Random, size: int) -> list[Object]:
 def graph(way: str, size: int) -> Object:
     """A graph that is large in one way (`WAYS`), for a render."""
     fields: Object = WAYS[way](size)
-    metadata = _metadata("chat", annotations=fields.pop("metadata", {}))
+    metadata = named("chat", annotations=fields.pop("metadata", {}))
     spec: Object = fields.pop("spec", {})
-    services = fields.pop("services", {"Worker": {"componentType": "worker", "replicas": 1, **fields}})
+    services = fields.pop("services", {"Worker": {"componentType": "worker", "replicas": 1, **_engine(), **fields}})
     return {"apiVersion": _NVIDIA, "kind": "DynamoGraphDeployment", "metadata": metadata, "spec": {"services": services, **spec}}
 
 
 def _engine(*args: str, **fields: Any) -> Object:
-    command = ["python3", "-m", "dynamo.vllm"]
-    return {"extraPodSpec": {"mainContainer": {"image": "a/vllm-runtime:1.5.1", "command": command, "args": [*args], **fields}}}
+    container = {"image": "a/vllm-runtime:1.5.1", "command": ["python3", "-m", "dynamo.vllm"], "args": [*args]}
+    return {"extraPodSpec": {"mainContainer": {**container, **fields}}}
 
 
 def _pod_spec(**fields: Any) -> Object:
@@ -66,7 +66,7 @@ def _pod_spec(**fields: Any) -> Object:
 
 
 WAYS: dict[str, Callable[[int], Object]] = {
-    "components": lambda size: {"services": {f"S{number}": {"componentType": "worker"} for number in range(size // 5)}},
+    "components": lambda size: {"services": {f"S{number}": {"componentType": "worker", **_engine()} for number in range(size // 5)}},
     "restart order": lambda size: {"spec": {"restart": {"id": "a", "strategy": {"order": [f"S{number}" for number in range(size)]}}}},
     "annotations of the graph": lambda size: {"metadata": {f"a.example.com/{number}": "x" * 200 for number in range(size)}},
     "one annotation": lambda size: {"metadata": {labels.WORKLOADS: "[" * size, "a.example.com/a": "x" * 200 * size}},
@@ -80,11 +80,9 @@ WAYS: dict[str, Callable[[int], Object]] = {
     "a long flag": lambda size: _engine("--" + "x" * 40 * size),
     "a long value": lambda size: _engine("--max-model-len", "9" * 40 * size),
     "a long document": lambda size: _engine("--kv-transfer-config", "{" * 40 * size),
-    "a shell line": lambda size: {
-        "extraPodSpec": {"mainContainer": {"command": ["sh", "-c"], "args": ["python3 -m dynamo.vllm " + "--model m && python3 " * size]}}
-    },
-    "quotes": lambda size: {"extraPodSpec": {"mainContainer": {"command": ["sh", "-c"], "args": ["'\"`$(" * 20 * size]}}},
-    "digits of a shell line": lambda size: {"extraPodSpec": {"mainContainer": {"command": ["sh", "-c"], "args": ["1" * 40 * size]}}},
+    "a shell line": lambda size: _engine("python3 -m dynamo.vllm " + "--model m && python3 " * size, command=["sh", "-c"]),
+    "quotes": lambda size: _engine("'\"`$(" * 20 * size, command=["sh", "-c"]),
+    "digits of a shell line": lambda size: _engine("1" * 40 * size, command=["sh", "-c"]),
     "an image": lambda size: _engine(image="x/" * 20 * size),
     "a tag": lambda size: _engine(image="a/vllm-runtime:1.5.1" + "-dev" * 10 * size),
     "a quantity": lambda size: {"resources": {"requests": {"cpu": "0" * 40 * size}}},
@@ -107,7 +105,8 @@ def _variables(size: int) -> list[Object]:
     return [{"name": f"V{number}", "value": "x" * 20} for number in range(size)]
 
 
-def _metadata(name: str, **more: Any) -> Object:
+def named(name: str, **more: Any) -> Object:
+    """The metadata of a stored object of the tenant."""
     return {"name": name, "namespace": NAMESPACE, "generation": 3, "uid": f"uid-{name}", "resourceVersion": "1", **more}
 
 
@@ -130,7 +129,7 @@ def _graph(chance: Random, name: str, services: list[str], entries: list[Object]
     return {
         "apiVersion": _NVIDIA,
         "kind": "DynamoGraphDeployment",
-        "metadata": _metadata(name, annotations=written),
+        "metadata": named(name, annotations=written),
         "spec": {"services": {**{service: {"modelRef": {"name": "base"}} for service in services}, **planner}, "restart": restart},
         "status": {"restart": stored, "conditions": conditions if chance.random() < 0.3 else [], "services": {}},
     }
@@ -143,7 +142,7 @@ def _workload(chance: Random, entry: Object) -> Object:
     return {
         "apiVersion": entry["apiVersion"],
         "kind": entry["kind"],
-        "metadata": _metadata(entry["name"], labels={labels.GRAPH: "chat", labels.PART_OF: "chat"}),
+        "metadata": named(entry["name"], labels={labels.GRAPH: "chat", labels.PART_OF: "chat"}),
         "spec": {"replicas": 1},
         "status": status,
     }
@@ -155,7 +154,7 @@ def _clique_set(chance: Random, services: list[str], size: int) -> Object:
         for number in range(size if chance.random() < 0.5 else 1)
     ]
     status = {"observedGeneration": 3, "currentGenerationHash": "h"}
-    metadata = _metadata("chat", labels={labels.GRAPH: "chat"})
+    metadata = named("chat", labels={labels.GRAPH: "chat"})
     return {
         "apiVersion": _GROVE,
         "kind": "PodCliqueSet",
@@ -169,7 +168,7 @@ def _clique(chance: Random, number: int, services: list[str]) -> Object:
     group = f"chat-0-w{chance.randrange(3)}" if chance.random() < 0.5 else ""
     marks = {labels.PART_OF: "chat", labels.GROVE_GROUP: group, labels.COMPONENT: services[number % len(services)]}
     status = {"observedGeneration": 3, "replicas": 1, "readyReplicas": 1, "updatedReplicas": 1, "currentPodCliqueSetGenerationHash": "h"}
-    metadata = _metadata(f"chat-0-g{number}-w{number}", labels=marks)
+    metadata = named(f"chat-0-g{number}-w{number}", labels=marks)
     return {"apiVersion": _GROVE, "kind": "PodClique", "metadata": metadata, "spec": {"replicas": 1}, "status": status}
 
 
@@ -181,12 +180,12 @@ def _pod(chance: Random, number: int, services: list[str]) -> Object:
     marks = {labels.GRAPH: "chat", labels.COMPONENT: services[number % len(services)], labels.BASE_MODEL_HASH: "h"}
     conditions = [{"type": "Ready", "status": "False", "lastTransitionTime": "2026-03-01T11:00:00Z"}]
     status = {"phase": "Pending", "conditions": conditions, "containerStatuses": [waiting]}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": _metadata(f"p{number}", labels=marks), "status": status}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": named(f"p{number}", labels=marks), "status": status}
 
 
 def _adapter(chance: Random, number: int, services: list[str]) -> Object:
     target = {"name": "chat", "serviceName": services[number % len(services)]}
-    metadata = _metadata(f"a{chance.randrange(10**6)}-{number}")
+    metadata = named(f"a{chance.randrange(10**6)}-{number}")
     return {
         "apiVersion": _NVIDIA,
         "kind": "DynamoGraphDeploymentScalingAdapter",
@@ -197,9 +196,9 @@ def _adapter(chance: Random, number: int, services: list[str]) -> Object:
 
 def _component(number: int, services: list[str]) -> Object:
     marks = {labels.GRAPH: "chat", labels.COMPONENT: services[number % len(services)]}
-    return {"apiVersion": _NVIDIA, "kind": "DynamoComponentDeployment", "metadata": _metadata(f"c{number}", labels=marks), "spec": {}}
+    return {"apiVersion": _NVIDIA, "kind": "DynamoComponentDeployment", "metadata": named(f"c{number}", labels=marks), "spec": {}}
 
 
 def _model(number: int) -> Object:
     spec = {"modelName": f"m{number}", "baseModelName": "base", "modelType": "lora", "source": {"uri": "hf://a/b"}}
-    return {"apiVersion": _NVIDIA, "kind": "DynamoModel", "metadata": _metadata(f"m{number}"), "spec": spec}
+    return {"apiVersion": _NVIDIA, "kind": "DynamoModel", "metadata": named(f"m{number}"), "spec": spec}

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
+import time
+from functools import partial
 from time import thread_time
 
 import pytest
@@ -151,6 +154,72 @@ async def test_errors_and_a_cancellation_reach_the_coroutine():
     with contextlib.suppress(asyncio.CancelledError):
         await task
     assert ended == [True]
+
+
+def endless():
+    """A function of a render that never ends, and that catches what it can."""
+    while True:
+        with contextlib.suppress(Exception):
+            sum(range(1000))
+
+
+def computing():
+    """True while a thread computes."""
+    return any(thread.name == "computation" for thread in threading.enumerate())
+
+
+@runs
+async def test_a_computation_in_a_thread_that_never_ends_is_interrupted_and_the_event_loop_goes_on():
+    budget, turns = CpuBudget(LIMIT), 0
+    computation = asyncio.create_task(budget.compute(endless))
+    while not computation.done():
+        turns += 1
+        await asyncio.sleep(0.001)
+    with pytest.raises(OverBudgetError):
+        await computation
+    assert turns > 1
+    await eventually(lambda: not computing())
+
+
+@runs
+async def test_only_the_cpu_time_of_a_computation_counts():
+    """It may wait for longer than the limit."""
+    budget, go_on = CpuBudget(LIMIT), threading.Event()
+    asyncio.get_running_loop().call_later(2 * LIMIT, go_on.set)
+    assert await budget.compute(go_on.wait) is True
+
+
+@runs
+async def test_computations_run_one_at_a_time():
+    budget, running, most = CpuBudget(), set(), []
+
+    def work(number):
+        running.add(number)
+        most.append(len(running))
+        time.sleep(0.005)
+        running.remove(number)
+        return number
+
+    results = await asyncio.gather(*(budget.compute(partial(work, number)) for number in range(8)))
+    assert results == [*range(8)]
+    assert set(most) == {1}
+
+
+@runs
+async def test_an_error_of_a_computation_reaches_the_coroutine():
+    with pytest.raises(ValueError, match="wrong"):
+        await CpuBudget().compute(lambda: int("wrong"))
+
+
+@runs
+async def test_a_cancelled_computation_ends():
+    """The process leaves nothing that runs on when the worker ends."""
+    task = asyncio.create_task(CpuBudget().compute(endless))
+    await eventually(computing)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await eventually(lambda: not computing())
 
 
 @runs

@@ -24,6 +24,7 @@ from krm_fn.status.replica_scaling import ScaleRequest
 from krm_fn.status.replica_status import StatusReader
 from krm_fn.sync import logs
 from krm_fn.sync.api_resources import SERVED, ApiResource
+from krm_fn.sync.cpu_budget import CpuBudget
 from krm_fn.sync.event_recorder import NORMAL, WARNING, EventRecorder
 from krm_fn.sync.informer_cache import InformerCache
 from krm_fn.sync.stored_objects import StoredObject
@@ -57,7 +58,7 @@ class ControllerContext(NamedTuple):
     `update_cache(kind, resource, by)` stores the object in the answer to a write, and enqueues it for all controllers but `by`. `config` is
     the configuration of graphs that are rendered here. `namespace_problem(request_namespace, namespace, field)` explains why the graph of a
     request may not go into a namespace, which `field` of the request names; empty if the namespace is allowed. `served(kind)` is the
-    version of a kind on the server.
+    version of a kind on the server. `budget` limits the CPU time of computations in threads.
     """
 
     cache: InformerCache
@@ -68,6 +69,7 @@ class ControllerContext(NamedTuple):
     config: Config
     namespace_problem: Callable[[str, str, str], str]
     served: Callable[[ApiResource], str]
+    budget: CpuBudget
     loras: LoraLoader | None = None
     """None without the feature `loras`."""
 

@@ -52,8 +52,10 @@ class RequestController(Controller):
         from krm_fn.sync.graph_deployer import GraphDeployer, ProfilerOutputs  # noqa: PLC0415 - only this feature expands graphs
 
         super().__init__(context)
-        self._outputs = ProfilerOutputs()
-        self._deployer = GraphDeployer(context.writer, context.config, context.namespace_problem, lambda: context.served(GRAPHS))
+        self._outputs = ProfilerOutputs(context.budget)
+        self._deployer = GraphDeployer(
+            context.writer, context.config, context.namespace_problem, lambda: context.served(GRAPHS), context.budget
+        )
         self._targets: dict[ObjectKey, ObjectKey] = {}
         """The graph of each request."""
         self._created: dict[ObjectKey, tuple[CachedObject, float]] = {}

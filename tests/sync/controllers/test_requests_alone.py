@@ -123,3 +123,35 @@ def test_without_the_features_nothing_more_is_watched(dynamo, controllers, kubel
         assert code == 200
         assert not [kind for kind in (REQUEST, "Job", "ConfigMap", "Pod") if f'cached_objects{{kind="{kind}"}}' in text]
     assert asked.status() == {}
+
+
+ENDLESS = """
+from krm_fn.sync import graph_deployer
+render = graph_deployer.render
+def render_for_ever(graph, *others):
+    while graph["metadata"]["name"] == "slow":
+        pass
+    return render(graph, *others)
+graph_deployer.render = render_for_ever
+"""
+
+
+def test_a_render_that_needs_too_much_cpu_time_is_put_aside_and_another_namespace_goes_on(dynamo, controllers, kubelet, tmp_path):
+    """The event names the request and the limit. Nothing of its graph is created."""
+    slow, other = (Place(dynamo, dynamo.namespace(f"requests-{name}")) for name in ("slow", "beside"))
+    with syncer.running(dynamo.kubeconfig, tmp_path, "--no-leader-election", *BOTH, prelude=ENDLESS) as running:
+        ask(slow, request("llm", autoApply=True)).profiled(generated("slow"))
+        server.eventually(lambda: running.metric("put_aside_total", kind=REQUEST) >= 1)
+        asked = ask(other, request("llm", autoApply=True))
+        asked.profiled(generated())
+        asked.state("Ready")
+        server.eventually(lambda: "PutAside" in _notes(slow))
+        assert running.ask("/livez")[0] == 200
+    assert "DynamoGraphDeploymentRequest llm needs more than 0.5 s of CPU time, so it is put aside for 60 s" in _notes(slow)["PutAside"]
+    assert slow.listed(GRAPH) == []
+
+
+def _notes(place):
+    """The messages of the events in a namespace by reason."""
+    listed = place.plane.client.get(f"/apis/events.k8s.io/v1/namespaces/{place.namespace}/events")["items"]
+    return {event["reason"]: event["note"] for event in listed}
