@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from krm_fn import results
-from krm_fn.kube import quantity
+from krm_fn.kube import quantity, references
 from krm_fn.kube.values import mapping, objects
 from krm_fn.records import NamedTuple
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 GROUP = "resource.k8s.io"
 TEMPLATE, CLAIM, CLASS = "ResourceClaimTemplate", "ResourceClaim", "DeviceClass"
-REFERENCES = {"resourceClaimTemplateName": TEMPLATE, "resourceClaimName": CLAIM}
-"""The fields of an entry in `spec.resourceClaims` of a pod, and the kinds of the objects that they name."""
 _DRIVER = re.compile(r"(?:^|&&)\s*(?:\(+\s*)?device\.driver\s*==\s*[\"']([^\"']+)[\"']")
 """A condition that all devices of a selector meet. One of several alternatives does not count."""
 
@@ -75,9 +73,8 @@ def reference(listed: Mapping[str, Any], name: Any) -> tuple[str, str]:
 
     Raises ValueError if the entry names no object.
     """
-    for field, kind in REFERENCES.items():
-        if target := listed.get(field):
-            return kind, str(target)
+    for named in references.of_pod({"resourceClaims": [listed]}):
+        return named.kind, named.name
     raise ValueError(f"the claim {name} names no ResourceClaim or ResourceClaimTemplate" if listed else f"the pod has no claim {name}")
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from krm_fn.kube import device_claims
+from krm_fn.kube.references import name_fields
 from tests.support import given
 from tests.support.grove_faults import claimed
 
@@ -138,3 +139,11 @@ def test_a_broken_claim_has_no_gpus(broken):
 @pytest.mark.parametrize("broken", [None, 5, [], {"selectors": [5, {"cel": 5}, {"cel": {"expression": 5}}]}], ids=str)
 def test_a_broken_class_counts_by_its_name(broken):
     assert counted(claimed(exactly(2)), {**device_class(GPU), "spec": broken}) == 2
+
+
+FIELDS = [field for field in name_fields.OF_PODS if field.path[0] == "resourceClaims"]
+
+
+@pytest.mark.parametrize("field", FIELDS, ids=[".".join(map(str, field.path)) for field in FIELDS])
+def test_an_entry_names_its_object_in_each_field_of_the_table(field):
+    assert device_claims.reference({"name": "g", field.path[-1]: "gpus"}, "g") == (field.targets[0][1], "gpus")

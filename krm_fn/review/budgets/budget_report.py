@@ -8,11 +8,10 @@ from typing import Any
 from krm_fn import results
 from krm_fn.kube.types import Resource
 from krm_fn.results import Result
-from krm_fn.review.budgets import gpu_use
 from krm_fn.review.budgets.gpu_use import LimitUse, Measured
 from krm_fn.review.budgets.limits import Budget
 from krm_fn.review.diff import markdown_diff
-from krm_fn.review.forecast import Gpus
+from krm_fn.review.forecast import Gpus, gpu_texts
 
 _HEAD = ("LIMIT", "BEFORE", "PEAK", "AFTER")
 _ALL, _UNKNOWN = "(all)", "(unknown)"
@@ -44,6 +43,7 @@ def _unknown_clusters(measured: Measured, ref: results.Ref) -> Iterator[Result]:
 
 def _exceeded(use: LimitUse, ref: results.Ref) -> Result:
     limit, peak = use.limit, use.gpus.peak
+    counted = gpu_texts.counted(peak, use.gpus.unknown_peak)
     shown = ", ".join(f"{name} ({count})" for name, count in use.largest[:_MOST_NAMES])
     more = f" and {len(use.largest) - _MOST_NAMES} more" if len(use.largest) > _MOST_NAMES else ""
     when = (
@@ -54,9 +54,9 @@ def _exceeded(use: LimitUse, ref: results.Ref) -> Result:
         else "after the change"
     )
     if limit.gpus is not None and peak > limit.gpus:
-        problem, field = f"{_gpus(peak)} {when}, and the limit is {limit.gpus}", "gpus"
+        problem, field = f"{counted} {when}, and the limit is {limit.gpus}", "gpus"
     else:
-        problem, field = f"{_gpus(peak)} {when} cost {use.cost(peak):g} per hour, and the limit is {limit.cost:g}", "costPerHour"
+        problem, field = f"{counted} {when} cost {use.cost(peak):g} per hour, and the limit is {limit.cost:g}", "costPerHour"
     fix = "lower replicas, make the rollout smaller, or raise the limit"
     at = f" in the cluster {use.cluster}" if use.cluster else ""
     message = f"the budget {limit.name} is exceeded{at}: {problem}; most are of {shown}{more}; {fix}"
@@ -83,14 +83,16 @@ def rows(budget: Budget, measured: Measured) -> list[tuple[str, ...]]:
     for uses in _by_limit(measured):
         for use in uses:
             cluster = [use.cluster or _UNKNOWN] if clusters else ()
-            state = "exceeded" if use.is_exceeded else "ok"
-            table.append((use.limit.name, *cluster, _limit(use), *_numbers(use.gpus), *_costs(use, use.gpus, has_prices=has_prices), state))
+            state = "exceeded" if use.is_exceeded else "unknown" if use.gpus.unknown_peak else "ok"
+            table.append(
+                (use.limit.name, *cluster, _limit(use), *gpu_texts.of(use.gpus), *_costs(use, use.gpus, has_prices=has_prices), state)
+            )
         if len(uses) > 1:
-            together = gpu_use.total(use.gpus for use in uses)
-            table.append((uses[0].limit.name, _ALL, "-", *_numbers(together), *_costs(uses[0], together, has_prices=has_prices), ""))
+            together = gpu_texts.total(use.gpus for use in uses)
+            table.append((uses[0].limit.name, _ALL, "-", *gpu_texts.of(together), *_costs(uses[0], together, has_prices=has_prices), ""))
     if any(measured.others):
         cluster = [_ALL] if clusters else ()
-        table.append((_OTHERS, *cluster, "-", *_numbers(measured.others), *(("-", "-") if has_prices else ()), ""))
+        table.append((_OTHERS, *cluster, "-", *gpu_texts.of(measured.others), *(("-", "-") if has_prices else ()), ""))
     return table
 
 
@@ -103,11 +105,8 @@ def _by_limit(measured: Measured) -> list[list[LimitUse]]:
 
 
 def _costs(use: LimitUse, gpus: Gpus, *, has_prices: bool) -> tuple[str, ...]:
-    return tuple(_cost(use, count) for count in (gpus.peak, gpus.after)) if has_prices else ()
-
-
-def _numbers(gpus: Gpus) -> tuple[str, str, str]:
-    return f"{gpus.before}", f"{gpus.peak}", f"{gpus.after}"
+    counts = (gpus.peak, gpus.unknown_peak), (gpus.after, gpus.unknown_after)
+    return tuple(_cost(use, *count) for count in counts) if has_prices else ()
 
 
 def _limit(use: LimitUse) -> str:
@@ -115,9 +114,9 @@ def _limit(use: LimitUse) -> str:
     return ", ".join(filter(None, limits))
 
 
-def _cost(use: LimitUse, gpus: int) -> str:
+def _cost(use: LimitUse, gpus: int, unknown_claims: int) -> str:
     cost = use.cost(gpus)
-    return "-" if cost is None else f"{cost:.2f}"
+    return "-" if cost is None else gpu_texts.number(f"{cost:.2f}" if cost or not unknown_claims else "", unknown_claims)
 
 
 def markdown(table: Sequence[Sequence[str]]) -> str:
@@ -139,12 +138,12 @@ def json_fields(budget: Budget, measured: Measured) -> dict[str, Any]:
 
 def _json_limit(uses: Sequence[LimitUse], *, has_clusters: bool) -> dict[str, Any]:
     """Returns the use of a limit: of all clusters together, and of each of them if there are several."""
-    first, gpus = uses[0], gpu_use.total(use.gpus for use in uses)
+    first, gpus = uses[0], gpu_texts.total(use.gpus for use in uses)
     largest = sorted((entry for use in uses for entry in use.largest), key=lambda entry: (-entry[1], entry[0]))
     return {
         "name": first.limit.name,
         "gpus": {"limit": first.limit.gpus, **_json_gpus(gpus)},
-        "costPerHour": {"limit": first.limit.cost, **{name: first.cost(number) for name, number in _json_gpus(gpus).items()}},
+        "costPerHour": {"limit": first.limit.cost, **{name: first.cost(number) for name, number in _counts(gpus).items()}},
         "exceeded": any(use.is_exceeded for use in uses),
         "largest": [{"name": name, "gpus": count} for name, count in largest],
         **({"clusters": [*map(_json_cluster, uses)]} if has_clusters else {}),
@@ -155,9 +154,10 @@ def _json_cluster(use: LimitUse) -> dict[str, Any]:
     return {"name": use.cluster or None, "gpus": _json_gpus(use.gpus), "exceeded": use.is_exceeded}
 
 
-def _json_gpus(gpus: Gpus) -> dict[str, int]:
+def _json_gpus(gpus: Gpus) -> dict[str, Any]:
+    unknown = gpu_texts.unknown_states(gpus)
+    return {**_counts(gpus), **({"unknown": unknown} if unknown else {})}
+
+
+def _counts(gpus: Gpus) -> dict[str, int]:
     return {"before": gpus.before, "peak": gpus.peak, "after": gpus.after}
-
-
-def _gpus(count: int) -> str:
-    return f"{count} GPU" if count == 1 else f"{count} GPUs"

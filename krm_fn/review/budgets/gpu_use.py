@@ -20,13 +20,15 @@ from krm_fn.results import Result
 from krm_fn.review import forecast
 from krm_fn.review.budgets import autoscaled
 from krm_fn.review.budgets.limits import Budget, Limit, Rest
-from krm_fn.review.forecast import Gpus, gpu_capacity, gpu_products, object_rules
+from krm_fn.review.forecast import Gpus, gpu_capacity, gpu_products, gpu_texts, object_rules
+from krm_fn.review.forecast.claimed_gpus import ClaimKey
 from krm_fn.review.forecast.gpu_capacity import Demand
 from krm_fn.review.forecast.rollouts import Rollout, Service, Steps
 from krm_fn.schema.object_changes import ObjectChange
 
 _JOBS = {("batch", "Job"): ("spec",), ("batch", "CronJob"): ("spec", "jobTemplate", "spec")}
 """Where the spec of a Job is, by group and kind."""
+_FIX = "add the object to the input, with a fixed number of devices"
 _CLAIMED = "claims"
 """The name of a resource for the devices of claims."""
 
@@ -114,7 +116,11 @@ def measure(budget: Budget, roots: Sequence[RootObjects]) -> Measured:
     uses = tuple(use for limit in budget.limits for part in parts for use in part.uses if use.limit is limit)
     findings = dict.fromkeys(finding for part in parts for finding in part.findings)
     return Measured(
-        uses, total(part.others for part in parts), tuple(findings), tuple(name for part in parts for name in part.clusters), budget.limits
+        uses,
+        gpu_texts.total(part.others for part in parts),
+        tuple(findings),
+        tuple(name for part in parts for name in part.clusters),
+        budget.limits,
     )
 
 
@@ -129,11 +135,6 @@ def _once(roots: Sequence[RootObjects]) -> Iterator[RootObjects]:
 
 def _has_gpus(measured: Measured) -> bool:
     return any(measured.others) or any(any(use.gpus) for use in measured.uses)
-
-
-def total(parts: Iterable[Gpus]) -> Gpus:
-    """Returns the GPUs of several clusters together."""
-    return Gpus(*map(sum, zip(Gpus(), *parts, strict=True)))
 
 
 def _of_cluster(budget: Budget, cluster: str, roots: Sequence[RootObjects]) -> Measured:
@@ -221,21 +222,22 @@ class _Teams:
 
 
 class _Claims:
-    """The GPUs of claims. A claim whose number is unknown counts as one GPU, with a warning."""
+    """The GPUs of claims. A claim whose number is unknown has no GPUs here, a warning, and a place in the numbers of unknown claims."""
 
     def __init__(self, devices: Devices) -> None:
         self._devices = devices
-        self.findings: dict[tuple[str, str, str], Result] = {}
+        self.findings: dict[ClaimKey, Result] = {}
+        """The claims whose number is unknown, with their warnings."""
 
     def gpus(self, namespace: str, use: ClaimUse) -> int:
-        """Returns the GPUs of one claim."""
+        """Returns the GPUs of one claim; 0 if the number is unknown."""
         try:
             return device_claims.of_claim(self._devices, use.kind, namespace, use.name, use.requests)
         except ValueError as problem:
             ref = results.Ref(f"{device_claims.GROUP}/v1", use.kind, use.name, namespace)
-            message = f"{problem}, so the claim counts as 1 GPU; add the object to the input, with a fixed number of devices"
+            message = f"{problem}, so the GPUs of the claim are unknown and in no sum; {_FIX}"
             self.findings[use.kind, namespace, use.name] = results.warning("DYN642", message, ref)
-            return 1
+            return 0
 
     def classes(self, namespace: str, use: ClaimUse) -> frozenset[str]:
         """Returns the names of the DeviceClasses of a claim."""
@@ -257,15 +259,20 @@ def _use(chosen: Sequence[_Selection], claims: _Claims) -> tuple[Gpus, tuple[tup
         names[part.name] = names.get(part.name, 0) + forecast.total_gpus(rollouts).peak
     total = forecast.total_gpus([rollout for _, rollouts in selected for rollout in rollouts])
     shared: dict[tuple[str, str], tuple[set[str], set[str]]] = {}
+    used: dict[str, set[ClaimKey]] = {"old": set(), "new": set()}
     for part, limit in chosen:
-        for use, state in _shared_claims(limit, part, claims):
-            requests, states = shared.setdefault((part.namespace, use.name), (set(), set()))
-            requests.update(use.requests or ("",))
-            states.add(state)
+        for use, state in _claim_uses(limit, part, claims):
+            used[state].add((use.kind, part.namespace, use.name))
+            if use.kind == device_claims.CLAIM:
+                requests, states = shared.setdefault((part.namespace, use.name), (set(), set()))
+                requests.update(use.requests or ("",))
+                states.add(state)
     for (namespace, name), (requests, states) in shared.items():
         count = claims.gpus(namespace, ClaimUse(device_claims.CLAIM, name, () if "" in requests else tuple(sorted(requests))))
         before, after = count * ("old" in states), count * ("new" in states)
         total = total._replace(before=total.before + before, peak=total.peak + count, after=total.after + after)
+    old, new = (used[state] & claims.findings.keys() for state in ("old", "new"))
+    total = total._replace(unknown_before=len(old), unknown_after=len(new), unknown_peak=len(old | new))
     largest = sorted(((name, peak) for name, peak in names.items() if peak), key=lambda entry: (-entry[1], entry[0]))
     return total, tuple(largest)
 
@@ -295,11 +302,11 @@ def _amounts(limit: Limit | Rest, namespace: str, demand: Demand, claims: _Claim
     return demand._replace(amounts=(*counted, *([(_CLAIMED, claimed)] if claimed else [])))
 
 
-def _shared_claims(limit: Limit | Rest, part: _Part, claims: _Claims) -> Iterator[tuple[ClaimUse, str]]:
-    """Yields the claims with a name that pods of an object use, and the state in which they do so: `old` or `new`."""
+def _claim_uses(limit: Limit | Rest, part: _Part, claims: _Claims) -> Iterator[tuple[ClaimUse, str]]:
+    """Yields the claims that count and that pods of an object use, and the state in which they do so: `old` or `new`."""
     for rollout in part.rollouts:
         for demands, units, state in ((rollout.old_demands, rollout.old_units, "old"), (rollout.new_demands, rollout.new_units, "new")):
             for demand in demands if units else ():
                 for use in demand.claims:
-                    if use.kind == device_claims.CLAIM and limit.counts_class(demand, claims.classes(part.namespace, use)):
+                    if limit.counts_class(demand, claims.classes(part.namespace, use)):
                         yield use, state

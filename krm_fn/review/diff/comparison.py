@@ -63,7 +63,7 @@ def _has_effect(diff: Diff, effect: Effect) -> bool:
     return any(outcome.effect == effect for outcome in diff.forecast.outcomes)
 
 
-def _interrupts_claims(diff: Diff) -> bool:
+def interrupts_unknown_claims(diff: Diff) -> bool:
     """True if pods stop that hold an unknown number of GPUs."""
     stopped = {*diff.forecast.restarting, *diff.forecast.deleted}
     return any(gpus.unknown_before for outcome in diff.forecast.outcomes for service, gpus in outcome.shares if service in stopped)
@@ -73,7 +73,7 @@ _CONDITIONS: dict[str, Callable[[Diff], bool]] = {
     "changes": lambda diff: bool(diff.differing),
     "deleted": lambda diff: _has_effect(diff, "deleted"),
     "restarts": lambda diff: bool(diff.forecast.restarting) or _has_effect(diff, "restarts"),
-    "interrupted": lambda diff: diff.forecast.gpus.interrupted > 0 or _interrupts_claims(diff),
+    "interrupted": lambda diff: diff.forecast.gpus.interrupted > 0 or interrupts_unknown_claims(diff),
     "refused": lambda diff: bool(diff.refused) or _has_effect(diff, "refused"),
     "unknown": lambda diff: bool(diff.failed) or _has_effect(diff, "unknown"),
     "stuck": lambda diff: any(outcome.stuck for outcome in diff.forecast.outcomes),

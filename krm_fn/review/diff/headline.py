@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.manifests import ownership
 from krm_fn.records import NamedTuple
-from krm_fn.review.diff import addresses
+from krm_fn.review.diff import addresses, comparison
 from krm_fn.review.diff.comparison import Diff
-from krm_fn.review.forecast import Gpus
+from krm_fn.review.forecast import Gpus, gpu_texts
 from krm_fn.review.forecast.rollouts import Service
 from krm_fn.schema.object_changes import ObjectChange
 
@@ -67,8 +67,8 @@ def _losses(diffs: Sequence[Diff]) -> Iterator[Sentence]:
     """Yields the sentences about deleted services and objects, lost addresses and replicas that stop."""
     services = [(diff, service) for diff in diffs for service in diff.forecast.deleted]
     if services:
-        held = sum(_share(diff, service) for diff, service in services)
-        gpus = f", with {_gpus(held)}" if held else ""
+        held = gpu_texts.total(_share(diff, service) for diff, service in services)
+        gpus = f", with {gpu_texts.counted(held.before, held.unknown_before)}" if held.before or held.unknown_before else ""
         yield f"{_services(len(services), 'deleted')}{gpus}: {_titles(diffs, (service for _, service in services))}.", "deleted"
     if objects := [change.key for diff in diffs for change in _single_objects(diff, "deleted")]:
         yield f"{_objects(len(objects), 'deleted')}: {_names(objects, _FEW_NAMES)}.", "deleted"
@@ -90,9 +90,9 @@ def _drops(diff: Diff) -> Iterator[str]:
             yield f"{', '.join(names)} (from {outcome.dropped + 1})"
 
 
-def _share(diff: Diff, service: Service) -> int:
-    """Returns the GPUs of a service before the change."""
-    return sum(gpus.before for outcome in diff.forecast.outcomes for owner, gpus in outcome.shares if owner == service)
+def _share(diff: Diff, service: Service) -> Gpus:
+    """Returns the GPUs of a service."""
+    return gpu_texts.total(gpus for outcome in diff.forecast.outcomes for owner, gpus in outcome.shares if owner == service)
 
 
 def _single_objects(diff: Diff, effect: str) -> Iterator[ObjectChange]:
@@ -149,13 +149,24 @@ def _other_effects(diffs: Sequence[Diff]) -> Iterator[Sentence]:
 
 
 def _gpus_of(diffs: Sequence[Diff]) -> Iterator[Sentence]:
-    gpus = Gpus(*map(sum, zip(*(diff.forecast.gpus for diff in diffs), strict=True)))
-    if gpus.peak or gpus.unknown_before or gpus.unknown_after:
-        interrupted = f"{_gpus(gpus.interrupted)} {'is' if gpus.interrupted == 1 else 'are'} interrupted. " if gpus.interrupted else ""
-        before = "An unknown number of GPUs" if gpus.unknown_before else _gpus(gpus.before)
-        peak = f"at least {gpus.peak}" if gpus.unknown_before or gpus.unknown_after else gpus.peak
-        after = "an unknown number" if gpus.unknown_after else gpus.after
-        yield f"{interrupted}{before} before, {peak} at the peak, {after} after.", ""
+    gpus = gpu_texts.total(diff.forecast.gpus for diff in diffs)
+    if gpus.peak or gpus.unknown_peak:
+        unknown_stops = any(comparison.interrupts_unknown_claims(diff) for diff in diffs)
+        stopped = _capital(gpu_texts.counted(gpus.interrupted, unknown_stops))
+        verb = "are" if gpus.interrupted > 1 else "is"
+        interrupted = f"{stopped} {verb} interrupted. " if gpus.interrupted or unknown_stops else ""
+        before = _capital(gpu_texts.counted(gpus.before, gpus.unknown_before))
+        peak, after = (_number(*counts) for counts in ((gpus.peak, gpus.unknown_peak), (gpus.after, gpus.unknown_after)))
+        claims = f"; {gpu_texts.claims(gpus.unknown_peak)}" if gpus.unknown_peak else ""
+        yield f"{interrupted}{before} before, {peak} at the peak, {after} after{claims}.", ""
+
+
+def _number(count: int, unknown_claims: int) -> str:
+    return gpu_texts.number(count, unknown_claims) if count or not unknown_claims else "an unknown number"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _refused(diffs: Sequence[Diff]) -> Iterator[Sentence]:
@@ -173,7 +184,7 @@ def _needed_gpus(diffs: Sequence[Diff]) -> Iterator[Sentence]:
         stuck = [outcome.key.name for outcome in forecast.outcomes if outcome.stuck]
         if stuck:
             subject, verb = ("The rollout", "is stuck") if len(stuck) == 1 else ("The rollouts", "are stuck")
-            free = f"{_gpus(forecast.needed)} must be free, and {forecast.free} {'is' if forecast.free == 1 else 'are'}"
+            free = f"{gpu_texts.counted(forecast.needed)} must be free, and {forecast.free} {'is' if forecast.free == 1 else 'are'}"
             yield f"{subject} of {_listed(stuck)} {verb}: {free}.", "stuck"
     needing = [diff.forecast for diff in diffs if diff.forecast.needed and not any(outcome.stuck for outcome in diff.forecast.outcomes)]
     needed = sum(forecast.needed for forecast in needing)
@@ -221,7 +232,3 @@ def _names(keys: Sequence[ObjectKey], most: int = _MOST_NAMES) -> str:
 def _listed(names: Sequence[str], most: int = _MOST_NAMES) -> str:
     """Returns the names, as many as a sentence can have."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
-
-
-def _gpus(count: int) -> str:
-    return f"{count} GPU" if count == 1 else f"{count} GPUs"

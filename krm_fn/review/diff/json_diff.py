@@ -8,7 +8,7 @@ from krm_fn import escaping, report, results
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.review.diff import addresses, advice, diff_report, headline
 from krm_fn.review.diff.diff_report import Report
-from krm_fn.review.forecast import Gpus, ObjectForecast
+from krm_fn.review.forecast import Gpus, ObjectForecast, gpu_texts
 from krm_fn.review.forecast.rollouts import Service
 from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
@@ -54,7 +54,7 @@ def _key(key: ObjectKey) -> dict[str, Any]:
 
 def _gpus(gpus: Gpus) -> dict[str, Any]:
     counts = {"before": gpus.before, "peak": gpus.peak, "after": gpus.after, "interrupted": gpus.interrupted}
-    unknown = [state for state, number in (("before", gpus.unknown_before), ("after", gpus.unknown_after)) if number]
+    unknown = gpu_texts.unknown_states(gpus)
     return {**counts, **({"unknown": unknown} if unknown else {})}
 
 

@@ -21,7 +21,7 @@ from krm_fn.review.forecast import (
     rollouts,
     simulation,
 )
-from krm_fn.review.forecast.claimed_gpus import StateDevices
+from krm_fn.review.forecast.claimed_gpus import ClaimKey, StateDevices
 from krm_fn.review.forecast.object_rules import ClusterState, Effect, KindForecast
 from krm_fn.review.forecast.rollouts import Rollout, Service
 from krm_fn.schema.object_changes import ObjectChange
@@ -48,7 +48,8 @@ class Gpus(NamedTuple):
     """Numbers of GPUs. `peak` is the largest number at one time.
 
     `interrupted` is the number held by old pods that are replaced, that are deleted with their object, or that stop until another writer
-    scales their object again. `unknown_before` and `unknown_after` are the numbers of claims whose GPUs are unknown, and not counted.
+    scales their object again. `unknown_before`, `unknown_peak` and `unknown_after` are the numbers of claims whose GPUs are unknown, and
+    not counted. The claims at the peak are those of both states.
     """
 
     before: int = 0
@@ -57,6 +58,7 @@ class Gpus(NamedTuple):
     interrupted: int = 0
     unknown_before: int = 0
     unknown_after: int = 0
+    unknown_peak: int = 0
 
 
 class ObjectForecast(NamedTuple):
@@ -196,8 +198,9 @@ def _gpus_with_claims(rollouts_by_object: Sequence[tuple[str, Sequence[Rollout]]
     total = total_gpus(counted)
     shared = claimed_gpus.shared([(namespace, rollout) for namespace, own in rollouts_by_object for rollout in own], devices)
     unknown = [claimed_gpus.unknown(own, namespace, devices) for namespace, own in rollouts_by_object]
+    old, new = (frozenset[ClaimKey]().union(*(claims[state] for claims in unknown)) for state in (0, 1))
     before, peak, after = total.before + shared.before, total.peak + shared.peak, total.after + shared.after
-    return Gpus(before, peak, after, total.interrupted, sum(old for old, _ in unknown), sum(new for _, new in unknown))
+    return Gpus(before, peak, after, total.interrupted, len(old), len(new), len(old | new))
 
 
 def total_gpus(parallel: Sequence[Rollout]) -> Gpus:

@@ -22,6 +22,10 @@ _RESOURCE = "claims"
 """The name of a resource for the devices of claims."""
 
 
+ClaimKey = tuple[str, str, str]
+"""Kind, namespace and name of a ResourceClaim or of its template."""
+
+
 class StateDevices(NamedTuple):
     """The claims and the device classes of both states."""
 
@@ -45,19 +49,30 @@ def read(changes: Sequence[ObjectChange]) -> StateDevices:
 
 
 def counted(rollouts: Sequence[Rollout], namespace: str, devices: StateDevices) -> tuple[Rollout, ...]:
-    """Returns rollouts whose pods also have the GPUs of their claims from templates, as far as the number is known."""
+    """Returns rollouts whose pods also have the GPUs of their claims from templates, as far as the number is known.
+
+    The pods of a rollout that replaces none have their old demands in both states, and new ones have claims of the new state.
+    """
     return tuple(
         rollout._replace(
-            old_demands=tuple(_counted(demand, namespace, devices.old) for demand in rollout.old_demands),
+            old_demands=tuple(_counted(demand, namespace, *_states(rollout, devices)) for demand in rollout.old_demands),
             new_demands=tuple(_counted(demand, namespace, devices.new) for demand in rollout.new_demands),
         )
         for rollout in rollouts
     )
 
 
-def _counted(demand: Demand, namespace: str, known: Devices) -> Demand:
+def _states(rollout: Rollout, devices: StateDevices) -> tuple[Devices, ...]:
+    """Returns the states that show the claims of the old demands of a rollout. The first state that knows a claim counts."""
+    return (devices.old,) if rollout.replaces else (devices.old, devices.new)
+
+
+def _counted(demand: Demand, namespace: str, *states: Devices) -> Demand:
     claims = [use for use in demand.claims if use.kind == device_claims.TEMPLATE]
-    gpus = sum((_number(use, namespace, known) or 0) * use.times for use in claims)
+    gpus = 0
+    for use in claims:
+        numbers = (_number(use, namespace, known) for known in states)
+        gpus += next((number for number in numbers if number is not None), 0) * use.times
     return demand._replace(amounts=(*demand.amounts, (_RESOURCE, gpus))) if gpus else demand
 
 
@@ -80,19 +95,20 @@ def _named(rollout: Rollout) -> Iterator[tuple[ClaimUse, bool]]:
             yield from ((use, is_new) for use in demand.claims if use.kind == device_claims.CLAIM)
 
 
-def unknown(rollouts: Sequence[Rollout], namespace: str, devices: StateDevices) -> tuple[int, int]:
-    """Returns the numbers of claims of unknown size that the pods use before and after a change."""
-    before = sum(_unknown(rollout.old_demands, namespace, devices.old) for rollout in rollouts if rollout.old_units)
-    after = sum(_unknown(_new_demands(rollout), namespace, devices.new) for rollout in rollouts if rollout.new_units)
-    return before, after
+def unknown(rollouts: Sequence[Rollout], namespace: str, devices: StateDevices) -> tuple[frozenset[ClaimKey], frozenset[ClaimKey]]:
+    """Returns the claims of unknown size that the pods use before and after a change."""
+    before = (key for rollout in rollouts if rollout.old_units for key in _unknown(rollout.old_demands, namespace, devices.old))
+    after = (key for rollout in rollouts if rollout.new_units for key in _unknown(_new_demands(rollout), namespace, devices.new))
+    return frozenset(before), frozenset(after)
 
 
 def _new_demands(rollout: Rollout) -> tuple[Demand, ...]:
     return rollout.new_demands if rollout.replaces else rollout.old_demands
 
 
-def _unknown(demands: Sequence[Demand], namespace: str, known: Devices) -> int:
-    return sum(_number(use, namespace, known) is None for demand in demands for use in demand.claims)
+def _unknown(demands: Sequence[Demand], namespace: str, known: Devices) -> Iterator[ClaimKey]:
+    uses = (use for demand in demands for use in demand.claims)
+    return ((use.kind, namespace, use.name) for use in uses if _number(use, namespace, known) is None)
 
 
 def _number(use: ClaimUse, namespace: str, known: Devices) -> int | None:

@@ -17,10 +17,10 @@ from krm_fn.review.diff import comparison, diff_report
 from krm_fn.review.diff.comparison import Diff
 from krm_fn.review.diff.diff_report import Report
 from krm_fn.review.diff.rendered_state import RenderedState
-from krm_fn.review.forecast import Forecast, Gpus, object_rules
+from krm_fn.review.forecast import Forecast, Gpus, gpu_texts, object_rules
 from krm_fn.review.forecast.object_rules import ClusterState, Effect
 from krm_fn.review.forecast.rollouts import Rollout, Service
-from krm_fn.review.upgrade import fleet_parts, resource_edits, restart_causes, upgrade_steps, waves
+from krm_fn.review.upgrade import resource_edits, restart_causes, upgrade_steps
 from krm_fn.review.upgrade.restart_causes import GraphCauses, GraphState, MovedPart
 from krm_fn.review.upgrade.upgrade_plan import GraphUpgrade, ServiceUpgrade
 from krm_fn.review.upgrade.upgrade_steps import UpgradeStep, Versions
@@ -120,13 +120,13 @@ def _graph(part: StepPart, number: int, effects: _Effects | None, causes: GraphC
     shares = _shares(effects.forecast)
     restarting = effects.forecast.restarting
     services = [_service(row, shares.get(row.service, Gpus()), causes, row.service in restarting) for row in rows]
-    outcomes, of_rollouts = effects.forecast.outcomes, waves.of_graph(fleet_parts.wave_key(key), effects.rollouts).gpus
+    outcomes = effects.forecast.outcomes
     about = [result for outcome in outcomes for result in outcome.findings] + [*effects.forecast.findings]
     return upgrade._replace(
         effect=min((outcome.effect for outcome in outcomes), key=_STRONGEST.index),
         causes=causes.present,
         services=tuple(services),
-        gpus=of_rollouts._replace(interrupted=sum(gpus.interrupted for gpus in shares.values())),
+        gpus=effects.forecast.gpus._replace(interrupted=sum(gpus.interrupted for gpus in shares.values())),
         rollouts=effects.rollouts,
         findings=tuple(result for result in about if result.severity != "info"),
     )
@@ -146,7 +146,7 @@ def _shares(forecast_result: Forecast) -> dict[Service, Gpus]:
     shares: dict[Service, Gpus] = {}
     for outcome in forecast_result.outcomes:
         for service, gpus in outcome.shares:
-            shares[service] = Gpus(*map(sum, zip(shares.get(service, Gpus()), gpus, strict=True)))
+            shares[service] = gpu_texts.total((shares.get(service, Gpus()), gpus))
     return shares
 
 

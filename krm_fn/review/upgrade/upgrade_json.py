@@ -6,7 +6,7 @@ from typing import Any
 
 from krm_fn import escaping, report, results
 from krm_fn.kube.identity import ObjectKey
-from krm_fn.review.forecast import Gpus
+from krm_fn.review.forecast import Gpus, gpu_texts
 from krm_fn.review.upgrade import upgrade_report, upgrade_steps
 from krm_fn.review.upgrade.field_edits import Cause
 from krm_fn.review.upgrade.upgrade_plan import GraphUpgrade, ServiceUpgrade, StepPlan
@@ -101,5 +101,7 @@ def _versions(versions: Versions | None) -> dict[str, str] | None:
     return versions and {"release": versions.release, "runtime": upgrade_steps.version_text(versions.runtime)}
 
 
-def _gpus(gpus: Gpus) -> dict[str, int]:
-    return {"before": gpus.before, "peak": gpus.peak, "after": gpus.after, "interrupted": gpus.interrupted}
+def _gpus(gpus: Gpus) -> dict[str, Any]:
+    counts = {"before": gpus.before, "peak": gpus.peak, "after": gpus.after, "interrupted": gpus.interrupted}
+    unknown = gpu_texts.unknown_states(gpus)
+    return {**counts, **({"unknown": unknown} if unknown else {})}

@@ -9,6 +9,7 @@ from krm_fn.kube import identity
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.records import NamedTuple
 from krm_fn.results import Path, Result
+from krm_fn.review.forecast import Gpus, gpu_texts
 from krm_fn.review.upgrade import upgrade_steps
 from krm_fn.review.upgrade.field_edits import CAUSES, Cause, FieldEdit
 from krm_fn.review.upgrade.restart_causes import CauseSet
@@ -113,20 +114,18 @@ def _effects(graphs: Sequence[GraphUpgrade]) -> str:
     restarting = [service for service in services if service.restarts]
     if not restarting:
         return "no service restarts."
-    interrupted, peak = (sum(getattr(graph.gpus, field) for graph in graphs) for field in ("interrupted", "peak"))
-    gpus = f" {_gpus(interrupted)} {'is' if interrupted == 1 else 'are'} interrupted, {_gpus(peak)} at the peak." if peak else ""
-    return f"{len(restarting)} of {len(services)} services restart.{gpus}"
+    total = gpu_texts.total(graph.gpus for graph in graphs)
+    stopped, peak = gpu_texts.counted(total.interrupted), gpu_texts.counted(total.peak, total.unknown_peak)
+    claims = f"; {gpu_texts.claims(total.unknown_peak)}" if total.unknown_peak else ""
+    gpus = f" {stopped} {'is' if total.interrupted == 1 else 'are'} interrupted, {peak} at the peak{claims}."
+    return f"{len(restarting)} of {len(services)} services restart.{gpus if total.peak or total.unknown_peak else ''}"
 
 
 def _waves(step: StepPlan) -> str:
     peaks = step.waves.peaks
     if not peaks:
         return ""
-    return f" In {len(peaks)} wave{'s' * (len(peaks) > 1)}, {_gpus(max(peaks))} of all graphs at the peak."
-
-
-def _gpus(count: int) -> str:
-    return f"{count} GPU" if count == 1 else f"{count} GPUs"
+    return f" In {len(peaks)} wave{'s' * (len(peaks) > 1)}, {gpu_texts.counted(max(peaks))} of all graphs at the peak."
 
 
 def _listed(entries: Sequence[str], most: int = 10) -> str:
@@ -148,8 +147,13 @@ def _fleet_row(step: StepPlan, graph: GraphUpgrade, content: UpgradeReport) -> t
     restarts = f"{len(graph.restarting)} of {len(graph.services)}" if graph.services else graph.effect
     wave = f"{graph.wave}" if graph.wave else ""
     gpus = graph.gpus
-    size = f"{gpus.before}" if gpus.before == gpus.after else f"{gpus.before} -> {gpus.after}"
-    return shown, number, restarts, size, f"{gpus.interrupted}", f"{gpus.peak}", wave, causes_of(graph)
+    return shown, number, restarts, _size(gpus), f"{gpus.interrupted}", gpu_texts.of(gpus).peak, wave, causes_of(graph)
+
+
+def _size(gpus: Gpus) -> str:
+    """Returns the GPUs before and after, in one cell."""
+    before, _, after = gpu_texts.of(gpus)
+    return before if before == after else f"{before} -> {after}"
 
 
 def causes_of(graph: GraphUpgrade) -> str:
@@ -178,9 +182,9 @@ def service_rows(graph: GraphUpgrade) -> list[tuple[str, ...]]:
 
 def _service_row(service: ServiceUpgrade) -> tuple[str, ...]:
     gpus = service.gpus
-    size = f"{gpus.before}" if gpus.before == gpus.after else f"{gpus.before} -> {gpus.after}"
     alone = (_ALONE[service.alone[cause]] if cause in service.alone else "" for cause in CAUSES)
-    return service.service.name, service.effect, size, f"{gpus.interrupted}", f"{gpus.peak}", *alone, sets_text(service.smallest)
+    peak = gpu_texts.of(gpus).peak
+    return service.service.name, service.effect, _size(gpus), f"{gpus.interrupted}", peak, *alone, sets_text(service.smallest)
 
 
 def optional_lines(graph: GraphUpgrade) -> Iterator[str]:

@@ -137,7 +137,7 @@ SHAPES: list[tuple[str, list[dict[str, Any]], int]] = [
     ("a claim of two requests", [deployment(claiming(0, template="t")), claim(TEMPLATE, "t", request("a"), request("b", 2))], 3),
     ("a claim of network devices", [deployment(claiming(0, template="t")), claim(TEMPLATE, "t", request(device_class="rdma.example"))], 0),
     ("a shared claim of a workload with zero replicas", [deployment(claiming(0, claim="c"), 0), claim(CLAIM, "c", request(count=2))], 0),
-    ("a claim that is not there counts one", [deployment(claiming(0, template="missing"), 2)], 2),
+    ("a claim that is not there is in no number", [deployment(claiming(1, template="missing"), 2)], 2),
     ("replicas of an adapter", [deployment(pod(container(gpu=1)), None), adapter(5)], 5),
     ("an autoscaler of an adapter", [deployment(pod(container(gpu=1)), None), adapter(1), autoscaler(6)], 6),
     ("an autoscaler of a Deployment", [deployment(pod(container(gpu=2)), 1), autoscaler(3, "Deployment")], 6),

@@ -54,10 +54,17 @@ ROWS = [
         TEMPLATE,
         "8 -> unknown",
         ["after"],
-        "8 GPUs before, at least 8 at the peak, an unknown number after.",
+        "8 GPUs before, at least 8 at the peak, an unknown number after; 1 claim is not known.",
     ),
     ("a template in the input", LIMITS, TEMPLATE + claim(), "8", [], "8 after."),
-    ("a template for all devices of a node", LIMITS, TEMPLATE + claim(request=ALL), "8 -> unknown", ["after"], "an unknown number after."),
+    (
+        "a template for all devices of a node",
+        LIMITS,
+        TEMPLATE + claim(request=ALL),
+        "8 -> unknown",
+        ["after"],
+        "an unknown number after; 1 claim is not known.",
+    ),
     ("a template of other devices", LIMITS, TEMPLATE + claim(device_class="nic.example"), "8 -> 0", [], "8 at the peak, 0 after."),
     ("one claim for all pods", LIMITS, SHARED + claim("ResourceClaim"), "8 -> 4", [], "4 after."),
     (
@@ -66,9 +73,16 @@ ROWS = [
         TEMPLATE.replace("1.6.1", "1.6.0"),
         "unknown",
         ["before", "after"],
-        "An unknown number of GPUs before",
+        "An unknown number of GPUs is interrupted. An unknown number of GPUs before, an unknown number at the peak, an unknown",
     ),
-    ("unknown before", TEMPLATE, LIMITS, "unknown -> 8", ["before"], "An unknown number of GPUs before, at least 8 at the peak, 8 after."),
+    (
+        "unknown before",
+        TEMPLATE,
+        LIMITS,
+        "unknown -> 8",
+        ["before"],
+        "An unknown number of GPUs before, at least 8 at the peak, 8 after; 1 claim is not known.",
+    ),
 ]
 
 
@@ -91,3 +105,76 @@ def test_the_gpus_of_a_claim(tmp_path, old, new, column, unknown, headline):
     assert report["forecast"]["gpus"].get("unknown", []) == unknown
     gate = console.run(*compare, "--fail-on", "interrupted")
     assert gate.code == 3, "pods with GPUs stop in every row"
+
+
+BUDGET = """\
+apiVersion: config.dynamo.krm-fn.io/v1alpha1
+kind: DynamoBudget
+metadata: {name: gpus}
+spec:
+  budgets:
+  - {name: all, gpus: 20, pricePerGpuHour: 2}
+"""
+BOTH = TEMPLATE.replace("{claims: [{name: g}]}", '{limits: {nvidia.com/gpu: "2"}, claims: [{name: g}]}')
+OTHER = GRAPH.replace("name: chat,", "name: other,")
+ONE_OTHER = OTHER.replace("CLAIMS", "resourceClaims: [{name: g, resourceClaimName: shared}]").replace("RESOURCES", "{claims: [{name: g}]}")
+MINIMA = [
+    # reason, files, GPUs of the headline and of the table of limits, the claims that are not known
+    ("GPUs in limits", LIMITS, "8 GPUs", "8", "16.00", "ok", ""),
+    ("a claim that is known", TEMPLATE + claim(), "8 GPUs", "8", "16.00", "ok", ""),
+    ("a claim elsewhere", TEMPLATE, "an unknown number of GPUs", "unknown", "unknown", "unknown", "1 claim is not known"),
+    ("limits and a claim", BOTH, "at least 4 GPUs", "at least 4", "at least 8.00", "unknown", "1 claim is not known"),
+    (
+        "two graphs, one template",
+        BOTH + "---\n" + TEMPLATE.replace("name: chat,", "name: b,"),
+        "at least 4 GPUs",
+        "at least 4",
+        "at least 8.00",
+        "unknown",
+        "1 claim is not known",
+    ),
+    ("two claims", BOTH + "---\n" + ONE_OTHER, "at least 4 GPUs", "at least 4", "at least 8.00", "unknown", "2 claims are not known"),
+    (
+        "above the limit",
+        BOTH.replace('"2"', '"11"'),
+        "at least 22 GPUs",
+        "at least 22",
+        "at least 44.00",
+        "exceeded",
+        "1 claim is not known",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("files", "sentence", "cell", "cost", "state", "claims"), [row[1:] for row in MINIMA], ids=[row[0] for row in MINIMA]
+)
+def test_the_headline_and_the_budget_say_the_same(tmp_path, files, sentence, cell, cost, state, claims):
+    """An unknown claim is in no number, and no number looks as if it were exact."""
+    (tmp_path / "old").mkdir()
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "graph.yaml").write_text(files)
+    (tmp_path / "budget.yaml").write_text(BUDGET)
+    compare = ("diff", "--old", tmp_path / "old", tmp_path / "new", "--budget", tmp_path / "budget.yaml")
+    text = console.run(*compare).out
+    number = sentence.removesuffix(" GPUs").removesuffix(" of")
+    assert f"0 GPUs before, {number} at the peak, {number} after{f'; {claims}' * bool(claims)}." in text
+    (row,) = [line for line in text.splitlines() if line.startswith("all ")]
+    assert [part.strip() for part in row.split("  ") if part.strip()] == [
+        "all",
+        "20",
+        "0",
+        cell,
+        cell,
+        cost,
+        cost,
+        state,
+    ]
+    report = json.loads(console.run(*compare, "--format", "json").out)
+    jsonschema.Draft202012Validator(SCHEMA).validate(report)
+    limit = report["budget"]["limits"][0]
+    assert limit["gpus"].get("unknown", []) == report["forecast"]["gpus"].get("unknown", []) == (["after"] if claims else [])
+    assert [limit["gpus"][field] for field in ("before", "peak", "after")] == [
+        report["forecast"]["gpus"][field] for field in ("before", "peak", "after")
+    ]
+    assert ("DYN642" in text) is bool(claims)
