@@ -19,6 +19,16 @@ from krm_fn.sync.packed_values import Packer
 from krm_fn.sync.stored_objects import StoredObject
 
 _GROVE = "grove.io"
+_OF_GRAPH_ALONE: dict[str, Any] = {
+    "generation": 0,
+    "restart": None,
+    "restart_by_syncer": False,
+    "models": (),
+    "request": None,
+    "status": {},
+    "status_by_syncer": False,
+}
+"""The fields of a graph on which no status of its components and adapters depends, with a value for comparisons without them."""
 
 
 class InformerCache:
@@ -63,10 +73,10 @@ class InformerCache:
 
     def update_indexes(self, key: ObjectKey, before: Any, after: Any) -> set[ObjectKey]:
         """Updates the indexes after a change of an object. Returns the Dynamo resources whose status may change with it."""
-        owner = _lasting_owner(before, after)
-        keys = self._affected(key, before, owner) | self.base_models.update(key, before, after)
-        keys |= self._index(key, before, after)
-        return keys | self._affected(key, after, owner)
+        owner, only = _lasting_owner(before, after), _only_itself(key, before, after)
+        keys = ({key} if only else self._affected(key, before, owner)) | self.base_models.update(key, before, after)
+        keys |= self._members.update(key, before, after) if only else self._index(key, before, after)
+        return keys if only else keys | self._affected(key, after, owner)
 
     def _affected(self, key: ObjectKey, value: Any, owner: str) -> set[ObjectKey]:
         """Returns the resources whose status may change with an object. With `owner`, only those of this owner."""
@@ -115,6 +125,13 @@ class InformerCache:
         elif isinstance(before, CachedClaim):
             self.workloads.claims.drop(key)
         return set()
+
+
+def _only_itself(key: ObjectKey, before: Any, after: Any) -> bool:
+    """Returns True if a change of a graph concerns none of its members. Each status that is written is such a change."""
+    if key.kind != GRAPH or not (isinstance(before, CachedObject) and isinstance(after, CachedObject)):
+        return False
+    return bool(before._replace(**_OF_GRAPH_ALONE) == after._replace(**_OF_GRAPH_ALONE))
 
 
 def _lasting_owner(before: Any, after: Any) -> str:

@@ -11,6 +11,8 @@ from krm_fn.kube.key_map import KeyMap
 
 V = TypeVar("V")
 
+_RECENT = 8
+"""The most unpacked objects of a store: the workers read the graphs of different namespaces by turns."""
 _UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -61,14 +63,19 @@ class StoredObjects(MutableMapping[ObjectKey, StoredObject[V]]):
     def __init__(self, packer: Packing | None = None) -> None:
         self._packer = packer or _Unpacked()
         self._packed: KeyMap[tuple[Any, ...]] = KeyMap()  # uid, resourceVersion, source, delivered, and the packed value
-        self._last: tuple[tuple[Any, ...], StoredObject[V]] | None = None  # all members of a graph read the graph, one after the other
+        self._recent: dict[ObjectKey, tuple[tuple[Any, ...], StoredObject[V]]] = {}  # all members of a graph read the graph
 
     def __getitem__(self, key: ObjectKey) -> StoredObject[V]:
         packed = self._packed[key]
-        if self._last is None or self._last[0] is not packed:
+        recent = self._recent.get(key)
+        if recent is None or recent[0] is not packed:
             uid, version, source, delivered, *value = packed
-            self._last = packed, StoredObject(_uid(uid), str(version), self._packer.unpack(key, tuple(value)), source, str(delivered))
-        return self._last[1]
+            recent = packed, StoredObject(_uid(uid), str(version), self._packer.unpack(key, tuple(value)), source, str(delivered))
+            self._recent.pop(key, None)
+            self._recent[key] = recent
+            if len(self._recent) > _RECENT:
+                del self._recent[next(iter(self._recent))]
+        return recent[1]
 
     def __setitem__(self, key: ObjectKey, entry: StoredObject[V]) -> None:
         version = _compact_version(entry.resource_version)
@@ -76,6 +83,7 @@ class StoredObjects(MutableMapping[ObjectKey, StoredObject[V]]):
         self._packed[key] = (_compact_uid(entry.uid), version, entry.source, delivered, *self._packer.pack(entry.value))
 
     def __delitem__(self, key: ObjectKey) -> None:
+        self._recent.pop(key, None)
         del self._packed[key]
 
     def __iter__(self) -> Iterator[ObjectKey]:

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from krm_fn.kube import labels
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.status import cached_object
@@ -101,6 +103,29 @@ def test_a_graph_concerns_its_members_and_no_graph_that_lists_the_same_workload(
     assert filled.change(graph("two", "x"), graph("two", "y")) == {(G, "two")}
     assert filled.change(graph("two", "y"), None) == {(G, "two")}
     assert filled.change(graph("one", "x"), graph("one")) == {(G, "one"), (C, "a"), (A, "b")}
+
+
+ONLY_OF_THE_GRAPH = [
+    ("a status that was written", {"status": {"state": "pending"}, "status_by_syncer": True}),
+    ("a restart that was requested", {"restart": {"id": "a"}, "restart_by_syncer": True, "generation": 2}),
+]
+OF_MEMBERS = [
+    ("other workloads", {"entries": ()}),
+    ("no annotation any more", {"entries": None}),
+    ("a problem", {"problem": "too many"}),
+    ("a deletion that waits", {"deleted": True}),
+    ("another component", {"components": ("x", "y")}),
+]
+
+
+@pytest.mark.parametrize(("fields", "concerns"), [(row[1], row in OF_MEMBERS) for row in (*ONLY_OF_THE_GRAPH, *OF_MEMBERS)])
+def test_a_change_of_a_graph_concerns_its_members_if_their_status_depends_on_the_field(fields, concerns):
+    """A graph with many adapters must not make work for all of them with each status that is written."""
+    filled = Filled(graph("one", "x"), component("a", "one"), adapter("b", "one"))
+    members = {(C, "a"), (A, "b")} if concerns else set()
+    before = graph("one", "x")
+    assert filled.change(before, before._replace(**fields)) == {(G, "one"), *members}
+    assert filled.change(None, workload("x")) == ({(G, "one"), (C, "a"), (A, "b")} if "entries" not in fields else set())
 
 
 def test_a_workload_concerns_graphs_of_others_only_when_its_owner_changes():

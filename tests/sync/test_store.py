@@ -6,7 +6,8 @@ import pytest
 
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.sync.informer import Store
-from krm_fn.sync.stored_objects import StoredObject
+from krm_fn.sync.packed_values import Packer
+from krm_fn.sync.stored_objects import StoredObject, StoredObjects
 
 KEY = ObjectKey("apps", "Deployment", "team-a", "worker")
 OTHER = KEY._replace(namespace="team-b")
@@ -82,3 +83,19 @@ def test_distrust_lets_an_object_come_again_in_another_api_version(store):
     store.distrust()
     assert store.put(KEY, "u", "9", "again") == (True, "nine")
     assert store.put(KEY, "u", "9", "once more") == (False, "again")
+
+
+def test_objects_that_workers_read_by_turns_are_unpacked_once(monkeypatch):
+    """Eight workers read the graphs of eight namespaces, each for many members. A changed object is unpacked again."""
+    objects: StoredObjects[str] = StoredObjects()
+    keys = [KEY._replace(namespace=f"team-{number}") for number in range(8)]
+    for key in keys:
+        objects[key] = StoredObject("u", "1", key.namespace)
+    unpacked = []
+    monkeypatch.setattr(Packer, "unpack", lambda _self, key, packed: unpacked.append(key) or packed[0])
+    for _ in range(3):
+        assert [objects[key].value for key in keys] == [key.namespace for key in keys]
+    assert unpacked == keys
+    objects[keys[0]] = StoredObject("u", "2", "changed")
+    assert objects[keys[0]] == StoredObject("u", "2", "changed", delivered="")
+    assert unpacked == [*keys, keys[0]]
