@@ -91,8 +91,13 @@ def test_objects_that_workers_read_by_turns_are_unpacked_once(monkeypatch):
     keys = [KEY._replace(namespace=f"team-{number}") for number in range(8)]
     for key in keys:
         objects[key] = StoredObject("u", "1", key.namespace)
-    unpacked = []
-    monkeypatch.setattr(Packer, "unpack", lambda _self, key, packed: unpacked.append(key) or packed[0])
+    unpacked, unpack = [], Packer.unpack
+
+    def counted(packer, key, packed):
+        unpacked.append(key)
+        return unpack(packer, key, packed)
+
+    monkeypatch.setattr(Packer, "unpack", counted)
     for _ in range(3):
         assert [objects[key].value for key in keys] == [key.namespace for key in keys]
     assert unpacked == keys
