@@ -108,10 +108,10 @@ def slowest(keys: Keys, name: str) -> float:
 def problem(what: str, measure: Callable[[], tuple[float, float]], growth: float, most: float) -> str:
     """Names times that are too long or grow too fast; empty if they do not. `growth` is the ratio of the sizes.
 
-    A busy machine disturbs a measurement, so the best of three counts.
+    A busy machine disturbs a measurement, so the best of five counts. Only a measurement without a problem ends them early.
     """
     text = ""
-    for _ in range(3):
+    for _ in range(5):
         small, large = measure()
         exponent = log(max(large, 1e-6) / max(small, 1e-6)) / log(growth)
         if large <= most and (large <= ENOUGH or exponent <= MOST_EXPONENT):
