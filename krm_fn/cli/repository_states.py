@@ -164,7 +164,7 @@ def _read(path: str, setup: _Setup, unchanged: Unchanged) -> RepositoryStates:
         _write(setup.changes, copies)
         new_roots = setup.find(folder, lambda name: os.path.normpath(Path(path) / posixpath.relpath(name, at)), parsed)
         if old_roots is not None:
-            old_roots, new_roots = states.relevant_in_either(old_roots, new_roots), states.relevant_in_either(new_roots, old_roots)
+            old_roots, new_roots = states.with_other_state(old_roots, new_roots), states.with_other_state(new_roots, old_roots)
         same = root_inputs.same(old_roots.inputs, new_roots.inputs) if old_roots and unchanged != "build" else frozenset[str]()
         new = states.read(new_roots, programs, same if unchanged == "skip" else ())
     new = new._replace(results=[*new.results, *_special_files(path, given.exclude)])

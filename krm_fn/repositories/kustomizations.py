@@ -8,6 +8,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 from krm_fn import project, results
@@ -33,6 +34,9 @@ _FUNCTION = re.compile(r"config\.(kubernetes|k8s)\.io(/|~1)function")
 """The name of the annotation of a function, also as a part of a JSON pointer, and its older name."""
 _FUNCTION_PATH = re.compile(r"config\.(kubernetes|k8s)\.io(~1function|/function\])")
 _DYNAMO = re.compile(r"\bkind[\"']?\s*:\s*[\"']?Dynamo|\bdynamo\.krm-fn\.io/")
+_WORD = re.compile(r"[^\s,'\"\[\]{}#]+")
+_MOST_WORDS = 1000
+"""The largest number of words of an unreadable Kustomization that are taken for paths."""
 _PROGRAM, _IMAGES = "krm-fn", ("krm-fn", project.IMAGE.rpartition("/")[2])
 """The name of our program, and the last part of the name of our image."""
 _ORIGINS = "originAnnotations"
@@ -44,7 +48,7 @@ class Closure(NamedTuple):
     """All that a Kustomization is built from: the folders with their Kustomizations, and the files.
 
     `problems` are findings that prevent a build. `remote` are those of them that a download would solve. `names_dynamo` is true if one of
-    the files names a Dynamo kind or one of our annotations.
+    the files names a Dynamo kind or one of our annotations, and if a Kustomization cannot be read.
     """
 
     folders: dict[str, Source]
@@ -61,12 +65,15 @@ def closure(tree: Tree, folder: str) -> Closure:
     problems: list[Result] = []
     remote: list[Result] = []
     pending = [folder]
+    is_readable = True
     while pending:
         current = pending.pop()
         kustomization = tree.kustomization(current)
-        if kustomization is None:
+        if kustomization is None and tree.kustomization_file(current):
+            is_readable = False
             problems.extend(unreadable(tree, current))
-        elif current not in folders:
+            files.update(target for target in _words(tree, current) if tree.is_file(target))
+        elif kustomization and current not in folders:
             folders[current] = kustomization
             problems.extend(_problems(tree, current, kustomization))
             remote.extend(_remote(tree, current, kustomization))
@@ -76,8 +83,20 @@ def closure(tree: Tree, folder: str) -> Closure:
     for name in sorted(files):
         problems.extend(problem for source in tree.read(name).sources for problem in _foreign(source, source.value))
     problems += remote
-    names_dynamo = any(tree.read(name).names_dynamo for name in files) or any(_DYNAMO.search(source.text) for source in folders.values())
+    texts = [source.text for source in folders.values()]
+    names_dynamo = not is_readable or any(tree.read(name).names_dynamo for name in files) or any(map(_DYNAMO.search, texts))
     return Closure(folders, files, problems, names_dynamo, remote)
+
+
+def _words(tree: Tree, folder: str) -> list[str]:
+    """Returns the paths of files and folders that stand as words in the text of a Kustomization that cannot be read.
+
+    So a base of the Kustomization stays a base, and is not judged as if no other one included it.
+    """
+    path = tree.kustomization_file(folder)
+    words = dict.fromkeys(_WORD.findall(tree.read(path).text)) if path and tree.is_file(path) else ()
+    targets = (posixpath.normpath(posixpath.join(folder, word)) for word in islice(words, _MOST_WORDS) if not word.startswith("/"))
+    return [target for target in targets if target not in (folder, path) and (tree.is_file(target) or tree.is_folder(target))]
 
 
 def _targets(folder: str, kustomization: Source) -> Iterator[str]:
@@ -138,7 +157,9 @@ def unreadable(tree: Tree, folder: str) -> Iterator[Result]:
         yield results.error("DYN074", message, file=tree.shown(path))
     elif path:
         message = "the root is not built: the Kustomization is not one readable mapping; repair the file"
-        yield results.error("DYN593", message, file=tree.shown(path))
+        problem = next((finding for finding in tree.read(path).results if finding.severity == "error"), None)
+        line, column = (problem.line, problem.column) if problem else (0, 0)
+        yield results.error("DYN593", message, file=tree.shown(path), line=line, column=column)
 
 
 def _unknown_fields(kustomization: Source) -> Iterator[Result]:
@@ -155,10 +176,8 @@ def _unknown_fields(kustomization: Source) -> Iterator[Result]:
 def included(tree: Tree, folder: str) -> Iterator[str]:
     """Yields the folders that the Kustomization of a folder includes directly."""
     kustomization = tree.kustomization(folder)
-    for _, written in named_paths(kustomization.value) if kustomization else ():
-        target = posixpath.normpath(posixpath.join(folder, written))
-        if tree.is_folder(target):
-            yield target
+    targets = _targets(folder, kustomization) if kustomization else _words(tree, folder)
+    yield from filter(tree.is_folder, targets)
 
 
 def is_component(kustomization: Source) -> bool:

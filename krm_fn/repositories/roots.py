@@ -54,6 +54,11 @@ class Roots(NamedTuple):
     skipped: Counter[str]
     rejected: list[Result] = []
 
+    @property
+    def unreadable(self) -> set[str]:
+        """The folders with a Kustomization that cannot be read."""
+        return {folder for folder, closure in self.closures.items() if folder not in closure.folders}
+
 
 def find(tree: Tree, exclude: Sequence[str] = (), named_roots: Sequence[tuple[str, str]] = ()) -> Roots:
     """Returns the roots of a tree. A Kustomization that another one includes is a root only if a pipeline names it.
@@ -64,7 +69,7 @@ def find(tree: Tree, exclude: Sequence[str] = (), named_roots: Sequence[tuple[st
     names = tree.names(exclude, skipped)
     packages = _outermost(posixpath.dirname(name) or "." for name in names if posixpath.basename(name) == KPTFILE)
     built = {posixpath.dirname(name) or "." for name in names if posixpath.basename(name) in selection.KUSTOMIZATIONS}
-    closures = {folder: kustomizations.closure(tree, folder) for folder in sorted(built) if tree.kustomization(folder)}
+    closures = {folder: kustomizations.closure(tree, folder) for folder in sorted(built)}
     parts = {name for closure in closures.values() for name in closure.files}
     plain = [name for name in names if not _belongs(name, parts, packages) and not _is_schema(tree, name)]
     named = pipelines.read((source for name in plain for source in tree.read(name).sources), _folders(names), tree.at)
@@ -79,9 +84,8 @@ def find(tree: Tree, exclude: Sequence[str] = (), named_roots: Sequence[tuple[st
     roots += _plain(tree, plain, delivered, deliveries, unlisted)
     if named_roots:
         roots = [root for root in roots if root.folder in deliveries and root.reason.startswith(_PROJECT)]
-    unreadable = [finding for folder in sorted(built - closures.keys()) for finding in kustomizations.unreadable(tree, folder)]
     rejected = list(flux_folders.findings(tree, names, closures))
-    return Roots(roots, closures, [*named.results, *unreadable], unlisted, skipped, rejected)
+    return Roots(roots, closures, named.results, unlisted, skipped, rejected)
 
 
 _PROJECT = "the project file names it"
@@ -125,7 +129,7 @@ def _kustomize(tree: Tree, folder: str, included: Collection[str], deliveries: S
     if deliveries:
         return [_applied(folder, "kustomize", applied) for applied in _distinct(deliveries)]
     kustomization = tree.kustomization(folder)
-    if folder in included or kustomization is None or kustomizations.is_component(kustomization):
+    if folder in included or (kustomization and kustomizations.is_component(kustomization)):
         return []
     return [_root(folder, "kustomize", "no other Kustomization includes it", ())]
 

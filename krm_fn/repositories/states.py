@@ -109,11 +109,19 @@ def find(tree: Tree, options: RootOptions) -> RootListing:
     return RootListing(tree, options, listing, relevant, outputs, inputs)
 
 
-def relevant_in_either(listing: RootListing, other: RootListing) -> RootListing:
-    """Returns a listing in which the roots with a Dynamo resource in the other state are relevant too: their other objects stay."""
+def with_other_state(listing: RootListing, other: RootListing) -> RootListing:
+    """Returns the listing of a state with what the other state says about its roots.
+
+    A root with a Dynamo resource in the other state is relevant too: its other objects stay. What an unreadable Kustomization includes in
+    the other state is no root of its own.
+    """
+    at, before = listing.tree.at, other.roots.closures
     folders = {posixpath.relpath(root.folder, other.tree.at) for root in other.relevant}
+    parts = {inner for folder in listing.roots.unreadable if folder in before for inner in before[folder].folders if inner != folder}
     relevant = [
-        root for root in listing.roots.roots if root in listing.relevant or posixpath.relpath(root.folder, listing.tree.at) in folders
+        root
+        for root in listing.roots.roots
+        if (root in listing.relevant or posixpath.relpath(root.folder, at) in folders) and (root.is_delivered or root.folder not in parts)
     ]
     return listing._replace(relevant=relevant)
 
@@ -135,7 +143,7 @@ def read(repository: RootListing, programs: Programs, unchanged: Collection[str]
     if unmatched or any(output.others for output in outputs):
         states = [reader.folder(state.root, belonging) if state.root.kind == "folder" else state for state in states]
     compared_names = {name for output, _ in matches for name in output.names}
-    unknown = {state.root.folder for state in states if not state.is_known}
+    unknown = {*listing.unreadable, *(state.root.folder for state in states if not state.is_known)}
     unlisted = [name for name in listing.unlisted if name not in compared_names and (posixpath.dirname(name) or ".") not in unknown]
     remote = [finding for root in listing.roots if root not in relevant for finding in _remote(root, listing)]
     findings = [*listing.results, *remote, *compared, *packages, *(_not_listed(tree, name) for name in unlisted)]
