@@ -210,7 +210,7 @@ def main() -> None:
     os.chdir(ROOT)
     needed = control_plane.Programs(*(programs.path(name) for name in ("etcd", "kube-apiserver", "kubectl")))
     print(f"{os.cpu_count()} cores, load {processes.load()}, Python {platform.python_version()}")
-    with tempfile.TemporaryDirectory() as folder, control_plane.running(Path(folder), needed) as plane:
+    with tempfile.TemporaryDirectory() as folder, control_plane.running(Path(folder), needed, environment={}) as plane:
         sizes = [fleet.Fleet(graphs, NAMESPACES) for graphs in sorted(options.graphs)]
         run(plane, Path(folder), sizes, options.members, options.idle)
 

@@ -98,7 +98,7 @@ def main() -> None:
     version = programs.where()["kube-apiserver"]["version"]
     print(f"{os.cpu_count()} cores, load {processes.load()}, Python {platform.python_version()}, Kubernetes {version}")
     for size in QUICK if options.quick else COMPLETE:
-        with tempfile.TemporaryDirectory() as folder, control_plane.running(Path(folder), needed) as plane:
+        with tempfile.TemporaryDirectory() as folder, control_plane.running(Path(folder), needed, environment={}) as plane:
             serve(plane)
             compared = [arm for arm in _arms(size.fleet) if options.only in arm.name]
             asyncio.run(run(plane, size, compared))

@@ -242,6 +242,7 @@ RUNS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [row[0] for row in RUNS])
 def test_texts_of_resources_stay_text(folders, arguments):
     words = arguments.format(**{name: folders / name for name in ("hostile", "valid", "plain")}).split(" ")

@@ -38,7 +38,10 @@ def test_pages_are_found():
     assert ROOT / "README.md" in CONSOLES
 
 
-@pytest.mark.parametrize("page", CONSOLES, ids=name)
+SLOW = [pytest.param(page, marks=() if name(page) == "README.md" else pytest.mark.slow, id=name(page)) for page in CONSOLES]
+
+
+@pytest.mark.parametrize("page", SLOW)
 def test_commands_print_what_the_page_says(page, clone):
     """All commands of a page run in one folder. After a command that fails, the page shows `echo $?`."""
     text = page.read_text()
