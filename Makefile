@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo try test test-all fuzz admission convert-check explain-coverage forecast company soak soak-members test-gitops test-upgrades test-running test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet bench-repositories clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags site site-serve test-site tools-site release release-check tools-release test-emulated playground test-playground
+.PHONY: help venv demo try test test-all coverage fuzz admission convert-check explain-coverage forecast company soak soak-members test-gitops test-upgrades test-running test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet bench-repositories clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags site site-serve test-site tools-site release release-check tools-release test-emulated playground test-playground
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -48,6 +48,12 @@ endif
 
 test-all: $(VENV)/dev tools ## run all tests that need no container engine, with the real programs and all inputs
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(OTHERS:%=--ignore %)
+
+coverage: $(VENV)/dev ## count which statements of each package make test runs, without those that run in processes of their own
+	@mkdir -p build
+	@KRM_FN_TIER=quick COVERAGE_FILE=build/coverage $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadgroup \
+		--cov krm_fn --cov-report json:build/coverage.json $(OTHERS:%=--ignore %)
+	@$(BIN)/python tools/coverage_by_package.py build/coverage.json
 
 fuzz: $(VENV)/dev ## run the function on 18,000 resources with random mistakes; make test-all runs 2,000
 	KRM_FN_MUTATIONS=18000 $(BIN)/python -m pytest -n $(WORKERS) tests/fuzz

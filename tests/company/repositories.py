@@ -15,6 +15,7 @@ A file of this folder has these keys:
 from __future__ import annotations
 
 import functools
+import itertools
 import shutil
 import subprocess
 from pathlib import Path
@@ -52,13 +53,14 @@ class TeamRepository:
             self._source = folder.with_name(f"{folder.name}-source")
             self._content |= yaml.safe_load(Path(__file__).with_name(f"{self._content['of']}.yaml").read_text(encoding="utf-8"))
 
-    def create(self) -> list[Commit]:
-        """Writes all commits, and returns those after the first one that change a file."""
+    def create(self, first: int = 0, every: int = 1) -> list[Commit]:
+        """Writes the commits up to the last one that `range(first, …, every)` has, and returns those that change a file."""
         self.folder.mkdir(parents=True)
         self.git("init")
         self._write_files()
         self._commit("Add the applications")
-        return list(self._commits())
+        wanted = range(first, len(self._content["commits"]), every)
+        return list(itertools.islice(self._commits(), wanted[-1] + 1))
 
     def checkout(self, commit: Commit) -> None:
         """Checks out a commit."""

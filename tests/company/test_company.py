@@ -49,8 +49,9 @@ def judged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     tools = [programs.ROOT / ".venv" / "bin", kustomize.parent, kpt.parent, folder / "bin"]
     environment = {**os.environ, "PATH": programs.search_path(*tools)}
     repository = TeamRepository(request.param, folder, environment)
-    commits = repository.create()
-    return [*_judged(repository, commits, environment, NAMES.index(request.param) % EVERY, FOLDERS[request.param])]
+    first = NAMES.index(request.param) % EVERY
+    commits = repository.create(first, EVERY)
+    return [*_judged(repository, commits, environment, first, FOLDERS[request.param])]
 
 
 def _judged(repository: TeamRepository, commits: list[Commit], environment: dict[str, str], first: int, folder: str) -> Iterator[Judged]:

@@ -85,12 +85,14 @@ def test_rendering_the_output_again_changes_nothing(folder):
     assert golden.output(again) == (folder / "expected.yaml").read_text()
 
 
+@pytest.mark.slow
 @EACH
 def test_hash_seeds_do_not_matter(folder):
     outputs = {golden.output(recording(folder), PYTHONHASHSEED=seed) for seed in ("0", "1", "20260203")}
     assert len(outputs) == 1
 
 
+@pytest.mark.slow
 @EACH
 def test_no_file_is_touched(folder):
     before = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}

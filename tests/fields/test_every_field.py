@@ -22,7 +22,11 @@ from tests.support import given
 
 RELEASES = ("v0.9", "v1.5", "v1.6")
 WRITTEN = yaml.safe_load(Path(__file__).with_name("contexts.yaml").read_text())
-CASES = [(*key.split("/"), release) for key in WRITTEN for release in RELEASES]
+CASES = [
+    pytest.param(*key.split("/"), release, marks=() if release == RELEASES[-1] else pytest.mark.slow)
+    for key in WRITTEN
+    for release in RELEASES
+]
 
 
 class Silent(NamedTuple):
