@@ -115,10 +115,16 @@ def _effects(graphs: Sequence[GraphUpgrade]) -> str:
     if not restarting:
         return "no service restarts."
     total = gpu_texts.total(graph.gpus for graph in graphs)
-    stopped, peak = gpu_texts.counted(total.interrupted), gpu_texts.counted(total.peak, total.unknown_peak)
+    stopped = gpu_texts.counted(total.interrupted, _interrupted_claims(services))
+    peak = gpu_texts.counted(total.peak, total.unknown_peak)
     claims = f"; {gpu_texts.claims(total.unknown_peak)}" if total.unknown_peak else ""
-    gpus = f" {stopped} {'is' if total.interrupted == 1 else 'are'} interrupted, {peak} at the peak{claims}."
+    gpus = f" {stopped[:1].upper()}{stopped[1:]} {'is' if total.interrupted == 1 else 'are'} interrupted, {peak} at the peak{claims}."
     return f"{len(restarting)} of {len(services)} services restart.{gpus if total.peak or total.unknown_peak else ''}"
+
+
+def _interrupted_claims(services: Sequence[ServiceUpgrade]) -> int:
+    """Returns the number of unknown claims of the pods that stop."""
+    return sum(service.gpus.unknown_before for service in services if service.restarts)
 
 
 def _waves(step: StepPlan) -> str:
@@ -147,7 +153,8 @@ def _fleet_row(step: StepPlan, graph: GraphUpgrade, content: UpgradeReport) -> t
     restarts = f"{len(graph.restarting)} of {len(graph.services)}" if graph.services else graph.effect
     wave = f"{graph.wave}" if graph.wave else ""
     gpus = graph.gpus
-    return shown, number, restarts, _size(gpus), f"{gpus.interrupted}", gpu_texts.of(gpus).peak, wave, causes_of(graph)
+    interrupted = gpu_texts.number(gpus.interrupted, _interrupted_claims(graph.services))
+    return shown, number, restarts, _size(gpus), interrupted, gpu_texts.of(gpus).peak, wave, causes_of(graph)
 
 
 def _size(gpus: Gpus) -> str:
@@ -183,8 +190,8 @@ def service_rows(graph: GraphUpgrade) -> list[tuple[str, ...]]:
 def _service_row(service: ServiceUpgrade) -> tuple[str, ...]:
     gpus = service.gpus
     alone = (_ALONE[service.alone[cause]] if cause in service.alone else "" for cause in CAUSES)
-    peak = gpu_texts.of(gpus).peak
-    return service.service.name, service.effect, _size(gpus), f"{gpus.interrupted}", peak, *alone, sets_text(service.smallest)
+    interrupted, peak = gpu_texts.number(gpus.interrupted, _interrupted_claims([service])), gpu_texts.of(gpus).peak
+    return service.service.name, service.effect, _size(gpus), interrupted, peak, *alone, sets_text(service.smallest)
 
 
 def optional_lines(graph: GraphUpgrade) -> Iterator[str]:

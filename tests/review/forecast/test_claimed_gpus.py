@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import jsonschema
@@ -178,3 +179,11 @@ def test_the_headline_and_the_budget_say_the_same(tmp_path, files, sentence, cel
         report["forecast"]["gpus"][field] for field in ("before", "peak", "after")
     ]
     assert ("DYN642" in text) is bool(claims)
+
+
+def test_an_upgrade_says_the_same(tmp_path):
+    (tmp_path / "graph.yaml").write_text(BOTH.replace("1.6.1", "1.5.1"))
+    text = console.run("upgrade", tmp_path, "--to", "1.6.1").out
+    assert "At least 4 GPUs are interrupted, at least 6 GPUs at the peak; 1 claim is not known." in text
+    (row,) = [line for line in text.splitlines() if line.startswith("team/chat ")]
+    assert re.split(r"\s{2,}", row)[3:6] == ["at least 4", "at least 4", "at least 6"]
