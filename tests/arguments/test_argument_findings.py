@@ -16,6 +16,7 @@ from krm_fn.arguments import argument_findings
 from krm_fn.expand import PlannedResource, expand
 from krm_fn.files import reading, sources
 from tests.support import argument_mistakes, beta, given
+from tests.testbed import tier
 
 IMAGE = "nvcr.io/nvidia/ai-dynamo/runtime"
 
@@ -338,7 +339,7 @@ WORDS = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tier.number(60, 20), deadline=None)
 @drawn(
     st.lists(WORDS, max_size=12), st.sampled_from(["vllm", "sglang", "trtllm", "frontend", "planner", "router", "mocker"]), st.booleans()
 )

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from krm_fn.arguments import command_line_parser, flag_tables
 from krm_fn.arguments.shell_words import UNKNOWN, Word
 from tests.support.flag_table import CONTENT
+from tests.testbed import tier
 
 TABLE = flag_tables.of_release(CONTENT, "1.1.0")
 START = Word("toy")
@@ -160,7 +161,7 @@ WORDS = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tier.number(300, 20), deadline=None)
 @given(st.lists(WORDS, max_size=8))
 def test_the_verdict_is_that_of_argparse(words):
     """Each random command line of one stage is accepted or refused as argparse does."""

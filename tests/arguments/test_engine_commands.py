@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from krm_fn.arguments import engine_commands
 from krm_fn.arguments.shell_words import UNKNOWN
+from tests.testbed import tier
 
 SHELL = ["/bin/sh", "-c"]
 ENV = [
@@ -128,7 +129,7 @@ FIELDS = st.one_of(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tier.number(200, 20), deadline=None)
 @given(
     FIELDS,
     FIELDS,

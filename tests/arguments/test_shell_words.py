@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from krm_fn.arguments import shell_words
 from krm_fn.arguments.shell_words import UNKNOWN, UnclosedError
+from tests.testbed import tier
 
 VARIABLES = {"NAME": "value", "TWO": "a b", "EMPTY": "", "QUOTE": "it's", "SIZE": "2"}
 
@@ -89,7 +90,7 @@ PARTS = st.sampled_from(
 PROGRAM = "run() { for word; do printf '%s\\0' \"$word\"; done; printf '\\1\\0'; }\n"
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=tier.number(60, 20), deadline=None, derandomize=True)
 @given(st.lists(PARTS, max_size=14))
 def test_the_words_are_those_of_a_real_shell(parts):
     """A program that prints its words, with random words behind it, gets what the reader reads; a syntax error is one for both."""

@@ -355,7 +355,7 @@ USAGE = [
     ["comment", "--name", WHOLE, "graph.yaml"],
     ["completion", WHOLE],
     ["adopt", "--live", "graph.yaml", "--output-dir", HALVES[0]],
-    ["install", HALVES[0] + "/no/folder"],
+    pytest.param(["install", HALVES[0] + "/no/folder"], marks=pytest.mark.slow),
 ]
 
 

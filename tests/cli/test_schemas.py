@@ -65,6 +65,7 @@ def test_a_graph_that_cannot_be_read(tmp_path):
     assert "graph.yaml:2:1: error DYN004" in done.err
 
 
+@pytest.mark.slow
 def test_the_exchange_of_the_served_version_has_an_order():
     """The version that most clusters serve is printed without a warning. The other one takes it away, and loses fields in a wrong order."""
     assert console.run("crds").err == ""

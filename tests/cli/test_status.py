@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from krm_fn.kube import labels
 from tests.cli import console
 from tests.support import strategies
+from tests.testbed import tier
 
 GRAPH = yaml.safe_load(console.GRAPH)
 POD_LABELS = {labels.GRAPH: "chat", labels.COMPONENT: "Worker"}
@@ -250,7 +251,7 @@ def test_wrong_usage():
     assert console.run("status", "-o", "wide", "-").code == 2
 
 
-@settings(max_examples=60)
+@settings(max_examples=tier.number(60, 20))
 @given(strategies.graphs() | strategies.broken(), strategies.JSON, st.dictionaries(st.text(max_size=3), strategies.JSON))
 def test_any_graph_has_a_status(graph, status, metadata):
     """Graphs with all kinds of mistakes are in clusters without our admission rules. No bug is reported (DYN019)."""

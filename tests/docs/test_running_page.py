@@ -21,6 +21,7 @@ def rows(*marks, nevers=()):
     return [line for line in page.splitlines() if line.startswith("| ") and not line.startswith(("| workload", "| feature"))]
 
 
+@pytest.mark.slow
 def test_the_page_lists_the_present_marks():
     command = [sys.executable, "tools/running_page.py", "--print"]
     printed = subprocess.run(command, cwd=programs.ROOT, capture_output=True, text=True, check=True).stdout

@@ -79,6 +79,7 @@ def test_the_command_of_the_readme_gives_what_is_recorded(folder):
     assert golden.output(recording(folder)) == recording(folder).expected.read_text()
 
 
+@pytest.mark.slow
 @EACH
 def test_rendering_the_output_again_changes_nothing(folder):
     again = recording(folder)._replace(command=recording(folder).command.replace(source(folder).name, "expected.yaml"))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from krm_fn.loader.adapter_state import LIMITS, AdapterState, EndpointState
 from krm_fn.loader.worker_api import Adapter, WorkerError
+from tests.testbed import tier
 
 ADAPTERS = [Adapter(name, uri) for name in ("a", "b") for uri in ("s3://1", "s3://2")]
 WANTED = st.sampled_from([None, *ADAPTERS])
@@ -43,7 +44,7 @@ def once(state, worker, wanted, kept, answer):
     return True
 
 
-@settings(max_examples=300)
+@settings(max_examples=tier.number(300, 20))
 @given(st.lists(st.tuples(WANTED, st.lists(ANSWERS, max_size=4)), min_size=1, max_size=6))
 def test_a_place_comes_to_what_is_wanted_last(story):
     state, worker = AdapterState(EndpointState()), Worker()

@@ -17,6 +17,7 @@ from tests.testbed import programs
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow  # renders with the code of an earlier release
 PAGE = (programs.ROOT / "docs" / "upgrade-0.2.md").read_text()
 PIN = markdown.files(PAGE)["graphs/render.yaml"]
 MISTAKES = """\

@@ -21,7 +21,7 @@ from krm_fn.review.field_authors import FieldLocation
 from krm_fn.review.images import image_lock, image_references, image_uses
 from krm_fn.review.images.image_formats import FORMATS, ImageList
 from tests.support import given
-from tests.testbed import programs
+from tests.testbed import programs, tier
 
 HOSTILE = [
     '"]; x["',
@@ -128,7 +128,7 @@ JSON = st.recursive(
 KINDS = ["HTTPRoute", "HorizontalPodAutoscaler", "ScaledObject", "DynamoModel", "Pod", "Deployment"]
 
 
-@settings(max_examples=60)
+@settings(max_examples=tier.number(60, 20))
 @drawn(st.sampled_from(KINDS), TEXTS, JSON)
 @example("HTTPRoute", "\x1b[31m", {"hostnames": ["\x1b]0;x\x07", 3], "rules": [{"backendRefs": [{"kind": "InferencePool", "name": 5}, 1]}]})
 def test_objects_that_users_wrote_may_have_any_fields(kind, name, spec):

@@ -13,6 +13,7 @@ from tests.review.forecast import given
 from tests.review.forecast.edits import written
 from tests.review.forecast.native_objects import json_copy
 from tests.review.forecast.test_findings import IMAGE, labelled
+from tests.testbed import tier
 
 GPU = "nvidia.com/gpu"
 
@@ -141,7 +142,7 @@ def test_demands(reason, spec, gpus):
     assert gpu_capacity.pod_demand(spec).gpus == gpus
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=tier.number(150, 20))
 @drawn(
     together=st.lists(
         st.builds(

@@ -20,6 +20,7 @@ from krm_fn.review.upgrade.field_edits import FieldEdit
 from krm_fn.review.upgrade.upgrade_steps import UpgradeStep
 from krm_fn.yamlio import reader
 from tests.support import by_schema, yaml_styles
+from tests.testbed import tier
 
 TO_1_5 = UpgradeStep(1, "v0.9", "v1.5", (0, 9, 1), (1, 5, 1))
 TO_1_6 = UpgradeStep(2, "v1.5", "v1.6", (1, 5, 1), (1, 6, 1))
@@ -375,7 +376,7 @@ IMAGES = st.sampled_from(["a:1.5.1", "v/b:v1.5.0-rc1", "a:1.6.1", "a:latest", f"
 DRAWN = st.one_of(by_schema.resources(identity.GRAPH, "v1alpha1"), by_schema.resources(identity.GRAPH, "v1beta1"))
 
 
-@hypothesis.settings(max_examples=60)
+@hypothesis.settings(max_examples=tier.number(60, 20))
 @hypothesis.given(DRAWN, st.data())
 def test_the_edited_text_of_a_random_graph_is_the_edited_graph(resource, data):
     """For any graph in any style: the text after the edits has the values of the edited resource and all comments, and is then final."""

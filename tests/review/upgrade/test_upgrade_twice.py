@@ -14,6 +14,7 @@ from krm_fn.resolve import runtime_version
 from krm_fn.review.upgrade import fleet_parts, planner, upgrade_steps
 from krm_fn.review.upgrade.planner import UpgradeOptions
 from tests.support import beta, given
+from tests.testbed import tier
 
 VERSIONS = ("0.9.0", "1.4.2", "1.5.0", "1.5.1", "1.5.7", "1.6.0", "1.6.1", "1.6.2", "1.9.0", "1.5.1-rc1", "1.2.0-cuda13", "latest")
 TARGETS = ("0.9", "0.9.1", "1.5", "1.5.1", "1.5.4", "1.6", "1.6.1", "1.6.2")
@@ -53,7 +54,7 @@ def moved(parts: Any, target: str, *, downgrade: bool) -> tuple[Any, Any]:
     return plan, [part.new for part in plan.steps[-1].parts] if plan.steps else parts
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tier.number(40, 20), deadline=None)
 @drawn(
     fleet=FLEETS,
     release=st.sampled_from(("", "", "v0.9", "v1.5", "v1.6", "v1.5+")),
