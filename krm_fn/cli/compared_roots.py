@@ -24,7 +24,7 @@ def load(given: Inputs, old: str, stack: contextlib.ExitStack, *, skips: bool) -
     """
     is_one_folder = len(given.paths) > 1 and revisions.is_path(old)
     folders = [] if is_one_folder else repository_states.folders(given, old)
-    compared = [repository_diffs.load(given._replace(paths=(folder,)), old, stack, skips=skips) for folder in folders]
+    compared = [repository_diffs.load(given, folders, old, stack, skips=skips)] if folders else []
     parts = path_inputs.parts_of_kustomizations(given)
     read_otherwise = {*folders, *(finding.file for finding in parts)}
     if others := tuple(path for path in given.paths if path not in read_otherwise):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import posixpath
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -12,12 +13,13 @@ from krm_fn import escaping, report
 from krm_fn.cli import repository_states, root_pairs
 from krm_fn.cli.command_options import Inputs
 from krm_fn.cli.compared_states import LoadedState
+from krm_fn.cli.repository_states import RepositoryStates, Unchanged
 from krm_fn.cli.root_pairs import LoadedPair, RootPair
 from krm_fn.config import Config
 from krm_fn.expand import KnownItems
 from krm_fn.files.sources import Sources
 from krm_fn.repositories.document_hunks import LoadedFiles
-from krm_fn.repositories.rebuilds import ComparedRoot, Rebuilds
+from krm_fn.repositories.rebuilds import ComparedRoot
 from krm_fn.repositories.states import RootState
 from krm_fn.results import Result
 from krm_fn.review.diff import fleet_formats, json_diff, rendered_state
@@ -72,21 +74,51 @@ class RootReport(NamedTuple):
         return f"{self.root} ({self.old_root} in {self.content.old})" if self.old_root else self.root
 
 
-def load(given: Inputs, old: str, stack: contextlib.ExitStack, *, skips: bool) -> ComparedStates:
-    """Reads both states of all roots of a folder. A root that is in one state only has an empty other state.
+class _Folder(NamedTuple):
+    """A folder that a command names, with both states of its roots."""
 
-    `skips`: roots whose inputs are the same in both states are not rendered. Roots can be built again until the end of `stack`.
+    path: str
+    states: RepositoryStates
+
+    @property
+    def roots(self) -> list[RootState]:
+        """The roots of both states."""
+        return [*self.states.new.roots, *(self.states.old.roots if self.states.old else ())]
+
+    def name(self, root: RootState) -> str:
+        """Returns the folder of a root in either state, from the current folder."""
+        return posixpath.normpath(posixpath.join(self.path, root.path))
+
+
+_Folders = Mapping[int, _Folder]
+"""The folders of a command, by the identities of their roots."""
+
+
+def load(given: Inputs, paths: Sequence[str], old: str, stack: contextlib.ExitStack, *, skips: bool) -> ComparedStates:
+    """Reads both states of all roots of folders. A root that is in one state only has an empty other state.
+
+    Objects are matched over all folders. `skips`: roots whose inputs are the same in both states are not rendered. Roots can be built again
+    until the end of `stack`.
     """
-    read = stack.enter_context(repository_states.opened(given.paths[0], given, old, unchanged="skip" if skips else "build"))
-    roots = root_pairs.by_folder(read.new.roots, read.old.roots if read.old else [])
+    unchanged: Unchanged = "skip" if skips else "build"
+    named = [
+        _Folder(path, stack.enter_context(repository_states.opened(path, given._replace(paths=(path,)), old, unchanged=unchanged)))
+        for path in paths
+    ]
+    folders = {id(root): folder for folder in named for root in folder.roots}
+    roots = [pair for _, (new, old_state, _) in named for pair in root_pairs.by_folder(new.roots, old_state.roots if old_state else [])]
     loaded = root_pairs.by_objects([pair for pair in roots if not _is_unchanged(pair)], lambda pair: _rendered_pair(pair, old))
     ordered = _in_order(roots, [*loaded, *(_unchanged_pair(pair, old) for pair in roots if _is_unchanged(pair))])
-    pairs = [_state_pair(pair, read.rebuilds) for pair in ordered]
-    lines = [_line(pair, old) for pair in _in_order(roots, loaded) if not pair.is_part]
+    pairs = [_state_pair(pair, folders) for pair in ordered]
+    lines = [_line(pair, old, folders) for pair in _in_order(roots, loaded) if not pair.is_part]
     lines += _skipped(pairs, old)
-    known = {_identity(result) for result in (read.old.results if read.old else ())}
-    findings = [result for result in read.new.results if result.severity == "error" or _identity(result) not in known]
-    return ComparedStates(pairs, findings, lines)
+    return ComparedStates(pairs, [finding for folder in named for finding in _new_findings(folder.states)], lines)
+
+
+def _new_findings(states: RepositoryStates) -> list[Result]:
+    """Returns the findings about the new state of a folder: the errors, and others that the old state does not have."""
+    known = {_identity(result) for result in (states.old.results if states.old else ())}
+    return [result for result in states.new.results if result.severity == "error" or _identity(result) not in known]
 
 
 def _identity(result: Result) -> tuple[str, str, object]:
@@ -128,12 +160,18 @@ def _in_order(roots: Sequence[RootPair], pairs: Sequence[LoadedPair]) -> list[Lo
     return sorted(pairs, key=lambda pair: order[id(pair.roots.new or pair.roots.old)])
 
 
-def _state_pair(pair: LoadedPair, rebuilds: Rebuilds | None) -> StatePair:
+def _names(pair: RootPair, folders: _Folders) -> tuple[str, str]:
+    """Returns the folder of a pair of roots, and that of the root before; empty if it is the same, or if one state has no root."""
+    new, old = (folders[id(root)].name(root) if root else "" for root in pair)
+    return new or old, old if new and old != new else ""
+
+
+def _state_pair(pair: LoadedPair, folders: _Folders) -> StatePair:
     new_root, old_root = pair.roots
-    name = new_root.name if new_root else old_root.path if old_root else ""
-    moved_from = old_root.path if new_root and old_root and old_root.path != new_root.path else ""
+    name, moved_from = _names(pair.roots, folders)
     root = new_root or old_root
     clusters = root.destination.clusters if root else ()
+    rebuilds = folders[id(root)].states.rebuilds if root else None
     old, new = (
         ComparedRoot(state, LoadedFiles(loaded.files, loaded.rendered)) for state, loaded in ((old_root, pair.old), (new_root, pair.new))
     )
@@ -141,14 +179,14 @@ def _state_pair(pair: LoadedPair, rebuilds: Rebuilds | None) -> StatePair:
     return StatePair(name, pair.new, pair.old, _is_unchanged(pair.roots), moved_from, clusters, find_origins)
 
 
-def _line(pair: LoadedPair, old: str) -> str:
+def _line(pair: LoadedPair, old: str, folders: _Folders) -> str:
     """Returns the line that says how a root was read, and which states have it."""
     new_root, old_root = pair.roots
-    name = new_root.name if new_root else old_root.path if old_root else ""
+    name, moved_from = _names(pair.roots, folders)
     how = new_root.how if new_root else f"only in {old}"
     before = "" if old_root else f"; not in {report.visible(old)}"
-    if new_root and old_root and old_root.path != new_root.path:
-        before = f"; {report.visible(old_root.path)} in {report.visible(old)}"
+    if moved_from:
+        before = f"; {report.visible(moved_from)} in {report.visible(old)}"
     return f"{report.visible(name)}: {report.visible(how)}{before}"
 
 

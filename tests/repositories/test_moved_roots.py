@@ -193,3 +193,33 @@ def test_check_compares_a_graph_with_itself_under_another_folder(fleet):
     fleet.edit("base/graph.yaml", "backendFramework: vllm", "backendFramework: sglang")
     done = console.run("check", "--old", "HEAD")
     assert done.out.count("error DYN400") == 2
+
+
+def test_objects_that_move_from_one_path_to_another_are_compared_with_themselves(fleet):
+    """A command names several folders. Each object is compared with itself, whichever of them applies it."""
+    fleet.git("mv", "overlays/eu", "africa")
+    fleet.edit("africa/kustomization.yaml", "../../base", "../base").edit("africa/scale.yaml", "replicas: 4", "replicas: 5")
+    (fleet.folder / "overlays" / "us" / "scale.yaml").write_text(SCALE % 2)
+    report = json.loads(console.run("diff", "--old", "HEAD", "--format", "json", "africa", "overlays").out)
+    jsonschema.validate(report, SCHEMA)
+    changed = {root["root"]: (root.get("oldRoot"), root["objects"]) for root in report["roots"]}
+    assert {name: moved for name, (moved, _) in changed.items()} == {"africa": "overlays/eu", "overlays/us": None}
+    fields = {name: [field for entry in objects for field in entry["fields"]] for name, (_, objects) in changed.items()}
+    lines = {name: {line["file"] for field in listed for line in field["madeBy"]} for name, listed in fields.items()}
+    assert lines == {"africa": {"africa/scale.yaml"}, "overlays/us": {"overlays/us/scale.yaml"}}
+    done = console.run("diff", "--old", "HEAD", "--fail-on", "deleted,restarts", "africa", "overlays")
+    assert done.code == 0
+    assert "africa: built with kustomize: no other Kustomization includes it; overlays/eu in HEAD" in done.err
+
+
+def test_a_graph_that_moves_from_one_path_to_another_restarts_nothing(clone):
+    """Both folders stay, and one of two graphs goes from one to the other."""
+    for name in ("one", "two"):
+        graph = GRAPH.replace("name: chat", f"name: {name}")
+        clone.put({"graph.yaml": graph, "render.yaml": FUNCTION}, name)
+        clone.put({"kustomization.yaml": "namespace: team\nresources: [graph.yaml]\ntransformers: [render.yaml]\n"}, name)
+    clone.put({"search.yaml": OTHER}, "one").edit("one/kustomization.yaml", "[graph.yaml]", "[graph.yaml, search.yaml]").commit()
+    clone.git("mv", "one/search.yaml", "two/search.yaml")
+    clone.edit("one/kustomization.yaml", ", search.yaml", "").edit("two/kustomization.yaml", "[graph.yaml]", "[graph.yaml, search.yaml]")
+    done = console.run("diff", "--old", "HEAD", "--fail-on", "deleted,changes", "one", "two")
+    assert (done.code, done.out.splitlines()[0]) == (0, "The states are the same: no object changes.")

@@ -36,7 +36,7 @@ def assert_only_prod_is_unknown(location):
     """Nothing is deleted or created, and the finding is at the file that cannot be read."""
     done = console.run("diff", "--old", "HEAD", "--format", "json")
     roots = {root["root"]: root for root in json.loads(done.out)["roots"]}
-    assert (done.code, roots.keys()) == (1, {"overlays/prod", "overlays/staging"})
+    assert (done.code, {*roots}) == (1, {"overlays/prod", "overlays/staging"})
     assert [entry for root in roots.values() for entry in root["objects"]] == []
     assert location in console.run("diff", "--old", "HEAD").out
     assert console.run("diff", "--old", "HEAD", "--fail-on", "deleted,restarts").code == 1
