@@ -58,6 +58,8 @@ class RequestController(Controller):
         )
         self._targets: dict[ObjectKey, ObjectKey] = {}
         """The graph of each request."""
+        self._requests: dict[ObjectKey, set[ObjectKey]] = {}
+        """The requests of each graph: an event of a graph must not read the requests of all tenants."""
         self._created: dict[ObjectKey, tuple[CachedObject, float]] = {}
         """Graphs that were created and that the watch has not brought yet, with the time of their creation."""
         self._awaited: dict[ObjectKey, float] = {}
@@ -95,7 +97,7 @@ class RequestController(Controller):
             yield from _request_of(key._replace(name=pod.job), names.profiling_job(""))
         elif (key.group, key.kind) == (GRAPHS.group, GRAPHS.kind):
             self._created.pop(key, None)
-            yield from (request for request, graph in self._targets.items() if graph == key)
+            yield from sorted(self._requests.get(key, ()))
 
     def expendable(self, value: CachedRequest) -> tuple[str, ...]:
         """Returns the field of the generated graph."""
@@ -137,14 +139,22 @@ class RequestController(Controller):
             pause = _AGAIN if job else None
         key = request_deployment.target(request, output)
         graph = cache.cached_object(key) if key else None
-        if key is None:
-            self._targets.pop(request.key, None)
-        else:
-            self._targets[request.key] = key
-            if graph is None and key in self._created:
-                graph, pause = self._arriving(key), _GRAPH_ARRIVES
+        self._set_target(request.key, key)
+        if key is not None and graph is None and key in self._created:
+            graph, pause = self._arriving(key), _GRAPH_ARRIVES
         pods = self._pods(request) if job is not None and not job.complete else []
         return _ObservedState(RequestInputs(job, output, graph, request_profiling.pod_problem(pods, request.job)), pause)
+
+    def _set_target(self, request: ObjectKey, graph: ObjectKey | None) -> None:
+        """Records the graph of a request; None if it has none."""
+        before = self._targets.pop(request, None)
+        if before is not None and before != graph:
+            self._requests[before].discard(request)
+            if not self._requests[before]:
+                del self._requests[before]
+        if graph is not None:
+            self._targets[request] = graph
+            self._requests.setdefault(graph, set()).add(request)
 
     def _wait(self, request: CachedRequest, inputs: RequestInputs) -> float:
         """Returns the seconds to wait for the output of a Job that is complete; 0 or less if there is nothing to wait for."""
@@ -197,7 +207,7 @@ class RequestController(Controller):
 
     def _forget(self, key: ObjectKey, entry: StoredObject[CachedRequest] | None) -> None:
         """Forgets a request that is gone, or that another program manages."""
-        self._targets.pop(key, None)
+        self._set_target(key, None)
         self._awaited.pop(key, None)
         self._deployer.forget(key)
         if entry is None or entry.value.deleted:
