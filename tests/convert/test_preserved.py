@@ -1,13 +1,13 @@
 """Kept fields that cannot be trusted: everybody can write an annotation."""
 
 import json
-import time
 from typing import Any
 
 import pytest
 
 from krm_fn.convert import preserved_fields, versions
 from krm_fn.kube import labels
+from tests.support import growth
 
 
 def beta(kept: str, key: str = labels.PRESERVED_GRAPH) -> dict[str, Any]:
@@ -43,19 +43,33 @@ UNREADABLE = {
     "too deep": '{"version":1,"spec":' + '{"a":' * 200 + "1" + "}" * 200 + "}",
     "5 MB": held(w={"labels": {"a": "b" * 5_000_000}}),
 }
+LONG = {
+    "brackets that stay open": lambda size: '{"spec":' + "[" * size,
+    "a long label": lambda size: held(w={"labels": {"a": "b" * size}}),
+    "many labels": lambda size: held(w={"labels": {f"a{number}": "b" for number in range(size // 10)}}),
+    "many digits": lambda size: '{"spec":{"services":{"w":{"replicas":' + "9" * size + "}}}}",
+}
 
 
 @pytest.mark.parametrize("text", UNREADABLE.values(), ids=UNREADABLE)
 def test_an_unreadable_text_is_ignored_with_a_warning(text):
     """Reference: an annotation that cannot be parsed is ignored. The conversion removes it."""
     resource = beta(text)
-    started = time.perf_counter()
     new = versions.to("v1alpha1", resource)
     (found,) = preserved_fields.findings(resource)
-    assert time.perf_counter() - started < 10
     assert (new["spec"], new["metadata"]) == (PLAIN, {"name": "g"})
     assert (found.severity, found.code, found.path) == ("warning", "DYN409", ("metadata", "annotations", labels.PRESERVED_GRAPH))
     assert len(found.message) < 300
+
+
+@pytest.mark.parametrize("text", LONG.values(), ids=LONG)
+def test_a_long_text_takes_linear_time(text):
+    def convert(size):
+        resource = beta(text(size))
+        versions.to("v1alpha1", resource)
+        preserved_fields.findings(resource)
+
+    assert growth.is_linear(convert, 50_000)
 
 
 WRONG = {

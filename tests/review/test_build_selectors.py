@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from krm_fn.config import Config
 from krm_fn.review import build_references, build_selectors
+from tests.support import growth
 
 
 def pod(name, labels):
@@ -75,10 +74,6 @@ CHECKS = [(build_selectors.check, selecting), (build_references.check_names, ref
 def test_a_build_of_four_times_the_size_takes_about_four_times_as_long(check, objects):
     """Everyone who can commit to a repository decides how many objects a build has."""
 
-    def seconds(count):
-        resources = objects(count)
-        start = time.process_time()
-        assert [*check(resources, Config())] == []
-        return time.process_time() - start
-
-    assert seconds(2400) < 8 * min(seconds(600) for _ in range(2))
+    resources = {count: objects(count) for count in (600, 2400)}
+    assert [*check(resources[600], Config())] == []
+    assert growth.is_linear(lambda count: [*check(resources[count], Config())], 600)
