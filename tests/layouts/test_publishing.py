@@ -14,22 +14,13 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.repositories.clones import graph_with_frontend
 from tests.support import golden, markdown, truth
 from tests.testbed import programs
 
 FLUX, FLEET = golden.EXAMPLES / "flux", golden.EXAMPLES / "fleet"
 GIT = ("git", "-c", "user.name=a", "-c", "user.email=a@example.com")
-GRAPH = """\
-apiVersion: nvidia.com/v1beta1
-kind: DynamoGraphDeployment
-metadata: {name: chat}
-spec:
-  backendFramework: vllm
-  components:
-  - name: Frontend
-    type: frontend
-    podTemplate: {spec: {containers: [{name: main, image: "nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.6.1"}]}}
-"""
+GRAPH = graph_with_frontend("nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.6.1")
 RENDER = """\
 apiVersion: dynamo.krm-fn.io/v1alpha1
 kind: DynamoRender

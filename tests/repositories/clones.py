@@ -30,6 +30,20 @@ metadata:
     config.kubernetes.io/function: |
       exec: {path: krm-fn}
 """
+APPLICATION = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {{name: {name}, namespace: argocd}}
+spec:
+  source: {{repoURL: https://git.example/team/fleet.git, targetRevision: HEAD, path: {path}}}
+  destination: {{server: https://kubernetes.default.svc, namespace: {namespace}}}
+"""
+FLUX = """\
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {{name: {name}, namespace: flux-system}}
+spec: {{interval: 10m, prune: true, path: {path}, sourceRef: {{kind: {kind}, name: fleet}}{more}}}
+"""
 RENDER = "apiVersion: dynamo.krm-fn.io/v1alpha1\nkind: DynamoRender\nmetadata: {name: render}\n"
 README = {
     "graph.yaml": GRAPH,
@@ -90,6 +104,21 @@ class Clone:
     def save(self, name: str, *command: str) -> Clone:
         """Write the output of a command into a file."""
         return self.put({name: self.shell(*command)})
+
+
+def graph_with_frontend(image: str) -> str:
+    """The text of a graph of vLLM in v1beta1. Its last component is the frontend, so others can follow."""
+    return f"""\
+apiVersion: nvidia.com/v1beta1
+kind: DynamoGraphDeployment
+metadata: {{name: chat}}
+spec:
+  backendFramework: vllm
+  components:
+  - name: Frontend
+    type: frontend
+    podTemplate: {{spec: {{containers: [{{name: main, image: "{image}"}}]}}}}
+"""
 
 
 def codes(done: console.Done) -> list[str]:

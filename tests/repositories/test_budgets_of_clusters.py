@@ -10,8 +10,7 @@ import pytest
 
 from tests.cli import console
 from tests.repositories import fleet
-from tests.repositories.clones import FUNCTION
-from tests.repositories.test_shapes import APPLICATION, FLUX
+from tests.repositories.clones import APPLICATION, FLUX, FUNCTION
 from tests.review.diff.test_scenario import SCHEMA
 
 BUDGET = "apiVersion: config.dynamo.krm-fn.io/v1alpha1\nkind: DynamoBudget\nmetadata: {name: gpus}\nspec: {budgets: [%s]}\n"

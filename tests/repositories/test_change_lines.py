@@ -10,21 +10,14 @@ import pytest
 
 from tests.cli import console
 from tests.repositories import commit_lines
-from tests.repositories.clones import FUNCTION
+from tests.repositories.clones import FUNCTION, graph_with_frontend
 
 STEP = 1 if os.environ.get("KRM_FN_TOOLS") == "required" else 4
 """Without all programs, in a quick run, every fourth commit is judged."""
 
-GRAPH = """\
-apiVersion: nvidia.com/v1beta1
-kind: DynamoGraphDeployment
-metadata: {name: chat}
-spec:
-  backendFramework: vllm
-  components:
-  - name: Frontend
-    type: frontend
-    podTemplate: {spec: {containers: [{name: main, image: "registry.example/ai-dynamo/vllm-runtime:1.6.0"}]}}
+GRAPH = (
+    graph_with_frontend("registry.example/ai-dynamo/vllm-runtime:1.6.0")
+    + """\
   - name: Prefill
     type: prefill
     podTemplate:
@@ -52,6 +45,7 @@ spec:
           resources: {limits: {nvidia.com/gpu: "1"}}
 # The last component.
 """
+)
 SCALE = """\
 apiVersion: nvidia.com/v1beta1
 kind: DynamoGraphDeployment

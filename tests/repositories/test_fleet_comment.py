@@ -9,8 +9,7 @@ import pytest
 
 from tests.cli import console
 from tests.repositories import fleet
-from tests.repositories.clones import RENDER
-from tests.repositories.test_shapes import FLUX
+from tests.repositories.clones import FLUX, RENDER
 from tests.review.diff.test_scenario import SCHEMA
 
 MOST_LINES = 60
@@ -19,7 +18,9 @@ TEAM_A = [f"clusters/{name}/apps/team-a" for name in sorted(fleet.CLUSTERS)]
 
 
 def comment(*options):
-    return console.run("diff", "--old", "HEAD", "--format", "markdown", *options).out
+    done = console.run("diff", "--old", "HEAD", "--format", "markdown", *options)
+    assert done.out, done.err
+    return done.out
 
 
 def headings(text):

@@ -11,8 +11,7 @@ import jsonschema
 import pytest
 
 from tests.cli import console
-from tests.repositories.clones import FUNCTION, GRAPH
-from tests.repositories.test_shapes import APPLICATION, FLUX
+from tests.repositories.clones import APPLICATION, FLUX, FUNCTION, GRAPH
 from tests.review.diff.test_scenario import SCHEMA
 
 OTHER = GRAPH.replace("name: chat", "name: search")

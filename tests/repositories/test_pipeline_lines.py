@@ -9,8 +9,7 @@ import pytest
 
 from tests.cli import console
 from tests.repositories import commit_lines
-from tests.repositories.clones import GRAPH, RENDER
-from tests.repositories.test_shapes import APPLICATION, FLUX
+from tests.repositories.clones import APPLICATION, FLUX, GRAPH, RENDER
 
 APP = APPLICATION.format(name="chat", path="apps/chat", namespace="team")
 FLUX_APP = FLUX.format(name="chat", path="./apps/chat", kind="GitRepository", more=",\n  targetNamespace: team")

@@ -8,18 +8,9 @@ import pytest
 import yaml
 
 from tests.cli import console
-from tests.repositories.clones import codes
+from tests.repositories.clones import FUNCTION, codes
 
 IMAGE = "nvcr.io/nvidia/ai-dynamo/sglang-runtime:1.6.1"
-RENDER = """\
-apiVersion: dynamo.krm-fn.io/v1alpha1
-kind: DynamoRender
-metadata:
-  name: render
-  annotations:
-    config.kubernetes.io/function: |
-      exec: {path: krm-fn}
-"""
 BETA = f"""\
 apiVersion: nvidia.com/v1beta1
 kind: DynamoGraphDeployment
@@ -79,7 +70,7 @@ def repository(clone):
         clone.put({"base/graph.yaml": graph})
         clone.put({"base/neighbours.yaml": neighbours})
         clone.put({"base/kustomization.yaml": "resources: [graph.yaml, neighbours.yaml]\n"})
-        clone.put({"prod/render.yaml": RENDER})
+        clone.put({"prod/render.yaml": FUNCTION})
         if names:
             clone.put({"prod/names.yaml": console.run("schema", "--for", "names", clone.folder / "base/graph.yaml").out})
             settings["configurations"] = ["names.yaml"]
@@ -433,7 +424,7 @@ def test_both_versions_in_one_build(repository, clone):
 def test_both_versions_in_two_roots_of_one_cluster(clone):
     """Roots of different clusters may have different versions, as during an upgrade."""
     for folder, text in (("eu/search", BETA), ("eu/other", ALPHA.replace("name: search", "name: other")), ("us/search", BETA)):
-        layer = {"namespace": "team", "resources": ["graph.yaml"], "transformers": [RENDER]}
+        layer = {"namespace": "team", "resources": ["graph.yaml"], "transformers": [FUNCTION]}
         clone.put({f"clusters/{folder}/graph.yaml": text, f"clusters/{folder}/kustomization.yaml": yaml.safe_dump(layer)})
     done = console.run("check")
     (line,) = [line for line in done.out.splitlines() if "DYN674" in line]

@@ -10,23 +10,9 @@ import pytest
 
 from krm_fn import review
 from tests.cli import console
-from tests.repositories.clones import BUILD, FUNCTION, GRAPH, RENDER, codes
+from tests.repositories.clones import APPLICATION, BUILD, FLUX, FUNCTION, GRAPH, RENDER, codes, graph_with_frontend
 from tests.testbed import programs
 
-APPLICATION = """\
-apiVersion: argoproj.io/v1alpha1
-kind: Application
-metadata: {{name: {name}, namespace: argocd}}
-spec:
-  source: {{repoURL: https://git.example/team/fleet.git, targetRevision: HEAD, path: {path}}}
-  destination: {{server: https://kubernetes.default.svc, namespace: {namespace}}}
-"""
-FLUX = """\
-apiVersion: kustomize.toolkit.fluxcd.io/v1
-kind: Kustomization
-metadata: {{name: {name}, namespace: flux-system}}
-spec: {{interval: 10m, prune: true, path: {path}, sourceRef: {{kind: {kind}, name: fleet}}{more}}}
-"""
 OVERLAY = "namespace: {0}\nresources: [../../base]\ntransformers: [render.yaml]\npatches: [{{path: scale.yaml}}]\n"
 SCALE = "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata: {name: chat}\nspec: {services: {Worker: {replicas: %s}}}\n"
 GPU = GRAPH.replace("      replicas: 2\n", '      replicas: 2\n      resources: {limits: {gpu: "1"}}\n')
@@ -266,22 +252,16 @@ def test_two_folders_are_compared_without_git(clone):
     assert "1 of 2 services restarts: Worker." in done.out
 
 
-BETA = """\
-apiVersion: nvidia.com/v1beta1
-kind: DynamoGraphDeployment
-metadata: {name: chat}
-spec:
-  backendFramework: vllm
-  components:
-  - name: Frontend
-    type: frontend
-    podTemplate: {spec: {containers: [{name: main, image: "registry.example/vllm:1.6.1"}]}}
+BETA = (
+    graph_with_frontend("registry.example/vllm:1.6.1")
+    + """\
   - name: Worker
     type: worker
     podTemplate:
       spec:
         containers: [{name: main, image: "registry.example/vllm:1.6.1", command: [python3, -m, dynamo.vllm], args: [--model, x]}]
 """
+)
 TWO_WORKERS = BETA.partition("spec:")[0] + "spec: {components: [{name: Worker, replicas: 2}]}\n"
 
 

@@ -7,8 +7,7 @@ import json
 import pytest
 
 from tests.cli import console
-from tests.repositories.clones import FUNCTION, GRAPH, codes
-from tests.repositories.test_shapes import FLUX
+from tests.repositories.clones import FLUX, FUNCTION, GRAPH, codes
 
 OVERLAY = "namespace: prod\nresources:\n- ../../base\ntransformers: [render.yaml]\n"
 PROD, BASE = "overlays/prod/kustomization.yaml", "base/kustomization.yaml"
