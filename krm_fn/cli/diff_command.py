@@ -154,10 +154,10 @@ def diff(  # noqa: PLR0913 - one for each option
         command_output.write(escaping.joined(compared.lines), err=True)
     text = repository_diffs.write(FORMATS, style, reports, policy.shown(about))
     command_output.write(budget_file.with_budget(style, text, used), style)
-    if policy.failing([*about, *(finding for each in reports for finding in each.findings)]):
+    if policy.failing([*about, *(finding for root in reports for finding in root.findings)]):
         ctx.exit(1)
-    holding = any(comparison.conditions(each.content.diff, conditions) for each in reports)
-    failing = policy.failing([finding for each in reports for finding in each.forecast_findings])
+    holding = any(comparison.conditions(root.content.diff, conditions) for root in reports)
+    failing = policy.failing([finding for root in reports for finding in root.forecast_findings])
     ctx.exit(_CONDITION_HOLDS if holding else int(bool(failing)))
 
 

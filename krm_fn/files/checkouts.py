@@ -82,13 +82,13 @@ class Checkouts(NamedTuple):
         """The copy of the working tree at its path again, with other texts of some files until the end. None removes a file."""
         with self.again(_NEW):
             paths = {name: self.top / name for name in texts}
-            kept = {name: path.read_bytes() if path.is_file() else None for name, path in paths.items()}
+            previous = {name: path.read_bytes() if path.is_file() else None for name, path in paths.items()}
             try:
                 for name, text in texts.items():
                     _replace(paths[name], None if text is None else text.encode("utf-8", "surrogateescape"))
                 yield
             finally:
-                for name, data in kept.items():
+                for name, data in previous.items():
                     _replace(paths[name], data)
 
     def texts(self, state: State) -> dict[str, str]:

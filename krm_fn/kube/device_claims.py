@@ -96,7 +96,7 @@ def _requested(devices: Devices, request: dict[str, Any], claim: str) -> int:
     alternatives = objects(request.get("firstAvailable")) or [mapping(request.get("exactly")) or request]
     if not devices.counts_by_name and not all(alternative.get("deviceClassName") for alternative in alternatives):
         raise ValueError(f"a request of the {claim} names no device class")
-    numbers = {_number(each, claim) if _is_gpu(devices, each, claim) else 0 for each in alternatives}
+    numbers = {_number(entry, claim) if _is_gpu(devices, entry, claim) else 0 for entry in alternatives}
     if len(numbers) > 1:
         raise ValueError(f"the alternatives in the {claim} have different numbers of GPUs")
     return numbers.pop()

@@ -21,7 +21,10 @@ def applied(plan: ComponentPlan, pod: PodSpec) -> PodSpec:
     stay as written. (operator: internal/dynamo/component_dynamo_sidecar.go)
     """
     inits = pod.get("initContainers") or ()
-    return {**pod, "initContainers": [_runtime(plan, each) if each.get("name") == names.RUNTIME else each for each in inits]}
+    return {
+        **pod,
+        "initContainers": [_runtime(plan, container) if container.get("name") == names.RUNTIME else container for container in inits],
+    }
 
 
 def _runtime(plan: ComponentPlan, written: Container) -> Container:

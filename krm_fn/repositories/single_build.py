@@ -52,7 +52,7 @@ def _fetched(tree: Tree, closure: Closure, programs: Programs) -> Tree | results
     process = commands.run(command, tree.path(tree.at), programs.seconds, os.environ | {"PATH": private_programs.search_path()})
     fetched = Tree(target, tree.at, tree.shown)
     if fetched.kustomization(tree.at) is None:  # the exit code is 1 also because it tries the build, without functions
-        said = " ".join(process.messages.replace(str(tree.top), ".").split())[-_LONGEST:] or process.problem
-        message = f"the remote bases are not fetched: kustomize localize: {said}; correct the addresses, or copy the bases"
+        output = " ".join(process.messages.replace(str(tree.top), ".").split())[-_LONGEST:] or process.problem
+        message = f"the remote bases are not fetched: kustomize localize: {output}; correct the addresses, or copy the bases"
         return results.error("DYN710", message, **location)
     return fetched

@@ -154,7 +154,7 @@ def applied(container: dict[str, Any], component: dict[str, Any], port: int) -> 
         return container
     if types.get(component.get("type") or "").is_frontend:
         changed = {**entry, "value": with_port(content, name, port)}
-        container = {**container, "env": [changed if each is entry else each for each in container["env"]]}
+        container = {**container, "env": [changed if variable is entry else variable for variable in container["env"]]}
     if not amounts:
         return container
     from krm_fn.convert import pod_template_conversion  # noqa: PLC0415 - few graphs have the variable

@@ -61,7 +61,7 @@ def _plan(resource: Resource, config: Config, state: ClusterFacts, paths: Source
     image, namespace = written.get("profilerImage") or "", cluster.namespace(resource, config)
     completed, findings = _settings(spec, namespace, paths)
     cache, unreadable = _model_cache(completed, paths)
-    secrets = [name for each in (image, config.profiling.copier_image) for name in state.pull_secrets(namespace, each)]
+    secrets = [name for image_name in (image, config.profiling.copier_image) for name in state.pull_secrets(namespace, image_name)]
     plan = RequestPlan(
         name=paths.ref.name,
         namespace=namespace,
