@@ -97,6 +97,11 @@ def synced(status: cluster.Object, commit: str) -> bool:
     return status.get("operationState", {}).get("phase") == "Succeeded" and (sync.get("status"), sync.get("revision")) == ("Synced", commit)
 
 
+def healthy(status: cluster.Object) -> bool:
+    """True if the Application is Healthy and Synced: a new one can be Healthy before its first sync."""
+    return (status.get("health", {}).get("status"), status.get("sync", {}).get("status")) == ("Healthy", "Synced")
+
+
 @contextlib.contextmanager
 def made(argo: argocd.Argo, namespace: str, route: str, folder: Path) -> Iterator[App]:
     """The example `route` in a new repository and a new namespace. The Application, if the test deploys it, is deleted at the end."""

@@ -196,13 +196,22 @@ def _environment(plane: ControlPlane, folder: Path) -> dict[str, str]:
         (folder / place).mkdir(mode=0o700)
     return {
         "KUBECONFIG": str(folder / "kubeconfig"),
-        "PATH": golden.environment("kustomize")["PATH"],
+        "PATH": f"{_verifier(folder)}{os.pathsep}{golden.environment('kustomize')['PATH']}",
         "HOME": os.fspath(folder),
         "TMPDIR": os.fspath(folder / "work"),
         "ARGOCD_FAKE_IN_CLUSTER": "true",
         "ARGOCD_GPG_ENABLED": "false",
         **{f"ARGOCD_{name}": str(folder / place) for name, place in places.items()},
     }
+
+
+def _verifier(folder: Path) -> Path:
+    """A folder with the program by which the repo server asks git who signed a commit. Argo CD's image has it beside the servers."""
+    (programs_folder := folder / "bin").mkdir()
+    program = programs_folder / "git-verify-wrapper.sh"
+    program.write_text('#!/bin/sh\ngit verify-commit "$1" 2>&1 || true\n')
+    program.chmod(0o755)
+    return programs_folder
 
 
 def _listens(port: int) -> bool:

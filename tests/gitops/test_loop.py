@@ -83,10 +83,6 @@ def assert_failed(app):
     assert (latest["Stalled"]["status"], latest["Stalled"]["reason"]) == ("True", "ProgressDeadlineExceeded")
 
 
-def healthy(status):
-    return status.get("health", {}).get("status") == "Healthy"
-
-
 def degraded(app, status):
     """The Application is Degraded, and its graph with the message of its status."""
     message = conditions(app.objects()[f"{GRAPH}/llm-agg"]["status"])["Ready"]["message"]
@@ -98,7 +94,7 @@ def test_argo_cd(argo_app):
     """The user interface of Argo CD shows the message of the graph."""
     argo_app.repository.commit()
     argo_app.deploy()
-    argo_app.wait(healthy)
+    argo_app.wait(application.healthy)
     assert_serves(argo_app)
 
     write(argo_app, BROKEN, deadline=5)
@@ -108,7 +104,7 @@ def test_argo_cd(argo_app):
 
     write(argo_app, "processor:2")
     argo_app.sync()
-    argo_app.wait(healthy)
+    argo_app.wait(application.healthy)
     assert_serves(argo_app)
 
 
@@ -177,7 +173,7 @@ def test_argo_cd_leaves_an_autoscaled_adapter_alone(argo_app):
     plane, argo = argo_app.argo.plane, argo_app.argo
     argo_app.repository.commit()
     argo_app.deploy()
-    argo_app.wait(healthy)
+    argo_app.wait(application.healthy)
     scale(argo_app, plane, 5)
     before = pods(argo_app, plane)
     for _ in range(INTERVALS):

@@ -6,11 +6,14 @@ The Job's template is immutable in a cluster, and a render with other settings c
 from __future__ import annotations
 
 import pytest
+import yaml
 
 from tests.gitops import application, cluster, kustomization, profiling
 from tests.gitops.profiling import JOB, OBJECTS, OUTPUT, REQUEST
-from tests.support import builds
-from tests.testbed import server, syncer
+from tests.support import builds, markdown
+from tests.testbed import programs, server, syncer
+
+PAGE = programs.ROOT / "docs" / "argocd.md"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -28,7 +31,10 @@ def configure(app, image):
 
 
 def test_argo_cd(argo, tmp_path):
-    """Argo CD leaves the Job alone. Without RespectIgnoreDifferences it creates the Job again, whose pod then suspends it."""
+    """With the sync policy of the page, Argo CD leaves the Job alone; with server-side apply, the changed template stops the comparison.
+
+    Without RespectIgnoreDifferences it creates the Job again, whose pod then suspends it.
+    """
     with application.made(argo, "request-argocd", "llm-agg-kustomize", tmp_path) as app:
         run = profiling.Run(argo.plane, app.namespace, app.folder / "graph.yaml")
         run.write()
@@ -39,20 +45,22 @@ def test_argo_cd(argo, tmp_path):
         first = run.job()
 
         configure(app, "copier:2")
+        app.push()
+        app.wait(lambda status: any("field is immutable" in each["message"] for each in status.get("conditions", ())))
+        policy(app, page_policy()["syncOptions"])
         app.sync()
         assert run.job() == first
         run.profile()
         run.is_in("Ready")
-        app.wait(healthy)
+        app.wait(application.healthy)
 
-        found = argo.application(app.namespace)
-        cluster.patch(argo.plane, found, {"spec": {"syncPolicy": {"syncOptions": ["ServerSideApply=true"]}}})
+        policy(app, [])
         configure(app, "copier:3")
         run.write(labels={"team": "a"})  # Argo CD does not look at the Job's spec, so it syncs only if another object differs
         app.sync()
         server.eventually(lambda: run.job() not in ("", first))
         run.suspend()
-        app.wait(healthy)
+        app.wait(application.healthy)
         assert {OUTPUT, *OBJECTS} <= run.objects().keys()
 
         run.leave()
@@ -60,8 +68,16 @@ def test_argo_cd(argo, tmp_path):
         server.eventually(lambda: not {OUTPUT, *OBJECTS} & run.objects().keys())
 
 
-def healthy(status):
-    return (status.get("health", {}).get("status"), status.get("sync", {}).get("status")) == ("Healthy", "Synced")
+def policy(app, options):
+    """Write the sync options of the Application."""
+    change = {"spec": {"syncPolicy": {"syncOptions": options}}}
+    cluster.patch(app.argo.plane, app.argo.application(app.namespace), change)
+
+
+def page_policy():
+    """The sync policy of an Application with a request, from the page about Argo CD."""
+    (block,) = [text for _, text in markdown.fenced(PAGE.read_text(), "yaml") if "syncPolicy" in text]
+    return yaml.safe_load(block)["syncPolicy"]
 
 
 def test_flux(controller, tmp_path):

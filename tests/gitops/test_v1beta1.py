@@ -121,7 +121,7 @@ def assert_rolls_without_a_gap(app, plane, publish):
 def test_argo_cd(argo_app, newer_plane):
     def healthy(status):
         serve(argo_app, newer_plane)
-        return status.get("health", {}).get("status") == "Healthy"
+        return application.healthy(status)
 
     argo_app.repository.commit()
     argo_app.deploy()
