@@ -42,7 +42,7 @@ test: $(VENV)/dev
 else
 test: $(VENV)/dev ## run the tests that need Python and git only, in 3 minutes on 2 cores; FILE=tests/a.py runs some, CHANGED=1 those of what differs from BASE=main
 	@echo "Collecting about 20,000 tests. Then each dot is a test, and each s one that needs a program of make tools."
-	@KRM_FN_TIER=quick $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadgroup $(OTHERS:%=--ignore %)
+	@KRM_FN_TIER=quick $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadgroup -r fE $(OTHERS:%=--ignore %)
 	@echo "Tested: what graphs become, what is found in them, and what commands print. Next: CONTRIBUTING.md; make test-all adds real servers."
 endif
 
@@ -51,7 +51,7 @@ test-all: $(VENV)/dev tools ## run all tests that need no container engine, with
 
 coverage: $(VENV)/dev ## count which statements of each package make test runs, without those that run in processes of their own
 	@mkdir -p build
-	@KRM_FN_TIER=quick COVERAGE_FILE=build/coverage $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadgroup \
+	@KRM_FN_TIER=quick COVERAGE_FILE=build/coverage $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadgroup -r fE \
 		--cov krm_fn --cov-report json:build/coverage.json $(OTHERS:%=--ignore %)
 	@$(BIN)/python tools/coverage_by_package.py build/coverage.json
 

@@ -211,6 +211,7 @@ def test_the_file_of_a_line_is_found_in_another_form(graph, monkeypatch):
     assert said("--from", "./graph.yaml:15", "graph.yaml") == said("--from", "graph.yaml:15", "graph.yaml")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", ["text", "json", "yaml"])
 def test_the_hash_seed_of_python_changes_nothing(style):
     """The planner example has values with many origins, whose marks are sets."""

@@ -37,6 +37,7 @@ def test_no_recorded_picture_belongs_to_no_example():
     assert {file.stem for file in pictures.FOLDER.iterdir()} == set(INPUTS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", ["1", "2"])
 def test_the_bytes_do_not_depend_on_the_order_of_hashes(seed, tmp_path):
     environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(programs.ROOT)}

@@ -30,6 +30,7 @@ def pytest_of(bare, **variables):
     return subprocess.run(command, cwd=programs.ROOT, env=environment, capture_output=True, text=True, check=False, timeout=300)
 
 
+@pytest.mark.slow
 def test_without_an_engine_the_tests_are_skipped_with_a_remedy(bare):
     done = pytest_of(bare)
     assert done.returncode == 0
@@ -37,6 +38,7 @@ def test_without_an_engine_the_tests_are_skipped_with_a_remedy(bare):
     assert "neither docker nor podman answers; as root on Debian, `python tools/containers.py` installs it" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variables", [{"CI": "true"}, {"KRM_FN_TOOLS": "required"}], ids=["in CI", "make test-containers"])
 def test_tests_that_must_run_fail(variables, bare):
     """`make test-containers` must not succeed if it ran nothing."""

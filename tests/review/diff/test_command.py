@@ -217,7 +217,7 @@ def test_a_comment_with_25_services_is_complete(tmp_path):
     assert "left out" not in done.out
 
 
-@pytest.mark.parametrize("count", [50, 150])
+@pytest.mark.parametrize("count", [pytest.param(50, marks=pytest.mark.slow), 150])
 def test_a_long_comment_is_cut_by_whole_objects(count, tmp_path):
     """The objects that are left out are named, as far as there is room."""
     variables = [{"name": f"VARIABLE_{n}", "value": "a" * 100} for n in range(20 if count == 50 else 1)]
