@@ -63,7 +63,7 @@ admission: $(VENV)/dev tools ## compare krm-fn check with an API server on 5,000
 
 convert-check: GRAPHS ?= 10000
 convert-check: $(VENV)/dev ## convert the graphs of examples and tests, and GRAPHS=10000 random ones, there and back; make test-all does it for fewer
-	KRM_FN_EXAMPLES=$$(( $(GRAPHS) / 2 )) $(BIN)/python -m pytest -n $(WORKERS) tests/convert/test_round_trips.py
+	KRM_FN_EXAMPLES=$$(( $(GRAPHS) / 2 )) $(BIN)/python -m pytest -n $(WORKERS) tests/render/convert/test_round_trips.py
 
 explain-coverage: $(VENV)/dev ## measure krm-fn explain with all examples: origins, equal renders, and what a change of each field moves
 	$(BIN)/python tools/explain_coverage.py
@@ -75,11 +75,11 @@ company: $(VENV)/dev tools ## judge the reports of diff about all 195 commits of
 	KRM_FN_TOOLS=required KRM_FN_COMMITS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup tests/company
 
 soak: $(VENV)/dev tools ## run krm-fn sync under random faults and beside a tenant with the largest resources, MINUTES=60 by default; make test-all does it for half a minute
-	KRM_FN_TOOLS=required KRM_FN_SOAK_SECONDS=$$(( 60 * $(MINUTES) )) $(BIN)/python -m pytest -s tests/sync/test_soak.py
+	KRM_FN_TOOLS=required KRM_FN_SOAK_SECONDS=$$(( 60 * $(MINUTES) )) $(BIN)/python -m pytest -s tests/syncer/test_soak.py
 
 soak-members: GRAPHS ?= 3000
 soak-members: $(VENV)/dev tools ## run three members of krm-fn sync, of which one is killed every two minutes, MINUTES=60 and GRAPHS=3000 by default
-	KRM_FN_TOOLS=required KRM_FN_SOAK_SECONDS=$$(( 60 * $(MINUTES) )) KRM_FN_SOAK_GRAPHS=$(GRAPHS) $(BIN)/python -m pytest -s tests/sync/test_soak_members.py
+	KRM_FN_TOOLS=required KRM_FN_SOAK_SECONDS=$$(( 60 * $(MINUTES) )) KRM_FN_SOAK_GRAPHS=$(GRAPHS) $(BIN)/python -m pytest -s tests/syncer/test_soak_members.py
 
 test-gitops: $(VENV)/dev tools tools-gitops ## run the tests with the real Flux and Argo CD on a real API server
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest -n 2 --dist loadgroup tests/gitops
@@ -202,13 +202,13 @@ upstream: $(VENV)/runtime ## ask PyPI if there is a newer release of Dynamo than
 	$(BIN)/python tools/upstream.py
 
 generate: $(VENV)/dev ## write the files that the code generates: schemas, definitions, and pages of the docs
-	$(BIN)/python -m krm_fn.generate
+	$(BIN)/python -m krm_fn.schemas.generate
 	$(BIN)/python tools/error_pages.py
 	$(BIN)/python tools/help_texts.py
 	$(BIN)/python tools/running_page.py
 
 native: $(VENV)/dev tools ## for a new version of Kubernetes: read its schemas from a kube-apiserver, then generate
-	$(BIN)/python -m krm_fn.generate.native_definitions
+	$(BIN)/python -m krm_fn.schemas.generate.native_definitions
 	$(BIN)/python tools/field_order.py
 	@$(MAKE) --no-print-directory generate
 

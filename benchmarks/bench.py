@@ -30,7 +30,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parent.parent), str(Path(__file__).
 import programs  # noqa: E402 - the two folders above
 
 from benchmarks import inputs  # noqa: E402
-from krm_fn.convert import versions  # noqa: E402
+from krm_fn.render.convert import versions  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,7 +39,10 @@ ROOT = Path(__file__).resolve().parent.parent
 FUNCTION = [sys.executable, "-m", "krm_fn"]
 TIMED = """
 import sys, time
-from krm_fn import expand
+try:
+    from krm_fn.render import expand
+except ImportError:  # an older revision
+    from krm_fn import expand
 from krm_fn.__main__ import main
 original = expand.expand
 def timed(*given):

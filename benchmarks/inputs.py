@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from krm_fn.convert import versions
-from krm_fn.kube import labels
-from krm_fn.yamlio import emitter, reader
+from krm_fn.base.yaml import emitter, reader
+from krm_fn.render import labels
+from krm_fn.render.convert import versions
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "disagg-vllm-planner" / "graph.yaml"
 _RUNTIME = "0.8.0"  # the version of the images of the example

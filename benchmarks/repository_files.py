@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks import inputs
-from krm_fn.convert import versions
-from krm_fn.yamlio import emitter
-from tests.repositories.clones import FUNCTION, GIT
+from krm_fn.base.yaml import emitter
+from krm_fn.render.convert import versions
+from tests.repository.clones import FUNCTION, GIT
 
 TEAM = 20
 """The number of graphs of a team. It has two graphs in a file, two Kustomizations and one namespace."""

@@ -71,10 +71,10 @@ def _function(settings: str = "") -> int:
     import gc  # noqa: PLC0415
 
     gc.disable()  # the process ends before garbage matters
-    from krm_fn.yamlio import libyaml  # noqa: PLC0415
+    from krm_fn.base.yaml import libyaml  # noqa: PLC0415
 
     libyaml.use_alone()
-    from krm_fn.krm import function  # noqa: PLC0415
+    from krm_fn.render.krm import function  # noqa: PLC0415
 
     try:
         given = sys.stdin.buffer.read() if sys.stdin else b""
@@ -83,7 +83,7 @@ def _function(settings: str = "") -> int:
     streams = io.BytesIO(given), sys.stdout.buffer, sys.stderr or io.StringIO()
     try:
         if settings:
-            from krm_fn.krm import exec_plugin  # noqa: PLC0415
+            from krm_fn.render.krm import exec_plugin  # noqa: PLC0415
 
             return exec_plugin.run(settings, *streams)
         return function.run(*streams)

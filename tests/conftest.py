@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import hypothesis
 import pytest
 
-from krm_fn.generate import crds as generated
+from krm_fn.schemas.generate import crds as generated
 from tests.support import definitions
 from tests.testbed import control_plane as planes
 from tests.testbed import kubelet as kubelets
 from tests.testbed import programs, server, tier
+from tests.testbed.fragile import between, fragile  # noqa: F401 - fixtures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

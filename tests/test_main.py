@@ -12,7 +12,7 @@ import yaml
 
 import krm_fn
 from krm_fn import __main__, cli
-from krm_fn.sync import syncer
+from krm_fn.syncer import syncer
 from tests.testbed import programs
 
 COMMAND = [sys.executable, "-m", "krm_fn"]
@@ -48,8 +48,8 @@ TOO_DEAR = [
     "yaml.reader",
     "yaml.scanner",
     "krm_fn.cli",
-    "krm_fn.status",
-    "krm_fn.sync",
+    "krm_fn.syncer.status",
+    "krm_fn.syncer",
 ]
 
 
@@ -72,7 +72,7 @@ def imported():
 
 COMMANDS_LISTING = (
     "import atexit, sys; from krm_fn.__main__ import start;"
-    "atexit.register(lambda: print(*[name for name in sys.modules if name.startswith('krm_fn.arguments')], file=sys.stderr)); start()"
+    "atexit.register(lambda: print(*[name for name in sys.modules if 'review.arguments' in name], file=sys.stderr)); start()"
 )
 
 
@@ -82,7 +82,7 @@ def test_only_commands_that_judge_command_lines_import_their_rules(verb, judges,
     done = subprocess.run(
         [sys.executable, "-c", COMMANDS_LISTING, verb, tmp_path / "graph.yaml"], capture_output=True, text=True, check=False
     )
-    assert ("krm_fn.arguments" in done.stderr) is judges
+    assert ("krm_fn.review.arguments" in done.stderr) is judges
 
 
 CLEANING = "import atexit, os; from krm_fn.__main__ import start; atexit.register(os.write, 2, b'cleaned'); start()"
@@ -125,12 +125,11 @@ def test_the_syncer_collects_garbage_as_often_as_python(monkeypatch):
 
 
 GUARDED = {
-    "generate/native_definitions.py": "the guard is in the text that it writes",
-    "operator_config.py": "the function imports it for graphs that follow 1.5",
-    "status/cached_request.py": "profiler_output needs a YAML parser, which the status logic does not import",
-    "status/request_deployment.py": "the same",
-    "status/request_generation.py": "the same",
-    "status/request_profiling.py": "the same",
+    "schemas/generate/native_definitions.py": "the guard is in the text that it writes",
+    "syncer/status/cached_request.py": "profiler_output needs a YAML parser, which the status logic does not import",
+    "syncer/status/request_deployment.py": "the same",
+    "syncer/status/request_generation.py": "the same",
+    "syncer/status/request_profiling.py": "the same",
 }
 """Modules outside the function's path with imports for the type checker only, and the reasons."""
 
@@ -146,17 +145,20 @@ def test_only_packages_of_the_function_import_for_the_type_checker_only(imported
 
 def test_the_function_imports_the_entries_of_registries_that_it_needs(imported):
     """The guard below sees these; a component type of no service stays out."""
-    assert {"krm_fn.krm.function", "krm_fn.kinds.types.frontend", "krm_fn.manifests.workloads.deployment"} <= imported
-    assert "krm_fn.kinds.types.planner" not in imported
+    assert {"krm_fn.render.krm.function", "krm_fn.render.kinds.types.frontend", "krm_fn.render.manifests.workloads.deployment"} <= imported
+    assert "krm_fn.render.kinds.types.planner" not in imported
 
 
 def test_the_function_imports_what_requests_need_only_for_requests(imported):
-    assert not {"krm_fn.manifests.profiling", "krm_fn.resolve.profiling_requests", "krm_fn.rules.request_rules"} & imported
+    assert (
+        not {"krm_fn.render.manifests.profiling", "krm_fn.render.resolve.profiling_requests", "krm_fn.render.rules.request_rules"}
+        & imported
+    )
 
 
 def test_the_function_imports_rules_about_rare_fields_only_for_pods_that_have_them(imported):
-    """The package of these rules is a registry, whose modules `krm_fn.kube.admission.by_field` imports by the fields of a pod."""
-    package = "krm_fn.kube.admission.by_field."
+    """The package of these rules is a registry, whose modules `krm_fn.kubernetes.api_server.by_field` imports by the fields of a pod."""
+    package = "krm_fn.kubernetes.api_server.by_field."
     assert not [name for name in imported if name.startswith(package)]
     graph = GRAPH.replace("{mainContainer:", "{hostAliases: [], mainContainer:")
     done = subprocess.run([sys.executable, "-c", LISTING], input=graph, capture_output=True, text=True, check=True)
@@ -165,13 +167,16 @@ def test_the_function_imports_rules_about_rare_fields_only_for_pods_that_have_th
 
 def test_the_function_imports_what_newer_releases_need_only_for_them(imported):
     later = (
-        "krm_fn.resolve.worker_hash",
-        "krm_fn.kube.go_json",
-        "krm_fn.operator_config",
-        "krm_fn.convert.versions",
+        "krm_fn.render.resolve.worker_hash",
+        "krm_fn.kubernetes.go_json",
+        "krm_fn.render.operator_config",
+        "krm_fn.render.convert.versions",
     )
-    assert not {*later, "krm_fn.kinds.releases.v1_5", "krm_fn.rules.by_release", "krm_fn.manifests.frontend_sidecar"} & imported
-    assert not [name for name in imported if name.startswith("krm_fn.resolve.v1beta1")]
+    assert (
+        not {*later, "krm_fn.render.kinds.releases.v1_5", "krm_fn.render.rules.by_release", "krm_fn.render.manifests.frontend_sidecar"}
+        & imported
+    )
+    assert not [name for name in imported if name.startswith("krm_fn.render.resolve.v1beta1")]
 
 
 NEWER = GRAPH.replace("v1alpha1", "v1beta1").replace(
@@ -184,7 +189,7 @@ NEWER = GRAPH.replace("v1alpha1", "v1beta1").replace(
 @pytest.mark.parametrize(("kind", "hashes"), [("frontend", False), ("decode", True)])
 def test_the_order_of_fields_is_read_only_for_workers(kind, hashes):
     program = (
-        "import sys; from krm_fn.kube import go_json; from krm_fn.__main__ import main; code = main();"
+        "import sys; from krm_fn.kubernetes import go_json; from krm_fn.__main__ import main; code = main();"
         "print(go_json.pod_template.cache_info().currsize, file=sys.stderr); sys.exit(code)"
     )
     given = NEWER.replace("KIND", kind)

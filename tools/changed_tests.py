@@ -1,8 +1,8 @@
 """Prints the test files for the changes since a git base: `make test CHANGED=1`.
 
-A changed module selects the tests of its room (`tests/sync` for a module in `krm_fn/sync`), and all tests that import it. If there are
-none, it selects the tests of the modules that import it, and so on. Any other changed file selects the tests of its own folder, and those
-that contain its name with that of its folder.
+A changed module selects the tests of its room (`tests/render/rules` for a module in `krm_fn/render/rules`), and all tests that import it.
+If there are none, it selects the tests of the modules that import it, and so on. Any other changed file selects the tests of its own
+folder, and those that contain its name with that of its folder.
 
 Usage:
 
@@ -90,7 +90,9 @@ def _of_room(file: Path) -> set[str]:
     """The test files of the package of a module."""
     if file.parts[0] != "krm_fn" or len(file.parts) < 3:
         return set()
-    return {str(path.relative_to(ROOT)) for path in (ROOT / "tests" / file.parts[1]).rglob("test_*.py")}
+    folder = ROOT.joinpath("tests", *file.parts[1:3])
+    files = folder.rglob("test_*.py") if len(file.parts) > 3 else folder.parent.glob("test_*.py")
+    return {str(path.relative_to(ROOT)) for path in files}
 
 
 def _is_test(module: str) -> bool:

@@ -1,4 +1,4 @@
-"""Writes the tables of flags, `krm_fn/arguments/tables/PROGRAM.json`, from the argument parsers in NVIDIA's and the engines' wheels.
+"""Writes the tables of flags, `krm_fn/review/arguments/tables/PROGRAM.json`, from the argument parsers in NVIDIA's and the engines' wheels.
 
 Usage:
 

@@ -1,10 +1,10 @@
-"""Writes the pages of docs/errors, one for each code, from the texts in the package (`krm_fn.codes`)."""
+"""Writes the pages of docs/errors, one for each code, from the texts in the package (`krm_fn.schemas.codes`)."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from krm_fn import codes
+from krm_fn.schemas import codes
 
 FOLDER = Path(__file__).parents[1] / "docs" / "errors"
 _INDEX = """\

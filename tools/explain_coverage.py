@@ -11,18 +11,19 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from krm_fn import expand, results
-from krm_fn.files import sources
-from krm_fn.kube import identity
-from krm_fn.provenance import trace
-from krm_fn.provenance.marked_values import UserMark
+from krm_fn.base import results
+from krm_fn.kubernetes import identity
+from krm_fn.origins import trace
+from krm_fn.origins.marked_values import UserMark
+from krm_fn.render import expand
+from krm_fn.repository.files import sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from krm_fn.config import Config
-    from krm_fn.kube.types import Resource
-    from krm_fn.provenance.trace import Leaf
+    from krm_fn.kubernetes.types import Resource
+    from krm_fn.origins.trace import Leaf
+    from krm_fn.render.config import Config
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 WITH_ORIGIN, CONFIRMED = 0.999, 0.985

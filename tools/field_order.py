@@ -11,7 +11,7 @@ from pathlib import Path
 import golang
 import programs
 
-_FOLDER = Path(__file__).parents[1] / "krm_fn" / "kube"
+_FOLDER = Path(__file__).parents[1] / "krm_fn" / "kubernetes"
 FILES: dict[Path, tuple[str, ...]] = {_FOLDER / "go_fields.json": (), _FOLDER / "go_kinds.json": ("kinds",)}
 """The arguments of the program that prints each file."""
 

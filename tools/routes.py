@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import chdir, redirect_stderr, redirect_stdout, suppress
+from importlib import import_module
 from inspect import CO_OPTIMIZED
 from itertools import pairwise
 from pathlib import Path
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 EXAMPLE = "examples/v1beta1-agg-vllm/graph.yaml"
 """A graph of two components."""
 
-FLOORS = {"cli": 3, "files": 2, "review": 2, "provenance": 1, "krm": 1}
-"""The folders above the core, with their layer: a higher number is a higher layer."""
+FLOORS = {"cli": 3, "migration": 2, "review": 2, "repository": 2, "origins": 1, "files": 2, "provenance": 1, "krm": 1}
+"""The folders above the core, with their layer: a higher number is a higher layer. The last three are those of older checkouts."""
 
 
 class Call(NamedTuple):
@@ -58,13 +59,20 @@ def calls(package: Path, run: Callable[[], object]) -> list[Call]:
 
 def render(root: Path) -> dict[str, Any]:
     """The calls of one render in a new process, the modules that they reach, and the calls that lead to another folder."""
-    from krm_fn import config, expand  # noqa: PLC0415 - from the checkout that is measured
-    from krm_fn.yamlio import reader  # noqa: PLC0415
-
+    reader = _module("base.yaml.reader", "yamlio.reader")
+    config, expand = _module("render.config", "config"), _module("render.expand", "expand")
     resources = [document.value for document in reader.read((root / EXAMPLE).read_text())[0]]
     recorded = calls(root / "krm_fn", lambda: expand.expand(resources, config.Config()))
     switches = sum(bool(call.caller) and _folder(call.caller) != _folder(call.module) for call in recorded)
     return {"render: calls": len(recorded), "render: modules": len({call.module for call in recorded}), "render: folder switches": switches}
+
+
+def _module(*names: str) -> Any:
+    """Imports a module of the checkout that is measured, by the first of its names that the checkout has."""
+    for name in names:
+        with suppress(ModuleNotFoundError):
+            return import_module(f"krm_fn.{name}")
+    raise ModuleNotFoundError(names[0])
 
 
 def _folder(module: str) -> str:
@@ -85,7 +93,7 @@ def forecast(root: Path) -> dict[str, Any]:
         graph.write_text(text.replace("nvcr.io/", "example.com/"))
         recorded = calls(root / "krm_fn", _diff)
     modules = [call.module for call in recorded if call.module.split("/")[0] in FLOORS]
-    first = next(index for index, module in enumerate(modules) if module.startswith("files/"))
+    first = next(index for index, module in enumerate(modules) if module.startswith(("repository/", "files/")))
     last = max(index for index, module in enumerate(modules) if module.startswith("review/forecast"))
     return {**_route("diff", modules), **_route("forecast", modules[first : last + 1])}
 
@@ -102,7 +110,7 @@ def _diff() -> None:
     from krm_fn.__main__ import start  # noqa: PLC0415
 
     sys.argv = ["krm-fn", "diff", "--old", "HEAD", "graph.yaml"]
-    with suppress(SystemExit), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+    with suppress(SystemExit), redirect_stdout(io.TextIOWrapper(io.BytesIO())), redirect_stderr(io.TextIOWrapper(io.BytesIO())):
         start()
 
 

@@ -29,7 +29,33 @@ def measured(root: Path) -> dict[str, Any]:
     files = sorted((root / "krm_fn").rglob("*.py"))
     texts = {file.relative_to(root / "krm_fn"): file.read_text() for file in files}
     trees = {path: ast.parse(text) for path, text in texts.items()}
-    return {**_size(texts), **_names(trees), **_habits(texts, trees), **_words(texts), **_routes(root)}
+    return {**_rooms(trees), **_size(texts), **_names(trees), **_habits(texts, trees), **_words(texts), **_routes(root)}
+
+
+def _rooms(trees: dict[Path, ast.Module]) -> dict[str, Any]:
+    """Counts the rooms, the folders and modules at the top of the package, the arrows, imports between them, and the floors."""
+    below: dict[str, set[str]] = {_room(path): set() for path in trees if path.parts != ("__init__.py",)}
+    for path, tree in trees.items():
+        if _room(path) in below:
+            below[_room(path)] |= (_imported(tree) & below.keys()) - {_room(path)}
+    floors: dict[str, int] = {}
+    while ready := [room for room in below if room not in floors and below[room] <= floors.keys()]:
+        floors |= {room: 1 + max((floors[target] for target in below[room]), default=0) for room in ready}
+    return {
+        "rooms": len(below),
+        "arrows between rooms": sum(map(len, below.values())),
+        "floors": max(floors.values()),
+        "rooms in circles": len(below) - len(floors),
+    }
+
+
+def _room(path: Path) -> str:
+    return path.parts[0].removesuffix(".py")
+
+
+def _imported(tree: ast.Module) -> set[str]:
+    names = [f"{node.module}.{alias.name}" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names]
+    return {name.split(".")[1] for name in names if name.startswith("krm_fn.")}
 
 
 def _size(texts: dict[Path, str]) -> dict[str, Any]:

@@ -11,8 +11,8 @@ import json
 import sys
 import urllib.request
 
-from krm_fn.kube import version
-from krm_fn.resolve import release_choice
+from krm_fn.kubernetes import version
+from krm_fn.render.resolve import release_choice
 
 PACKAGE = "ai-dynamo"
 _INDEX = f"https://pypi.org/pypi/{PACKAGE}/json"

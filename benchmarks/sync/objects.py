@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.config import Config
-from krm_fn.expand import expand
+from krm_fn.render.config import Config
+from krm_fn.render.expand import expand
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import click
 
 import krm_fn
-from krm_fn import escaping, registry
+from krm_fn.base import escaping, registry
 from krm_fn.cli import command_output
 
 PROGRAM = "krm-fn"

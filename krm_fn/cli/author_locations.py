@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from krm_fn import results
-from krm_fn.files import reading
-from krm_fn.files.sources import Sources
-from krm_fn.kube import paths
-from krm_fn.review.field_authors import FieldAuthor, FieldLocation
+from krm_fn.base import results
+from krm_fn.kubernetes import paths
+from krm_fn.origins.field_authors import FieldAuthor, FieldLocation
+from krm_fn.repository.files import reading
+from krm_fn.repository.files.sources import Sources
 
 
 def find(authors: Iterable[FieldAuthor | None], loaded: Sources, root: Path | None = None) -> dict[FieldAuthor | None, FieldLocation]:

@@ -8,19 +8,19 @@ from typing import Any, NamedTuple
 
 import click
 
-from krm_fn import escaping, report, results
+from krm_fn.base import escaping, report, results
+from krm_fn.base.results import Result
 from krm_fn.cli import command_output
 from krm_fn.cli.command_options import Inputs
-from krm_fn.dynamo_resources import default_namespace
-from krm_fn.files import reading
-from krm_fn.files.reading import Source
-from krm_fn.results import Result
+from krm_fn.render.dynamo_resources import default_namespace
+from krm_fn.render.schema import schema_check
+from krm_fn.repository.files import reading
+from krm_fn.repository.files.reading import Source
 from krm_fn.review.budgets import budget_report, gpu_use, limits
 from krm_fn.review.budgets.gpu_use import RootObjects
 from krm_fn.review.budgets.limits import Budget
 from krm_fn.review.diff import comparison
 from krm_fn.review.diff.rendered_state import RenderedState
-from krm_fn.schema import schema_check
 
 _FILE = click.Path(exists=True, dir_okay=False)
 _NO_BUDGET = "write one DynamoBudget of config.dynamo.krm-fn.io/v1alpha1"

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import click
 
-from krm_fn import report, results
+from krm_fn.base import report, results
 from krm_fn.cli import command_output, finding_formats, repository_states
-from krm_fn.files import checkouts
-from krm_fn.files.repository import RepositoryError
-from krm_fn.repositories import private_programs, single_build
-from krm_fn.repositories.builds import RootBuild
-from krm_fn.repositories.tree import Tree
+from krm_fn.repository import private_programs, single_build
+from krm_fn.repository.builds import RootBuild
+from krm_fn.repository.files import checkouts
+from krm_fn.repository.files.repository import RepositoryError
+from krm_fn.repository.tree import Tree
 
 _SECONDS = 600
 """The time limit of each program."""

@@ -1,6 +1,6 @@
 """`krm-fn check`: finds mistakes in resources and in changes, and prints no objects.
 
-The rules are in `krm_fn.review.resource_findings` (one state) and `krm_fn.rules.updates` (changes).
+The rules are in `krm_fn.review.resource_findings` (one state) and `krm_fn.render.rules.updates` (changes).
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import click
 
-from krm_fn import report, results
+from krm_fn.base import report, results
+from krm_fn.base.results import Result, Severity
 from krm_fn.cli import (
     budget_file,
     command_options,
@@ -25,19 +26,18 @@ from krm_fn.cli import (
     root_pairs,
 )
 from krm_fn.cli.command_options import Inputs, Policy
-from krm_fn.expand import KnownItems
-from krm_fn.files import reading, revisions, selection
-from krm_fn.files.reading import Source
-from krm_fn.files.revisions import OldState
-from krm_fn.files.sources import Sources
-from krm_fn.kube import identity
-from krm_fn.repositories import destinations, mixed_versions
-from krm_fn.repositories.states import RootState
-from krm_fn.results import Result, Severity
+from krm_fn.kubernetes import identity
+from krm_fn.render.expand import KnownItems
+from krm_fn.render.rules import updates
+from krm_fn.repository import destinations, mixed_versions
+from krm_fn.repository.files import reading, revisions, selection
+from krm_fn.repository.files.reading import Source
+from krm_fn.repository.files.revisions import OldState
+from krm_fn.repository.files.sources import Sources
+from krm_fn.repository.states import RootState
 from krm_fn.review import resource_findings
 from krm_fn.review.budgets.gpu_use import RootObjects
 from krm_fn.review.diff import rendered_state
-from krm_fn.rules import updates
 
 
 @click.command()

@@ -9,11 +9,11 @@ import click
 
 from krm_fn.cli import command_options, command_output
 from krm_fn.cli.computed_status import FEATURES
-from krm_fn.config import Config
-from krm_fn.files import sources
-from krm_fn.files.reading import Source
-from krm_fn.files.sources import Sources
-from krm_fn.kube import identity
+from krm_fn.kubernetes import identity
+from krm_fn.render.config import Config
+from krm_fn.repository.files import sources
+from krm_fn.repository.files.reading import Source
+from krm_fn.repository.files.sources import Sources
 
 
 class ClusterOptions(NamedTuple):
@@ -35,9 +35,10 @@ def load(options: ClusterOptions, config: str | None) -> Sources:
     Raises ClusterUnavailableError, and click.ClickException for a kubeconfig that cannot be used or an account without rights.
     """
     with command_options.sync_extra("status without PATH"):
-        from krm_fn.sync import controllers, object_lists  # noqa: PLC0415 - the extra may be missing
-        from krm_fn.sync.access import ClusterError, kubeconfig  # noqa: PLC0415
-        from krm_fn.sync.client import ApiError, TransportError  # noqa: PLC0415
+        from krm_fn.cluster import object_lists  # noqa: PLC0415 - the extra may be missing
+        from krm_fn.cluster.access import ClusterError, kubeconfig  # noqa: PLC0415
+        from krm_fn.cluster.client import ApiError, TransportError  # noqa: PLC0415
+        from krm_fn.syncer import controllers  # noqa: PLC0415 - the extra may be missing
     watches = [watch for controller in controllers.enabled_controllers(FEATURES).values() for watch in controller.watches(FEATURES)]
     try:
         cluster = kubeconfig.find(Path(options.kubeconfig) if options.kubeconfig else None, options.context)

@@ -12,16 +12,17 @@ from typing import Any, NamedTuple
 
 import click
 
-from krm_fn import codes, escaping, report
+from krm_fn.base import escaping, report
+from krm_fn.base.results import Result
 from krm_fn.cli import command_output, path_types
-from krm_fn.files import project_file, revisions, sources
-from krm_fn.files.project_file import Project
-from krm_fn.files.sources import Sources
-from krm_fn.kube import duration
-from krm_fn.kube.admission import name_formats
-from krm_fn.kube.types import Resource
-from krm_fn.results import Result
-from krm_fn.rules import ignore_rules
+from krm_fn.kubernetes import duration
+from krm_fn.kubernetes.api_server import name_formats
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render.rules import ignore_rules
+from krm_fn.repository.files import project_file, revisions, sources
+from krm_fn.repository.files.project_file import Project
+from krm_fn.repository.files.sources import Sources
+from krm_fn.schemas import codes
 
 _AUTO = "auto"
 _INPUT = click.Path(exists=True, allow_dash=True)

@@ -12,8 +12,8 @@ from typing import Any
 
 import click
 
-from krm_fn import escaping
-from krm_fn.yamlio import emitter
+from krm_fn.base import escaping
+from krm_fn.base.yaml import emitter
 
 FORMATS = ("yaml", "json")
 _FOR_PEOPLE = ("text", "table", "markdown")

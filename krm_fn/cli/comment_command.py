@@ -1,4 +1,4 @@
-"""`krm-fn comment`: writes a text as the one comment on the pull request of a CI job. The work is in `krm_fn.comments`."""
+"""`krm-fn comment`: writes a text as the one comment on the pull request of a CI job. The work is in `krm_fn.cli.comments`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import re
 
 import click
 
-from krm_fn import comments
-from krm_fn.cli import command_output
-from krm_fn.files import reading
+from krm_fn.cli import command_output, comments
+from krm_fn.repository.files import reading
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 

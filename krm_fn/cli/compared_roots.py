@@ -6,13 +6,13 @@ import contextlib
 from collections.abc import Sequence
 from typing import NoReturn
 
-from krm_fn import report
+from krm_fn.base import report
 from krm_fn.cli import compared_states, path_inputs, repository_diffs, repository_states
 from krm_fn.cli.command_options import Inputs
 from krm_fn.cli.compared_states import LoadedState, StoppedError
 from krm_fn.cli.path_inputs import LoadedRoots, PathPart
 from krm_fn.cli.repository_diffs import ComparedStates, StatePair
-from krm_fn.files import revisions
+from krm_fn.repository.files import revisions
 from krm_fn.review.diff import rendered_state
 
 

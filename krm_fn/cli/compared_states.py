@@ -13,23 +13,23 @@ from typing import Any, NamedTuple
 
 import click
 
-from krm_fn import escaping, results
+from krm_fn.base import escaping, results
+from krm_fn.base.results import Result
 from krm_fn.cli.command_options import Inputs
-from krm_fn.expand import KnownItems
-from krm_fn.files import build_sources, checkouts, commands, reading, revisions, sources
-from krm_fn.files.build_sources import BuildSources
-from krm_fn.files.reading import File
-from krm_fn.files.repository import RepositoryError
-from krm_fn.files.sources import Sources
-from krm_fn.kube.types import Resource
-from krm_fn.repositories import command_origins, document_hunks
-from krm_fn.results import Result
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render.expand import KnownItems
+from krm_fn.render.schema.object_changes import ObjectChange
+from krm_fn.repository.files import build_sources, checkouts, commands, reading, revisions, sources
+from krm_fn.repository.files.build_sources import BuildSources
+from krm_fn.repository.files.reading import File
+from krm_fn.repository.files.repository import RepositoryError
+from krm_fn.repository.files.sources import Sources
+from krm_fn.review.changed_lines import command_origins, document_hunks
 from krm_fn.review.diff import live_states, recorded_origins, rendered_state
 from krm_fn.review.diff.comparison import FindOrigins, Origins
 from krm_fn.review.diff.live_states import LiveStates
 from krm_fn.review.diff.rendered_state import ChangeOrigin, RenderedState
 from krm_fn.review.live import cluster_export
-from krm_fn.schema.object_changes import ObjectChange
 
 
 class LoadedState(NamedTuple):

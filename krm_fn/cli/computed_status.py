@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from krm_fn import expand, profiler_output, results
-from krm_fn.files.sources import Sources
-from krm_fn.kube import identity, labels
-from krm_fn.kube.identity import ObjectKey
-from krm_fn.kube.types import Resource
-from krm_fn.profiler_output import OutputConfigMap, ProfilerOutput
-from krm_fn.results import Result
-from krm_fn.schema import rule_messages
-from krm_fn.status import (
+from krm_fn.base import results
+from krm_fn.base.results import Result
+from krm_fn.cluster import timestamps
+from krm_fn.kubernetes import identity
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import expand, labels
+from krm_fn.render.schema import rule_messages
+from krm_fn.repository.files.sources import Sources
+from krm_fn.syncer import profiler_output
+from krm_fn.syncer.profiler_output import OutputConfigMap, ProfilerOutput
+from krm_fn.syncer.status import (
     SyncFeatures,
     cached_model,
     cached_object,
@@ -26,14 +29,13 @@ from krm_fn.status import (
     request_profiling,
     request_status,
 )
-from krm_fn.status.base_model_index import BaseModelIndex
-from krm_fn.status.cached_model import CachedModel
-from krm_fn.status.cached_object import CachedObject
-from krm_fn.status.cached_request import CachedRequest, ProfilingJob, RequestInputs
-from krm_fn.status.readiness import WorkloadReadiness
-from krm_fn.status.request_profiling import ProfilingPod
-from krm_fn.status.workload_index import WorkloadIndex
-from krm_fn.sync import timestamps
+from krm_fn.syncer.status.base_model_index import BaseModelIndex
+from krm_fn.syncer.status.cached_model import CachedModel
+from krm_fn.syncer.status.cached_object import CachedObject
+from krm_fn.syncer.status.cached_request import CachedRequest, ProfilingJob, RequestInputs
+from krm_fn.syncer.status.readiness import WorkloadReadiness
+from krm_fn.syncer.status.request_profiling import ProfilingPod
+from krm_fn.syncer.status.workload_index import WorkloadIndex
 
 FEATURES = SyncFeatures(pods=True, restarts=True, requests=True, auto_apply=True, models=True, loras=True, device_claims=True)
 """All features are on: the status depends only on the objects in the input."""

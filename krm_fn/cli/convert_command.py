@@ -7,22 +7,23 @@ from typing import Any, NamedTuple
 
 import click
 
-from krm_fn import report, resolve, results
+from krm_fn.base import report, results
+from krm_fn.base.results import Path, Result
 from krm_fn.cli import command_options, command_output, finding_formats, path_inputs
 from krm_fn.cli.command_options import Inputs, Policy
-from krm_fn.config import Config
-from krm_fn.convert import conversion_findings, deprecated_fields, not_convertible, versions
-from krm_fn.convert.deprecated_fields import Images
-from krm_fn.convert.not_convertible import NotConvertible
-from krm_fn.files import reading, selection, sources, writing
-from krm_fn.files.reading import File, Source
-from krm_fn.files.writing import DocumentChange
-from krm_fn.kube import identity
-from krm_fn.kube.types import Resource
-from krm_fn.manifests import ingress, volumes
-from krm_fn.resolve import cluster
-from krm_fn.results import Path, Result
-from krm_fn.schema import schema_check
+from krm_fn.kubernetes import identity
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import resolve
+from krm_fn.render.config import Config
+from krm_fn.render.convert import conversion_findings, deprecated_fields, not_convertible, versions
+from krm_fn.render.convert.deprecated_fields import Images
+from krm_fn.render.convert.not_convertible import NotConvertible
+from krm_fn.render.manifests import ingress, volumes
+from krm_fn.render.resolve import cluster
+from krm_fn.render.schema import schema_check
+from krm_fn.repository.files import reading, selection, sources, writing
+from krm_fn.repository.files.reading import File, Source
+from krm_fn.repository.files.writing import DocumentChange
 
 _MISSING = "DYN022"  # a patch of an overlay has some fields of a resource only
 

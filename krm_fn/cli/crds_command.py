@@ -1,4 +1,4 @@
-"""`krm-fn crds`: the CustomResourceDefinitions of Dynamo's kinds (`krm_fn.generate.crds`)."""
+"""`krm-fn crds`: the CustomResourceDefinitions of Dynamo's kinds (`krm_fn.schemas.generate.crds`)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def crds(served: str, style: str) -> None:
       krm-fn crds --served v1beta1 | kubectl apply -f -
     """  # noqa: D301 - click reads the backspace
     with command_options.needed_packages("crds", command_options.MODEL_PACKAGES):
-        from krm_fn.generate import crds as definitions  # noqa: PLC0415 - pydantic is slow to import, and --help imports this file
+        from krm_fn.schemas.generate import crds as definitions  # noqa: PLC0415 - pydantic is slow to import, and --help imports this file
 
     command_output.write(command_output.resources(definitions.definitions(served), style), style)
     if served != _DEFAULT:

@@ -7,7 +7,7 @@ import functools
 
 import click
 
-from krm_fn import dynamo_resources, escaping, report
+from krm_fn.base import escaping, report
 from krm_fn.cli import (
     budget_file,
     command_options,
@@ -21,7 +21,8 @@ from krm_fn.cli import (
 from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.cli.compared_states import BuildCommand, ClusterCapacity
 from krm_fn.cli.repository_diffs import ComparedStates, RootReport, StatePair
-from krm_fn.files import reading
+from krm_fn.render import dynamo_resources
+from krm_fn.repository.files import reading
 from krm_fn.review.budgets.gpu_use import RootObjects
 from krm_fn.review.diff import comparison, diff_report, json_diff, markdown_diff, rendered_state, text_diff
 

@@ -10,12 +10,13 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from krm_fn import codes, escaping, results
+from krm_fn.base import escaping, results
+from krm_fn.base.results import Result
 from krm_fn.cli import command_options, command_output, explain_output, explain_selection, finding_formats, path_inputs, path_types
 from krm_fn.cli.command_options import Inputs
 from krm_fn.cli.path_inputs import LoadedRoots
-from krm_fn.files import reading
-from krm_fn.results import Result
+from krm_fn.repository.files import reading
+from krm_fn.schemas import codes
 
 _CODE = re.compile(r"DYN[0-9]{3}", re.IGNORECASE)
 

@@ -6,17 +6,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from os.path import normpath
 from typing import Any, NamedTuple
 
-from krm_fn import escaping, report, results
+from krm_fn.base import escaping, report, results
+from krm_fn.base.results import Path
+from krm_fn.base.yaml import emitter, positions
 from krm_fn.cli import command_output
-from krm_fn.config import Config
-from krm_fn.files import reading
-from krm_fn.files.sources import Sources
-from krm_fn.kube import identity, labels
-from krm_fn.provenance.docstring_rules import DocstringRule
-from krm_fn.results import Path
-from krm_fn.review import explain
-from krm_fn.review.explain import Explained, ExplainedField, LeafOrigin
-from krm_fn.yamlio import emitter, positions
+from krm_fn.kubernetes import identity
+from krm_fn.origins import explain
+from krm_fn.origins.docstring_rules import DocstringRule
+from krm_fn.origins.explain import Explained, ExplainedField, LeafOrigin
+from krm_fn.render import labels
+from krm_fn.render.config import Config
+from krm_fn.repository.files import reading
+from krm_fn.repository.files.sources import Sources
 
 FORMAT_VERSION = 1
 _MOST = 6  # origins of one value that are shown; a hash has hundreds

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from krm_fn.kube import paths
-from krm_fn.results import Path
+from krm_fn.base.results import Path
+from krm_fn.kubernetes import paths
 
 _KEYS = ("name", "key", "mountPath", "containerPort", "port")
 """The fields by which entries of lists are named, as in `krm_fn.review.live.server_fields`."""

@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 import click
 
-from krm_fn import escaping, report, results
+from krm_fn.base import escaping, report, results
+from krm_fn.base.results import Result
 from krm_fn.cli import command_options, command_output, progress_line, repository_states
 from krm_fn.cli.command_options import Inputs, Policy
-from krm_fn.expand import KnownItems
-from krm_fn.files import reading
-from krm_fn.repositories.roots import Root
-from krm_fn.repositories.states import RepositoryState, RootState
-from krm_fn.results import Result
+from krm_fn.render.expand import KnownItems
+from krm_fn.repository.files import reading
+from krm_fn.repository.roots import Root
+from krm_fn.repository.states import RepositoryState, RootState
 from krm_fn.review.diff import rendered_state
 from krm_fn.review.fleets import fleet_clusters, fleet_matrix, matrix_formats
 from krm_fn.review.fleets.fleet_clusters import FleetCluster

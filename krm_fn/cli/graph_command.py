@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 import click
 
-from krm_fn import dynamo_resources, escaping, expand, results
+from krm_fn.base import escaping, results
+from krm_fn.base.results import Result
 from krm_fn.cli import command_options, command_output, compared_roots, finding_formats, path_inputs
 from krm_fn.cli.command_options import Inputs, Policy
-from krm_fn.files import reading
-from krm_fn.files.reading import Source
-from krm_fn.kube import identity
-from krm_fn.results import Result
+from krm_fn.kubernetes import identity
+from krm_fn.render import dynamo_resources, expand
+from krm_fn.repository.files import reading
+from krm_fn.repository.files.reading import Source
 from krm_fn.review import diagram as diagrams
 from krm_fn.review import render_settings
 from krm_fn.review.diagram import Diagram, graph_diagram, graphviz_diagram, mermaid_diagram

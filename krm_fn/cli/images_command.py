@@ -10,14 +10,15 @@ from pathlib import Path
 
 import click
 
-from krm_fn import expand, report, results
+from krm_fn.base import report, results
+from krm_fn.base.results import Result
 from krm_fn.cli import author_locations, command_options, command_output, finding_formats, path_inputs
 from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.cli.path_inputs import LoadedRoots, PathPart
-from krm_fn.files import reading
-from krm_fn.files.sources import Sources
-from krm_fn.results import Result
-from krm_fn.review.field_authors import FieldLocation
+from krm_fn.origins.field_authors import FieldLocation
+from krm_fn.render import expand
+from krm_fn.repository.files import reading
+from krm_fn.repository.files.sources import Sources
 from krm_fn.review.images import image_lock, image_references, image_uses
 from krm_fn.review.images.image_formats import FORMATS, ImageList
 from krm_fn.review.images.image_lock import ImageLock

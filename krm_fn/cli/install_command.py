@@ -25,9 +25,9 @@ from typing import Any
 import click
 
 import krm_fn
-from krm_fn import project
+from krm_fn.base import project
 from krm_fn.cli import command_options, command_output, progress_line
-from krm_fn.files import installation
+from krm_fn.repository.files import installation
 
 LAUNCHER = "krm-fn"
 

@@ -1,7 +1,7 @@
 """The rule for PATH, which all commands that judge or render resources follow.
 
 * A folder with roots is built: each Kustomization that no other one includes, each kpt package, and each folder that Argo CD, Flux or the
-  project file names (`krm_fn.repositories.roots`). Other folders have plain files.
+  project file names (`krm_fn.repository.roots`). Other folders have plain files.
 * With `--no-build`, the files of a folder are read as they are.
 * A file is read as a file, and `-` is stdin. All files, plain folders and stdin of a command are rendered together.
 * `REV:PATH` is a file or a folder of a git revision, as `krm-fn diff` prints it.
@@ -15,19 +15,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from krm_fn import dynamo_resources, report, results
+from krm_fn.base import report, results
+from krm_fn.base.results import Result
 from krm_fn.cli import path_types, repository_states
 from krm_fn.cli.command_options import Inputs
-from krm_fn.config import Config
-from krm_fn.files import project_file, reading, selection
-from krm_fn.files.reading import Source
-from krm_fn.files.sources import Sources
-from krm_fn.kube import identity
-from krm_fn.kube.types import Resource
-from krm_fn.manifests import ownership
-from krm_fn.repositories import committed
-from krm_fn.repositories.states import RepositoryState, RootState
-from krm_fn.results import Result
+from krm_fn.kubernetes import identity
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import dynamo_resources
+from krm_fn.render.config import Config
+from krm_fn.render.manifests import ownership
+from krm_fn.repository import committed
+from krm_fn.repository.files import project_file, reading, selection
+from krm_fn.repository.files.reading import Source
+from krm_fn.repository.files.sources import Sources
+from krm_fn.repository.states import RepositoryState, RootState
 from krm_fn.review import render_settings
 
 _MOST = 3

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from krm_fn.files import selection
-from krm_fn.repositories.tree import KPTFILE
+from krm_fn.repository.files import selection
+from krm_fn.repository.tree import KPTFILE
 
 
 class InputPath(click.Path):

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TextIO
 
-from krm_fn import report
+from krm_fn.base import report
 
 _PAUSE = 1.0
 """The seconds before the line appears, and between two updates. A short command prints nothing."""

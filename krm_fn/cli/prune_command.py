@@ -1,4 +1,4 @@
-"""`krm-fn prune`: removes generated objects whose graph was renamed or removed. The rules are in `krm_fn.files.pruning`."""
+"""`krm-fn prune`: removes generated objects whose graph was renamed or removed. The rules are in `krm_fn.repository.files.pruning`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 
-from krm_fn import results
+from krm_fn.base import results
 from krm_fn.cli import command_options, command_output, finding_formats, repository_states
 from krm_fn.cli.command_options import Inputs
-from krm_fn.files import pruning, reading
-from krm_fn.files.reading import Source
-from krm_fn.repositories.states import RootState
+from krm_fn.repository.files import pruning, reading
+from krm_fn.repository.files.reading import Source
+from krm_fn.repository.states import RootState
 
 
 @click.command()

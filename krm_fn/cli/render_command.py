@@ -11,17 +11,18 @@ from typing import NamedTuple
 
 import click
 
-from krm_fn import dynamo_resources, escaping, expand, report, results
+from krm_fn.base import escaping, report, results
+from krm_fn.base.results import Result
 from krm_fn.cli import command_options, command_output, finding_formats, path_inputs, repository_states
 from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.cli.path_inputs import LoadedRoots, PathPart
-from krm_fn.files import reading, writing
-from krm_fn.kube import apply_order, identity, labels
-from krm_fn.kube.types import Resource
-from krm_fn.manifests import ownership
-from krm_fn.repositories import committed
-from krm_fn.repositories.states import RootState
-from krm_fn.results import Result
+from krm_fn.kubernetes import apply_order, identity
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import dynamo_resources, expand, labels
+from krm_fn.render.manifests import ownership
+from krm_fn.repository import committed
+from krm_fn.repository.files import reading, writing
+from krm_fn.repository.states import RootState
 from krm_fn.review.diff import rendered_state
 
 

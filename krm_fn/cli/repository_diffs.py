@@ -9,24 +9,24 @@ import posixpath
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from krm_fn import escaping, report
+from krm_fn.base import escaping, report
+from krm_fn.base.results import Result
 from krm_fn.cli import repository_states, root_pairs
 from krm_fn.cli.command_options import Inputs
 from krm_fn.cli.compared_states import LoadedState
 from krm_fn.cli.repository_states import RepositoryStates, Unchanged
 from krm_fn.cli.root_pairs import LoadedPair, RootPair
-from krm_fn.config import Config
-from krm_fn.expand import KnownItems
-from krm_fn.files.sources import Sources
-from krm_fn.repositories.document_hunks import LoadedFiles
-from krm_fn.repositories.rebuilds import ComparedRoot
-from krm_fn.repositories.states import RootState
-from krm_fn.results import Result
+from krm_fn.render.config import Config
+from krm_fn.render.expand import KnownItems
+from krm_fn.render.schema.object_changes import ObjectChange
+from krm_fn.repository.files.sources import Sources
+from krm_fn.repository.states import RootState
+from krm_fn.review.changed_lines.document_hunks import LoadedFiles
+from krm_fn.review.changed_lines.rebuilds import ComparedRoot
 from krm_fn.review.diff import fleet_formats, json_diff, rendered_state
 from krm_fn.review.diff.comparison import FindOrigins, Origins
 from krm_fn.review.diff.diff_report import Report
 from krm_fn.review.diff.fleet_formats import RootComparison
-from krm_fn.schema.object_changes import ObjectChange
 
 
 def _no_origins(_: Sequence[ObjectChange]) -> Origins:

@@ -16,16 +16,16 @@ from typing import Literal, NamedTuple
 
 import click
 
+from krm_fn.base.results import Result
 from krm_fn.cli import command_options, progress_line
 from krm_fn.cli.command_options import Inputs
-from krm_fn.files import checkouts, project_file, reading, repository, revisions, selection
-from krm_fn.files.checkouts import Checkouts
-from krm_fn.files.repository import RepositoryError
-from krm_fn.repositories import private_programs, root_inputs, states
-from krm_fn.repositories.rebuilds import Rebuilds
-from krm_fn.repositories.states import RepositoryState, RootListing, RootOptions
-from krm_fn.repositories.tree import KPTFILE, ParsedFiles, Tree
-from krm_fn.results import Result
+from krm_fn.repository import private_programs, root_inputs, states
+from krm_fn.repository.files import checkouts, project_file, reading, repository, revisions, selection
+from krm_fn.repository.files.checkouts import Checkouts
+from krm_fn.repository.files.repository import RepositoryError
+from krm_fn.repository.states import RepositoryState, RootListing, RootOptions
+from krm_fn.repository.tree import KPTFILE, ParsedFiles, Tree
+from krm_fn.review.changed_lines.rebuilds import Rebuilds
 
 _MARKS = re.compile(
     rb"dynamo\.krm-fn\.io/(owner|workloads)|^apiVersion:\s*[\"']?(argoproj\.io|kustomize\.toolkit\.fluxcd\.io)/|^# Rendered by krm-fn;",

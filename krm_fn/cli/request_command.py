@@ -7,15 +7,16 @@ from typing import NamedTuple
 
 import click
 
-from krm_fn import report, results
+from krm_fn.base import report, results
 from krm_fn.cli import command_options, command_output, computed_status, finding_formats
-from krm_fn.files import sources
-from krm_fn.kube import identity, names
-from krm_fn.kube.admission import name_formats
-from krm_fn.kube.types import Resource
-from krm_fn.profiler_output import ProfilerOutput
-from krm_fn.status import cached_request, request_generation, request_profiling
-from krm_fn.status.cached_request import CachedRequest, RequestInputs
+from krm_fn.kubernetes import identity
+from krm_fn.kubernetes.api_server import name_formats
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import names
+from krm_fn.repository.files import sources
+from krm_fn.syncer.profiler_output import ProfilerOutput
+from krm_fn.syncer.status import cached_request, request_generation, request_profiling
+from krm_fn.syncer.status.cached_request import CachedRequest, RequestInputs
 
 _API = "/apis/nvidia.com/*/namespaces/{namespace}/dynamographdeploymentrequests/{name}"
 _JOB = "/apis/batch/v1/namespaces/{namespace}/jobs/{name}"
@@ -91,10 +92,10 @@ def _read(paths: tuple[str, ...], namespace: str | None) -> _Objects:
 def _fetch(name: str, namespace: str | None, kubeconfig: str | None, context: str | None) -> _Objects:
     """Reads the request, its Job and its output from a cluster."""
     with command_options.sync_extra("request get without PATH"):
-        from krm_fn.sync import client  # noqa: PLC0415 - the extra may be missing
-        from krm_fn.sync.access import ClusterError  # noqa: PLC0415
-        from krm_fn.sync.access import kubeconfig as clusters  # noqa: PLC0415
-        from krm_fn.sync.client import ApiError, TransportError  # noqa: PLC0415
+        from krm_fn.cluster import client  # noqa: PLC0415 - the extra may be missing
+        from krm_fn.cluster.access import ClusterError  # noqa: PLC0415
+        from krm_fn.cluster.access import kubeconfig as clusters  # noqa: PLC0415
+        from krm_fn.cluster.client import ApiError, TransportError  # noqa: PLC0415
     try:
         cluster = clusters.find(Path(kubeconfig) if kubeconfig else None, context)
         default_namespace = namespace or cluster.namespace

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from krm_fn.cli.compared_states import LoadedState
-from krm_fn.repositories import destinations
-from krm_fn.repositories.states import RootState
+from krm_fn.repository import destinations
+from krm_fn.repository.states import RootState
 from krm_fn.review.diff import moved_objects
 
 

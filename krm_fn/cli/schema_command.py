@@ -1,4 +1,4 @@
-"""`krm-fn schema`: the schemas of Dynamo's kinds for editors and for kustomize, which `krm_fn.generate` makes, and those of reports."""
+"""`krm-fn schema`: the schemas of Dynamo's kinds for editors and kustomize, which `krm_fn.schemas.generate` makes, and those of reports."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 import click
 
-from krm_fn import registry, results
+from krm_fn.base import registry, results
 from krm_fn.cli import command_options, command_output, finding_formats
-from krm_fn.config import Config
-from krm_fn.files import sources
+from krm_fn.render.config import Config
+from krm_fn.repository.files import sources
 
 _REPORTS = ("diff", "explain", "images", "needs", "upgrade", "verify")
 """The commands whose JSON output has a schema."""
@@ -64,8 +64,8 @@ def _schema(reader: str, style: str) -> str:
     if reader in _REPORTS:
         return command_output.value(json.loads(registry.data(f"review/schemas/{reader}.json")), style)
     with command_options.needed_packages("schema", command_options.MODEL_PACKAGES):
-        from krm_fn import generate  # noqa: PLC0415 - pydantic is slow to import, and --help imports this file
-        from krm_fn.generate import editor, kustomize_files  # noqa: PLC0415
+        from krm_fn.schemas import generate  # noqa: PLC0415 - pydantic is slow to import, and --help imports this file
+        from krm_fn.schemas.generate import editor, kustomize_files  # noqa: PLC0415
 
     content = kustomize_files.schema() if reader == "kustomize" else editor.schema()
     return generate.text(content) if style == "json" else command_output.value(content, style)
@@ -74,7 +74,7 @@ def _schema(reader: str, style: str) -> str:
 def _names(paths: tuple[str, ...]) -> Any:
     """The references, also those in the services of the graphs. Ends the program if a file cannot be read."""
     with command_options.needed_packages("schema", command_options.MODEL_PACKAGES):
-        from krm_fn.generate import kustomize_files  # noqa: PLC0415
+        from krm_fn.schemas.generate import kustomize_files  # noqa: PLC0415
 
     loaded = sources.load(paths) if paths else sources.Sources([], [], Config(), [])
     if results.failed(loaded.results):

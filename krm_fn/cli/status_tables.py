@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from krm_fn import report
+from krm_fn.base import report
 from krm_fn.cli.computed_status import ComputedStatus
-from krm_fn.kube import labels, values
-from krm_fn.status import conditions, live_fields
-from krm_fn.status.cached_model import CachedModel
-from krm_fn.status.cached_object import CachedObject
-from krm_fn.status.cached_request import CachedRequest
-from krm_fn.status.readiness import WorkloadReadiness
+from krm_fn.kubernetes import values
+from krm_fn.render import labels
+from krm_fn.syncer.status import conditions, live_fields
+from krm_fn.syncer.status.cached_model import CachedModel
+from krm_fn.syncer.status.cached_object import CachedObject
+from krm_fn.syncer.status.cached_request import CachedRequest
+from krm_fn.syncer.status.readiness import WorkloadReadiness
 
 _DAY = 86_400
 _YEAR = 365 * _DAY

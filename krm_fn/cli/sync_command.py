@@ -1,4 +1,4 @@
-"""`krm-fn sync`: keeps the status of Dynamo resources up to date. The syncer itself is in `krm_fn.sync`."""
+"""`krm-fn sync`: keeps the status of Dynamo resources up to date. The syncer itself is in `krm_fn.syncer`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from krm_fn import report, results
+from krm_fn.base import report, results
 from krm_fn.cli import command_options, command_output
-from krm_fn.config import Config
-from krm_fn.files import sources
-from krm_fn.status import SyncFeatures
-from krm_fn.sync import options
-from krm_fn.sync.options import Options
+from krm_fn.render.config import Config
+from krm_fn.repository.files import sources
+from krm_fn.syncer import options
+from krm_fn.syncer.options import Options
+from krm_fn.syncer.status import SyncFeatures
 
 _FILE = click.Path(exists=True, dir_okay=False)
 _LEVELS = ("debug", "info", "warning", "error")
@@ -151,7 +151,8 @@ def sync(ctx: click.Context, /, **values: Any) -> None:
     if values["shards"] and values["leader_election"] is not None:
         raise click.UsageError("--shards has no leader; remove --leader-election or --no-leader-election")
     with command_options.sync_extra("sync"):
-        from krm_fn.sync import logs, syncer  # noqa: PLC0415 - the extra may be missing
+        from krm_fn.cluster import logs  # noqa: PLC0415 - the extra may be missing
+        from krm_fn.syncer import syncer  # noqa: PLC0415 - the extra may be missing
     logs.configure(values["log_format"], values["log_level"])
     values = {name: value for name, value in values.items() if name not in _ESTIMATE_NAMES}
     values["config"] = _config(values["config"])

@@ -8,17 +8,18 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
-from krm_fn import expand, report
+from krm_fn.base import report
 from krm_fn.cli import command_options, command_output, finding_formats
 from krm_fn.cli.command_options import Inputs
-from krm_fn.files import reading
-from krm_fn.kube import identity, labels, values
-from krm_fn.kube.identity import ObjectKey
-from krm_fn.kube.types import Resource
-from krm_fn.status import SyncFeatures, cached_object
-from krm_fn.sync import fleet_estimate
-from krm_fn.sync.api_resources import ApiResource
-from krm_fn.sync.fleet_estimate import Fleet
+from krm_fn.cluster.api_resources import ApiResource
+from krm_fn.kubernetes import identity, values
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import expand, labels
+from krm_fn.repository.files import reading
+from krm_fn.syncer import fleet_estimate
+from krm_fn.syncer.fleet_estimate import Fleet
+from krm_fn.syncer.status import SyncFeatures, cached_object
 
 FORMAT_VERSION = 1
 _RENDERED = ("DynamoGraphDeployment", "DynamoComponentDeployment")
@@ -41,7 +42,7 @@ class EstimateOptions(NamedTuple):
 def run(options: EstimateOptions) -> int:
     """Prints an estimate. Returns the exit code: 1 if an input has an error."""
     with command_options.sync_extra("sync"):
-        from krm_fn.sync import controllers  # noqa: PLC0415 - the extra may be missing
+        from krm_fn.syncer import controllers  # noqa: PLC0415 - the extra may be missing
     watched = [
         watch.kind
         for controller in controllers.enabled_controllers(options.features).values()

@@ -1,4 +1,4 @@
-"""`krm-fn upgrade`: plans the move of a fleet to another release of Dynamo. The plan is in `krm_fn.review.upgrade`."""
+"""`krm-fn upgrade`: plans the move of a fleet to another release of Dynamo. The plan is in `krm_fn.migration.upgrade`."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import NamedTuple
 
 import click
 
-from krm_fn import escaping, report, results
-from krm_fn.arguments import flag_tables
+from krm_fn.base import escaping, report, results
+from krm_fn.base.results import Ref, Result
 from krm_fn.cli import command_options, command_output, compared_states, path_inputs, path_types, progress_line, upgrade_files
 from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.cli.path_inputs import LoadedRoots
 from krm_fn.cli.upgrade_files import UpgradeFiles
-from krm_fn.files import reading
-from krm_fn.files.reading import Source
-from krm_fn.kube import identity
-from krm_fn.kube.identity import ObjectKey
-from krm_fn.kube.version import Version
-from krm_fn.results import Ref, Result
-from krm_fn.review.upgrade import fleet_parts, planner, upgrade_json, upgrade_markdown, upgrade_report, upgrade_steps, upgrade_text
-from krm_fn.review.upgrade.fleet_parts import FleetPart
-from krm_fn.review.upgrade.planner import UpgradeOptions
-from krm_fn.review.upgrade.upgrade_plan import StepPlan, UpgradePlan
-from krm_fn.review.upgrade.upgrade_report import EditedField, SourceLine, UpgradeReport
+from krm_fn.kubernetes import identity
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.kubernetes.version import Version
+from krm_fn.migration.upgrade import fleet_parts, planner, upgrade_json, upgrade_markdown, upgrade_report, upgrade_steps, upgrade_text
+from krm_fn.migration.upgrade.fleet_parts import FleetPart
+from krm_fn.migration.upgrade.planner import UpgradeOptions
+from krm_fn.migration.upgrade.upgrade_plan import StepPlan, UpgradePlan
+from krm_fn.migration.upgrade.upgrade_report import EditedField, SourceLine, UpgradeReport
+from krm_fn.repository.files import reading
+from krm_fn.repository.files.reading import Source
+from krm_fn.review.arguments import flag_tables
 
 FORMATS = {"json": upgrade_json.write, "markdown": upgrade_markdown.write, "text": upgrade_text.write}
 """The functions that write a report, by the name of the format."""

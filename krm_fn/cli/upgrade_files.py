@@ -10,26 +10,28 @@ from typing import Any, NamedTuple
 
 import click
 
-from krm_fn import function_config, results
+from krm_fn.base import results
+from krm_fn.base.results import Result
 from krm_fn.cli import path_inputs, repository_states
 from krm_fn.cli.command_options import Inputs
 from krm_fn.cli.path_inputs import LoadedRoots
-from krm_fn.convert import versions
-from krm_fn.files import project_file, reading, writing
-from krm_fn.files.reading import Source
-from krm_fn.files.sources import Sources
-from krm_fn.kube import identity, labels, paths
-from krm_fn.kube.types import Resource
-from krm_fn.repositories import configuration_edits, edit_locations, edited_files, helm_values, planned_builds, roots
-from krm_fn.repositories.edit_locations import BuildDocuments, DocumentEdit
-from krm_fn.repositories.edited_files import FileText
-from krm_fn.repositories.tree import Tree
-from krm_fn.resolve import release_choice
-from krm_fn.results import Result
-from krm_fn.review.upgrade import fleet_parts, origin_versions, resource_edits
-from krm_fn.review.upgrade.field_edits import FieldEdit, ResourceEdits
-from krm_fn.review.upgrade.upgrade_plan import StepPlan, UpgradePlan
-from krm_fn.review.upgrade.upgrade_steps import UpgradeStep
+from krm_fn.kubernetes import identity, paths
+from krm_fn.kubernetes.types import Resource
+from krm_fn.migration.edits import configuration_edits, edit_locations, edited_files, helm_values, planned_builds
+from krm_fn.migration.edits.edit_locations import BuildDocuments, DocumentEdit
+from krm_fn.migration.edits.edited_files import FileText
+from krm_fn.migration.upgrade import fleet_parts, origin_versions, resource_edits
+from krm_fn.migration.upgrade.field_edits import FieldEdit, ResourceEdits
+from krm_fn.migration.upgrade.upgrade_plan import StepPlan, UpgradePlan
+from krm_fn.migration.upgrade.upgrade_steps import UpgradeStep
+from krm_fn.render import function_config, labels
+from krm_fn.render.convert import versions
+from krm_fn.render.resolve import release_choice
+from krm_fn.repository import roots
+from krm_fn.repository.files import project_file, reading, writing
+from krm_fn.repository.files.reading import Source
+from krm_fn.repository.files.sources import Sources
+from krm_fn.repository.tree import Tree
 
 
 class UpgradeFiles(NamedTuple):

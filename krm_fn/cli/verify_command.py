@@ -1,4 +1,4 @@
-"""`krm-fn verify`: shows how equal a render is to the objects that an operator runs. The rules are in `krm_fn.review.equality`."""
+"""`krm-fn verify`: shows how equal a render is to the objects that an operator runs. The rules are in `krm_fn.migration.equality`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
+from krm_fn.base.results import Result
 from krm_fn.cli import command_options, command_output, compared_states, finding_formats
-from krm_fn.files import cluster_reading
-from krm_fn.results import Result
-from krm_fn.review import equality
-from krm_fn.review.equality import Equality, equality_report
+from krm_fn.migration import equality
+from krm_fn.migration.equality import Equality, equality_report
+from krm_fn.repository.files import cluster_reading
 
 _FORMATS = {"json": equality_report.json_text, "text": equality_report.text}
 

@@ -7,9 +7,9 @@ import click
 import krm_fn
 from krm_fn import cli
 from krm_fn.cli import command_options, command_output
-from krm_fn.convert import versions
-from krm_fn.kube import identity
-from krm_fn.resolve import release_choice
+from krm_fn.kubernetes import identity
+from krm_fn.render.convert import versions
+from krm_fn.render.resolve import release_choice
 
 
 @click.command()

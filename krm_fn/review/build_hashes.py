@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from krm_fn import results
-from krm_fn.kube import labels, paths
-from krm_fn.kube.paths import TemplatePath
-from krm_fn.kube.types import Resource
-from krm_fn.kube.values import mapping, objects
-from krm_fn.results import Path, Result
+from krm_fn.base import results
+from krm_fn.base.results import Path, Result
+from krm_fn.kubernetes import paths
+from krm_fn.kubernetes.paths import TemplatePath
+from krm_fn.kubernetes.types import Resource
+from krm_fn.kubernetes.values import mapping, objects
+from krm_fn.render import labels
 from krm_fn.review.second_render import SecondRender
 
 

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_fn import results, workload_list
-from krm_fn.kube import identity, labels, names, paths
-from krm_fn.kube.types import Resource
-from krm_fn.manifests import ownership
-from krm_fn.records import NamedTuple
-from krm_fn.results import Path
-from krm_fn.workload_list import WorkloadEntry
+from krm_fn.base import results
+from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Path
+from krm_fn.kubernetes import identity, paths
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import labels, names, workload_list
+from krm_fn.render.manifests import ownership
+from krm_fn.render.workload_list import WorkloadEntry
 
 HASHED_NAME = re.compile(r"(.+)-[2456789bcdfghkmt]{10}")
 """The names that kustomize gives generated Secrets and ConfigMaps (kustomize `api/hasher`: these are the characters of a hash)."""

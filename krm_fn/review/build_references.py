@@ -9,16 +9,16 @@ import difflib
 import itertools
 from collections.abc import Collection, Iterator, Sequence
 
-from krm_fn import results
-from krm_fn.config import Config
-from krm_fn.kube import identity, paths, references
-from krm_fn.kube.identity import ObjectKey
-from krm_fn.kube.references import Reference, kustomize_fields, name_fields
-from krm_fn.kube.types import Resource
-from krm_fn.manifests import ownership
-from krm_fn.records import NamedTuple
-from krm_fn.resolve import cluster
-from krm_fn.results import Result
+from krm_fn.base import results
+from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Result
+from krm_fn.kubernetes import identity, paths, references
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.kubernetes.references import Reference, kustomize_fields, name_fields
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render.config import Config
+from krm_fn.render.manifests import ownership
+from krm_fn.render.resolve import cluster
 from krm_fn.review import build_index
 
 _HASHED = ("ConfigMap", "Secret")

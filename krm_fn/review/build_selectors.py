@@ -9,18 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_fn import results
-from krm_fn.config import Config
-from krm_fn.kube import identity, labels
-from krm_fn.kube.admission import selected_labels
-from krm_fn.kube.references import selector_fields
-from krm_fn.kube.references.selector_fields import Selector
-from krm_fn.kube.types import Resource
-from krm_fn.kube.values import text, texts
-from krm_fn.manifests import ownership
-from krm_fn.records import NamedTuple
-from krm_fn.resolve import cluster
-from krm_fn.results import Path, Result
+from krm_fn.base import results
+from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Path, Result
+from krm_fn.kubernetes import identity
+from krm_fn.kubernetes.api_server import selected_labels
+from krm_fn.kubernetes.references import selector_fields
+from krm_fn.kubernetes.references.selector_fields import Selector
+from krm_fn.kubernetes.types import Resource
+from krm_fn.kubernetes.values import text, texts
+from krm_fn.render import labels
+from krm_fn.render.config import Config
+from krm_fn.render.manifests import ownership
+from krm_fn.render.resolve import cluster
 from krm_fn.review import selectable_labels
 from krm_fn.review.selectable_labels import LabelIndex, Labelled
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from krm_fn import results
-from krm_fn.config import Config
-from krm_fn.kube import identity, labels, names, paths
-from krm_fn.kube.types import Resource
-from krm_fn.kube.values import mapping, text
-from krm_fn.records import NamedTuple
-from krm_fn.results import Path, Result
+from krm_fn.base import results
+from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Path, Result
+from krm_fn.kubernetes import identity, paths
+from krm_fn.kubernetes.types import Resource
+from krm_fn.kubernetes.values import mapping, text
+from krm_fn.render import labels, names
+from krm_fn.render.config import Config
 from krm_fn.review import build_hashes, build_index, second_render
 from krm_fn.review.build_index import POD_LABELS, Build, BuiltObject
 from krm_fn.review.second_render import Field, SecondRender

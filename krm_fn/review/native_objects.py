@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from krm_fn import results
-from krm_fn.config import Config
-from krm_fn.kube import encryption, paths
-from krm_fn.kube.admission import by_kind
-from krm_fn.kube.types import Resource
-from krm_fn.results import Path, Result, Severity
-from krm_fn.schema import invalid_fields, schema_check, table
+from krm_fn.base import results
+from krm_fn.base.results import Path, Result, Severity
+from krm_fn.kubernetes import encryption, paths
+from krm_fn.kubernetes.api_server import by_kind
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render.config import Config
+from krm_fn.render.schema import invalid_fields, schema_check, table
 
 _VARIABLE = "${"
 _MISSING, _NULL = "DYN022", "DYN028"

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_fn import results
-from krm_fn.kube import labels, paths
-from krm_fn.kube.paths import TemplatePath
-from krm_fn.kube.references import name_fields
-from krm_fn.kube.types import Resource
-from krm_fn.manifests.pod_builder import Pod, Pods
-from krm_fn.records import NamedTuple
-from krm_fn.results import Path
+from krm_fn.base import results
+from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Path
+from krm_fn.kubernetes import paths
+from krm_fn.kubernetes.paths import TemplatePath
+from krm_fn.kubernetes.references import name_fields
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import labels
+from krm_fn.render.manifests.pod_builder import Pod, Pods
 
 
 class Template(NamedTuple):

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from krm_fn import results
-from krm_fn.kube import digest, labels, paths, references
-from krm_fn.kube.references import Reference
-from krm_fn.kube.types import Resource
+from krm_fn.base import results
+from krm_fn.kubernetes import digest, paths, references
+from krm_fn.kubernetes.references import Reference
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import labels
 from krm_fn.review.build_index import HASHED_NAME
 
 BuiltName = tuple[str, str, str]

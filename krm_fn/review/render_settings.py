@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from krm_fn import render_mark
-from krm_fn.config import Config
-from krm_fn.kube import labels
-from krm_fn.kube.types import Resource
-from krm_fn.resolve import release_choice
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import labels, render_mark
+from krm_fn.render.config import Config
+from krm_fn.render.resolve import release_choice
 
 
 def of(resource: Resource, config: Config) -> Config:

@@ -1,7 +1,7 @@
 """Finds the objects that must exist beside a render: what its objects name and nobody among the items creates.
 
 An API server accepts an object that names a missing Secret, claim or class. Its pods then wait, and the reason stands only in their events.
-`krm_fn.kube.references` has the fields with names.
+`krm_fn.kubernetes.references` has the fields with names.
 """
 
 from __future__ import annotations
@@ -9,19 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from krm_fn import expand, results
-from krm_fn.config import Config
-from krm_fn.kube import identity, labels, references
-from krm_fn.kube.identity import ObjectKey
-from krm_fn.kube.references import name_fields
-from krm_fn.kube.types import Resource
-from krm_fn.manifests import ownership
-from krm_fn.provenance import copied_texts
-from krm_fn.records import NamedTuple
-from krm_fn.resolve import cluster
-from krm_fn.results import Path, Ref
-from krm_fn.review import field_authors, pods, secret_sources
-from krm_fn.review.field_authors import FieldAuthor
+from krm_fn.base import results
+from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Path, Ref
+from krm_fn.kubernetes import identity, references
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.kubernetes.references import name_fields
+from krm_fn.kubernetes.types import Resource
+from krm_fn.origins import copied_texts, field_authors
+from krm_fn.origins.field_authors import FieldAuthor
+from krm_fn.render import expand, labels
+from krm_fn.render.config import Config
+from krm_fn.render.manifests import ownership
+from krm_fn.render.resolve import cluster
+from krm_fn.review import pods, secret_sources
 
 
 class Requirement(NamedTuple):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
-from krm_fn.kube import identity
-from krm_fn.kube.identity import ObjectKey
-from krm_fn.kube.types import Resource
-from krm_fn.kube.values import mapping, objects
-from krm_fn.records import NamedTuple
+from krm_fn.base.records import NamedTuple
+from krm_fn.kubernetes import identity
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.kubernetes.types import Resource
+from krm_fn.kubernetes.values import mapping, objects
 from krm_fn.review.required_objects import Requirement
 
 State = Literal["present", "missing", "lacks keys", "unknown", ""]

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from krm_fn import expand, render_mark, results
-from krm_fn.arguments import argument_findings
-from krm_fn.config import Config
-from krm_fn.expand import PlannedResource
-from krm_fn.kube import identity, labels
-from krm_fn.kube.types import Resource
-from krm_fn.manifests import ownership
-from krm_fn.results import Result
+from krm_fn.base import results
+from krm_fn.base.results import Result
+from krm_fn.kubernetes import identity
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import expand, labels, render_mark
+from krm_fn.render.config import Config
+from krm_fn.render.expand import PlannedResource
+from krm_fn.render.manifests import ownership
+from krm_fn.render.rules import deprecations, runtime_windows
 from krm_fn.review import build_references, build_selectors, finished_builds, native_objects
-from krm_fn.rules import deprecations, runtime_windows
+from krm_fn.review.arguments import argument_findings
 
 _ORPHAN = "DYN053"
 _PRUNED = "DYN056"

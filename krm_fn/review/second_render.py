@@ -11,14 +11,15 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-from krm_fn import expand, render_mark, results
-from krm_fn.config import Config
-from krm_fn.kube import labels, paths
-from krm_fn.kube.types import Resource
-from krm_fn.kube.values import text
-from krm_fn.records import NamedTuple
-from krm_fn.resolve import release_choice
-from krm_fn.results import Path
+from krm_fn.base import results
+from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Path
+from krm_fn.kubernetes import paths
+from krm_fn.kubernetes.types import Resource
+from krm_fn.kubernetes.values import text
+from krm_fn.render import expand, labels, render_mark
+from krm_fn.render.config import Config
+from krm_fn.render.resolve import release_choice
 from krm_fn.review import build_index, renamed_sources
 from krm_fn.review.renamed_sources import BuiltName
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from krm_fn.kube import identity, paths
-from krm_fn.kube.identity import ObjectKey
-from krm_fn.kube.types import Resource
+from krm_fn.kubernetes import identity, paths
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.kubernetes.types import Resource
 
 _NAMES = {
     ("bitnami.com", "SealedSecret"): ("spec", "template", "metadata", "name"),

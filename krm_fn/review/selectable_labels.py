@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from krm_fn import results
-from krm_fn.kube import identity, labels
-from krm_fn.kube.references.selector_fields import EVERYWHERE
-from krm_fn.kube.types import Resource
-from krm_fn.manifests import ownership
-from krm_fn.records import NamedTuple
-from krm_fn.results import Path
+from krm_fn.base import results
+from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Path
+from krm_fn.kubernetes import identity
+from krm_fn.kubernetes.references.selector_fields import EVERYWHERE
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import labels
+from krm_fn.render.manifests import ownership
 from krm_fn.review import pods
 
 _MOST = 200

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import HealthCheck, assume, settings
 from hypothesis import given as drawn
 
-from krm_fn import expand, results
-from krm_fn.kube import labels
-from krm_fn.resolve import cluster
+from krm_fn.base import results
+from krm_fn.render import expand, labels
+from krm_fn.render.resolve import cluster
 from tests.support import faults, given, newer_faults, newer_pod_faults, strategies
 from tests.testbed import tier
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import Resource
+    from krm_fn.kubernetes.types import Resource
 
 ALL = [*faults.ALL, *newer_faults.ALL, *newer_pod_faults.ALL]
 QUIET = [case for case in ALL if not case.found]

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from krm_fn import results
-from krm_fn.config import Config
+from krm_fn.base import results
+from krm_fn.render.config import Config
 from krm_fn.review import native_objects
 from tests.support import awkward_values, drawn_objects, native_mistakes
 
 if TYPE_CHECKING:
-    from krm_fn.results import Result
+    from krm_fn.base.results import Result
 
 CASES = int(os.environ.get("KRM_FN_ADMISSION", "300"))
 VALID = 25

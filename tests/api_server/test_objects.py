@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn import expand
+from krm_fn.render import expand
 from tests.support import golden, truth
 
 # This control plane does not serve Dynamo's kinds.

@@ -12,8 +12,9 @@ from hypothesis import HealthCheck, assume, settings
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
-from krm_fn import expand, results
-from krm_fn.kube.admission import pod_rules
+from krm_fn.base import results
+from krm_fn.kubernetes.api_server import pod_rules
+from krm_fn.render import expand
 from tests.support import carriers, oddities, strategies, truth
 
 budget = settings(

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from krm_fn.kube import labels
+from krm_fn.render import labels
 from tests.support import beta, carriers, given, shared_gpus
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import Resource
+    from krm_fn.kubernetes.types import Resource
 
 SPREAD = {"multinode": {"nodeCount": 2}}
 PLACED: dict[str, Any] = {

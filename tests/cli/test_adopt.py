@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from krm_fn.yamlio import reader
+from krm_fn.base.yaml import reader
 from tests.cli import console
-from tests.review.adopt import test_adopt as exports
+from tests.migration.adopt import test_adopt as exports
 from tests.support import given
 
 EXPORT = exports.exported(given.graph(exports.SERVICES), behaviour="v0.9", natsAddress="nats://nats:4222")

@@ -10,7 +10,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from krm_fn.yamlio import positions
+from krm_fn.base.yaml import positions
 from tests.cli import console
 from tests.cli.console import GRAPH, MISSPELT
 from tests.support import builds

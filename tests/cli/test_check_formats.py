@@ -11,9 +11,10 @@ from xml.etree import ElementTree as ET
 import jsonschema
 import pytest
 
-from krm_fn import codes, results
+from krm_fn.base import results
+from krm_fn.base.results import Ref
 from krm_fn.cli import finding_formats
-from krm_fn.results import Ref
+from krm_fn.schemas import codes
 from tests.cli import console
 from tests.cli.console import GRAPH, MISSPELT
 

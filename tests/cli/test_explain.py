@@ -2,7 +2,7 @@
 
 import pytest
 
-from krm_fn import codes
+from krm_fn.schemas import codes
 from tests.cli import console
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from krm_fn import project
+from krm_fn.base import project
 from tests.support import builds, golden
 from tests.testbed import programs
 

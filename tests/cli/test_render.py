@@ -6,9 +6,8 @@ import json
 import pytest
 import yaml
 
-from krm_fn import expand
-from krm_fn.config import Config
-from krm_fn.kube import labels
+from krm_fn.render import expand, labels
+from krm_fn.render.config import Config
 from tests.cli import console
 from tests.cli.console import GRAPH, MISSPELT
 

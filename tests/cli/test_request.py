@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from tests.cli import console
-from tests.status import asked
-from tests.status.asked import COMPLETE, FAILED, OTHER
+from tests.syncer.status import asked
+from tests.syncer.status.asked import COMPLETE, FAILED, OTHER
 from tests.testbed import programs
 
 DATA = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: planner-profile-data}\ndata: {a: b}\n"

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from krm_fn import review
-from krm_fn.generate import crds, editor, kustomize_files
+from krm_fn.schemas.generate import crds, editor, kustomize_files
 from tests.cli import console
 from tests.testbed import programs
 

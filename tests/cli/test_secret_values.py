@@ -13,11 +13,11 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 
 from krm_fn.cli import diff_command, finding_formats
-from krm_fn.kube import paths, secret_values
-from krm_fn.review import explain
+from krm_fn.kubernetes import paths, secret_values
+from krm_fn.origins import explain
 from tests.cli import console
 from tests.fuzz import mutations
-from tests.review.adopt import test_adopt
+from tests.migration.adopt import test_adopt
 from tests.support import faults, given, newer_faults, newer_pod_faults
 from tests.testbed import tier
 

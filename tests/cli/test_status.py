@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_fn.kube import labels
+from krm_fn.render import labels
 from tests.cli import console
 from tests.support import strategies
 from tests.testbed import tier

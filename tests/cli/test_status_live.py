@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from krm_fn.kube import labels
+from krm_fn.render import labels
 from tests.cli import console
 from tests.cli.test_status import GRAPH, deployment
 from tests.platform import installation

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.cli.console import status
-from tests.status import lora
+from tests.syncer.status import lora
 
 
 def written(*resources):

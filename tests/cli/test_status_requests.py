@@ -6,8 +6,8 @@ import json
 
 from tests.cli import console
 from tests.cli.console import status
-from tests.status import asked
-from tests.status.asked import COMPLETE, FAILED
+from tests.syncer.status import asked
+from tests.syncer.status.asked import COMPLETE, FAILED
 
 
 def written(*resources):

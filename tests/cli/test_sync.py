@@ -12,10 +12,10 @@ from click.testing import CliRunner
 
 from krm_fn import cli
 from krm_fn.cli import sync_command
-from krm_fn.config import Config
-from krm_fn.status import SyncFeatures
-from krm_fn.sync import fleet_estimate, syncer
-from krm_fn.sync.options import Options
+from krm_fn.render.config import Config
+from krm_fn.syncer import fleet_estimate, syncer
+from krm_fn.syncer.options import Options
+from krm_fn.syncer.status import SyncFeatures
 from tests.testbed import programs
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from krm_fn.cli import path_inputs, upgrade_files
 from krm_fn.cli.command_options import Inputs
-from krm_fn.files import project_file
-from krm_fn.review.upgrade import fleet_parts, planner, upgrade_steps
-from krm_fn.review.upgrade.planner import UpgradeOptions
-from tests.repositories.clones import FUNCTION
+from krm_fn.migration.upgrade import fleet_parts, planner, upgrade_steps
+from krm_fn.migration.upgrade.planner import UpgradeOptions
+from krm_fn.repository.files import project_file
+from tests.repository.clones import FUNCTION
 from tests.testbed import programs
 
 RUNTIME = "nvcr.io/nvidia/ai-dynamo/vllm-runtime"

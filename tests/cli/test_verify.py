@@ -10,9 +10,9 @@ import pytest
 
 import krm_fn
 from tests.cli import console
-from tests.review.equality import operator_export
-from tests.review.equality.operator_export import GRAPH
-from tests.review.equality.test_equality import SETTINGS, another_image
+from tests.migration.equality import operator_export
+from tests.migration.equality.operator_export import GRAPH
+from tests.migration.equality.test_equality import SETTINGS, another_image
 
 SCHEMA = json.loads((Path(krm_fn.__file__).parent / "review" / "schemas" / "verify.json").read_text())
 

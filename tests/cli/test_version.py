@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import krm_fn
-from krm_fn.resolve import release_choice
+from krm_fn.render.resolve import release_choice
 from tests.cli import console
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import krm_fn
-from krm_fn import project
+from krm_fn.base import project
 from tests.testbed import programs
 
 if TYPE_CHECKING:

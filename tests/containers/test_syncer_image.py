@@ -10,8 +10,8 @@ from pathlib import PurePath
 from urllib.parse import urlsplit
 
 import krm_fn
-from krm_fn.sync import leader_election
-from krm_fn.sync.access import kubeconfig
+from krm_fn.cluster import leader_election
+from krm_fn.cluster.access import kubeconfig
 from tests.containers import images
 from tests.platform import admission, installation
 from tests.support import given

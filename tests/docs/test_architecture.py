@@ -1,34 +1,46 @@
-"""The picture and the table of docs/architecture.md show the packages of `krm_fn`."""
+"""The picture of docs/architecture.md shows the wings of `krm_fn` and their imports, and its table describes each wing."""
 
 from __future__ import annotations
 
 import re
 
+from tests.docs.test_wings import WINGS, imported
 from tests.testbed import programs
-
-PACKAGES = {path.name.removesuffix(".py") for path in (programs.ROOT / "krm_fn").iterdir()}
 
 
 def page():
     return (programs.ROOT / "docs/architecture.md").read_text()
 
 
-def test_every_node_of_the_picture_is_a_package():
+def arrows():
     picture = page().partition("```mermaid\n")[2].partition("```")[0]
-    nodes = {name.strip() for label in re.findall(r'\["([^:"]+):', picture) for name in label.split(",")}
-    assert nodes <= PACKAGES
-    assert len(nodes) > 12
+    for line in picture.splitlines():
+        if "-->" in line:
+            sources, *targets = (re.findall(r"\w+", part.split("[")[0]) for part in line.split("-->"))
+            for following in targets:
+                yield from ((source, target) for source in sources for target in following)
+                sources = following
 
 
-def test_every_row_of_the_table_is_a_package():
-    rows = re.findall(r"^\| `krm_fn/([a-z_]+)(?:\.py)?` \|", page(), flags=re.MULTILINE)
-    assert set(rows) <= PACKAGES
-    assert len(rows) > 12
+def reached(wing):
+    """The wings to which the arrows of the picture lead from a wing."""
+    targets = {target for source, target in arrows() if source == wing}
+    return targets.union(*map(reached, targets))
 
 
-def test_every_import_in_the_picture_starts_and_ends_at_a_node():
+def test_the_picture_shows_each_wing():
     picture = page().partition("```mermaid\n")[2].partition("```")[0]
-    nodes = set(re.findall(r"^ +([a-z_]+)\[", picture, flags=re.MULTILINE))
-    arrows = [line.split("-->") for line in picture.splitlines() if "-->" in line]
-    assert {name.strip() for arrow in arrows for part in arrow for name in part.split("&")} <= nodes
-    assert len(arrows) > 10
+    assert sorted(re.findall(r'^ +(\w+)\["', picture, flags=re.MULTILINE)) == sorted([*WINGS, "main"])
+
+
+def test_each_import_between_wings_follows_the_arrows_of_the_picture():
+    assert [(wing, other) for wing in WINGS for other in sorted(imported(wing) - reached(wing))] == []
+
+
+def test_each_arrow_of_the_picture_is_an_import():
+    assert [(source, target) for source, target in arrows() if source != "main" and target not in imported(source)] == []
+
+
+def test_the_table_describes_each_wing():
+    rows = re.findall(r"^\| \[`krm_fn/(\w+)`\]\(\.\./krm_fn/\w+/README\.md\) \|", page(), flags=re.MULTILINE)
+    assert sorted(rows) == WINGS

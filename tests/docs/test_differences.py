@@ -8,8 +8,9 @@ import subprocess
 
 import pytest
 
-from krm_fn import expand, function_config, results, workload_list
-from krm_fn.kube import identity, labels
+from krm_fn.base import results
+from krm_fn.kubernetes import identity
+from krm_fn.render import expand, function_config, labels, workload_list
 from tests.support import golden, truth
 from tests.testbed import programs
 

@@ -8,8 +8,8 @@ import re
 import pytest
 import yaml
 
-from krm_fn.convert import versions
-from krm_fn.schema import table
+from krm_fn.render.convert import versions
+from krm_fn.render.schema import table
 from tests.platform import installation, pages
 from tests.support import markdown
 from tests.testbed import programs, server

@@ -6,14 +6,14 @@ import re
 
 import pytest
 
-from krm_fn.loader import adapter_state, worker_api
-from krm_fn.loader.adapter_state import LIMITS
-from krm_fn.status import cached_model, conditions, model_status
+from krm_fn.syncer.loader import adapter_state, worker_api
+from krm_fn.syncer.loader.adapter_state import LIMITS
+from krm_fn.syncer.status import cached_model, conditions, model_status
 from tests.platform import pages
 from tests.testbed import programs, server, syncer, workers
 
 PAGE = (programs.ROOT / "docs" / "models.md").read_text()
-CODE = (programs.ROOT / "krm_fn" / "status" / "model_status.py").read_text()
+CODE = (programs.ROOT / "krm_fn" / "syncer" / "status" / "model_status.py").read_text()
 
 
 def reasons() -> dict[str, set[str]]:

@@ -9,8 +9,7 @@ import subprocess
 import pytest
 import yaml
 
-from krm_fn import config, function_config
-from krm_fn.kube import labels
+from krm_fn.render import config, function_config, labels
 from tests.support import golden, markdown
 from tests.testbed import programs
 
@@ -155,6 +154,6 @@ def test_the_page_of_annotations_knows_every_key():
 def test_the_page_of_annotations_knows_no_other_key():
     """The page has no key that the code does not read or write."""
     page = (ROOT / "docs" / "annotations.md").read_text()
-    code = (ROOT / "krm_fn" / "kube" / "labels.py").read_text().replace('PREFIX + "', f'"{labels.PREFIX}')
+    code = (ROOT / "krm_fn" / "render" / "labels.py").read_text().replace('PREFIX + "', f'"{labels.PREFIX}')
     mentioned = re.findall(r"`((?:nvidia\.com|dynamo\.krm-fn\.io)/[-\w]+\.?)", page)
     assert [key for key in mentioned if f'"{key}"' not in code] == []

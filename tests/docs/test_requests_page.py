@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from krm_fn import profiler_output
-from krm_fn.kube import identity, labels
-from krm_fn.manifests.profiling import profiler_scripts
-from krm_fn.status import request_deployment, request_generation, request_profiling, version_adapter
+from krm_fn.kubernetes import identity
+from krm_fn.render import labels
+from krm_fn.render.manifests.profiling import profiler_scripts
+from krm_fn.syncer import profiler_output
+from krm_fn.syncer.status import request_deployment, request_generation, request_profiling, version_adapter
 from tests.platform import pages
 from tests.testbed import programs, server, syncer
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 PAGE = "\n".join((programs.ROOT / "docs" / f"{name}.md").read_text() for name in ("requests", "requests-status", "requests-platform"))
 _PACKAGE = programs.ROOT / "krm_fn"
-CODE = "".join(file.read_text() for file in (_PACKAGE / "profiler_output.py", *(_PACKAGE / "status").rglob("*.py")))
+CODE = "".join(file.read_text() for file in (_PACKAGE / "syncer" / "profiler_output.py", *(_PACKAGE / "syncer" / "status").rglob("*.py")))
 VALIDATION = {request_profiling.INVALID, request_profiling.CHANGE_REJECTED}
 NO_REASONS = ("TYPE", "VALIDATION", "GROUP", "KIND")
 PAGE_NAMESPACE, NAMESPACE, TRIALS = "inference", "page-requests", "page-trials"

@@ -7,13 +7,13 @@ import re
 import pytest
 import yaml
 
-from krm_fn.status import cached_object, readiness
-from krm_fn.status.replica_status import deployment_status, pod_status
+from krm_fn.syncer.status import cached_object, readiness
+from krm_fn.syncer.status.replica_status import deployment_status, pod_status
 from tests.support import given, markdown
 from tests.testbed import programs
 
 PAGE = (programs.ROOT / "docs" / "status.md").read_text()
-CODE = "".join(path.read_text() for path in (programs.ROOT / "krm_fn" / "status").rglob("*.py"))
+CODE = "".join(path.read_text() for path in (programs.ROOT / "krm_fn" / "syncer" / "status").rglob("*.py"))
 KUBERNETES = {"exceeded quota", "Unschedulable:", "Insufficient nvidia.com/gpu", "OOMKilled"}
 """Words of Kubernetes that a message passes on."""
 

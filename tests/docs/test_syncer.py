@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from krm_fn.cli import sync_command
-from krm_fn.sync import fleet_estimate, metrics
-from krm_fn.sync.fleet_estimate import Fleet
+from krm_fn.syncer import fleet_estimate, metrics
+from krm_fn.syncer.fleet_estimate import Fleet
 from tests.support import markdown
 from tests.testbed import programs
 

@@ -9,8 +9,8 @@ import subprocess
 import pytest
 
 from tests.platform import pages
-from tests.repositories import clones
-from tests.repositories.clones import BUILD
+from tests.repository import clones
+from tests.repository.clones import BUILD
 from tests.support import markdown
 from tests.testbed import programs
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Iterator, Sequence
 
-    from krm_fn.arguments.flag_tables import Flag, FlagTable
+    from krm_fn.review.arguments.flag_tables import Flag, FlagTable
 
 Arguments = tuple[str, ...]
 _VALUES = (

@@ -7,9 +7,9 @@ import json
 import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from krm_fn.config import Config
-from krm_fn.kube import labels
-from krm_fn.kube.types import Resource
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import labels
+from krm_fn.render.config import Config
 from tests.support import beta, given
 
 if TYPE_CHECKING:

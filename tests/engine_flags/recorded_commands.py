@@ -14,7 +14,7 @@ from tests.support import carriers, starts
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from krm_fn.kube.types import Resource
+    from krm_fn.kubernetes.types import Resource
 
 PROGRAMS = (
     *("python3", "python", "ray", "mpirun", "trtllm-llmapi-launch", "sshd", "ssh", "ssh-keygen", "nvidia-smi", "getent", "sleep"),

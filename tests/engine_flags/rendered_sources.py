@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
-from krm_fn import expand
-from krm_fn.config import Config
-from krm_fn.kube import identity
+from krm_fn.kubernetes import identity
+from krm_fn.render import expand
+from krm_fn.render.config import Config
 from tests.running import graphs, test_combinations, test_planner
 from tests.support import golden, markdown, truth
 from tests.testbed import programs
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from krm_fn.kube.types import Resource
+    from krm_fn.kubernetes.types import Resource
 
 _DOCS = programs.ROOT / "docs"
 # These pages show mistakes.

@@ -1,4 +1,4 @@
-"""`krm_fn.arguments` judges randomly changed command lines as the real parsers do, and names a flag that the parser names.
+"""`krm_fn.review.arguments` judges randomly changed command lines as the real parsers do, and names a flag that the parser names.
 
 Both must agree on each line: a line that the parser refuses has a problem, and no other line has one. What a program checks after parsing,
 or within a JSON object, or in the files of its container, does not count.
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from krm_fn.arguments import command_line_parser, flag_tables, value_types
-from krm_fn.arguments.shell_words import Word
+from krm_fn.review.arguments import command_line_parser, flag_tables, value_types
+from krm_fn.review.arguments.shell_words import Word
 from tests.engine_flags import engine_graphs, parser_verdicts
 from tests.engine_flags.command_mutations import Mutator
 from tests.engine_flags.engine_graphs import MODEL
@@ -24,8 +24,8 @@ from tests.engine_flags.parser_verdicts import Question
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from krm_fn.arguments.command_line_parser import ParsedCommand, Problem
-    from krm_fn.arguments.flag_tables import FlagTable
+    from krm_fn.review.arguments.command_line_parser import ParsedCommand, Problem
+    from krm_fn.review.arguments.flag_tables import FlagTable
     from tests.engine_flags.parser_verdicts import ParserVerdict
 
 RELEASES = ("0.9.0", "1.5.1", "1.6.1")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from krm_fn import expand
+from krm_fn.render import expand
 from tests.engine_flags import engine_graphs, parser_verdicts, recorded_commands, rendered_sources
 from tests.engine_flags.engine_graphs import OPERATORS
 from tests.engine_flags.parser_verdicts import Question

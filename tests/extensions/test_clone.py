@@ -69,7 +69,7 @@ class Clone:
         return done.stdout
 
     def generate(self):
-        self.python("-m", "krm_fn.generate")
+        self.python("-m", "krm_fn.schemas.generate")
         self.python("tools/error_pages.py")
 
     def test(self, *arguments):
@@ -110,7 +110,7 @@ def test_nothing_changes_without_a_new_file(clone):
 
 
 def test_a_new_engine_is_one_file_and_an_example(clone):
-    (clone.root / "krm_fn/engines/abacus.py").write_text(toys.ENGINE.replace("DYN399", "DYN300"))  # a code that has a page
+    (clone.root / "krm_fn/render/engines/abacus.py").write_text(toys.ENGINE.replace("DYN399", "DYN300"))  # a code that has a page
     example = clone.root / "examples" / "abacus"
     example.mkdir()
     (example / "graph.yaml").write_text(yaml.safe_dump(GRAPH))
@@ -119,8 +119,8 @@ def test_a_new_engine_is_one_file_and_an_example(clone):
     (example / "README.md").write_text(README + "".join(f"| `{each['kind']} {each['metadata']['name']}` | |\n" for each in objects))
     clone.generate()
 
-    written = {"krm_fn/engines/abacus.py", *(f"examples/abacus/{name}" for name in ("README.md", "graph.yaml", "expected.yaml"))}
-    made = {"krm_fn/schema/schema.json", "functions.yaml", "metadata.yaml", *definitions(*DEFINITIONS)}
+    written = {"krm_fn/render/engines/abacus.py", *(f"examples/abacus/{name}" for name in ("README.md", "graph.yaml", "expected.yaml"))}
+    made = {"krm_fn/render/schema/schema.json", "functions.yaml", "metadata.yaml", *definitions(*DEFINITIONS)}
     pages = {f"docs/reference/{name.removesuffix('s')}{version}.md" for name in DEFINITIONS for version in ("", "v1beta1")}
     assert clone.changed() == written | made | pages
 
@@ -134,21 +134,26 @@ def test_a_new_engine_is_one_file_and_an_example(clone):
     profiled = {"model": "m", "backend": "abacus", "profilingConfig": {"profilerImage": "i", "config": {}}}
     assert "backend: abacus" in clone.python("-m", "krm_fn", "render", "-", text=json.dumps(REQUEST | {"spec": profiled}))
 
-    clone.test("tests/test_registry.py", "tests/generate/test_generate.py", "tests/codes/test_codes.py", "tests/engines")
+    clone.test(
+        "tests/base/test_registry.py",
+        "tests/schemas/generate/test_generate.py",
+        "tests/schemas/codes/test_codes.py",
+        "tests/render/engines",
+    )
     clone.test("tests/examples", "-k", "abacus and not command and not file and not hash and not again")  # those need bash
 
 
 def test_a_new_component_type_is_one_file(clone):
-    (clone.root / "krm_fn/kinds/types/ledger.py").write_text(toys.TYPE)
+    (clone.root / "krm_fn/render/kinds/types/ledger.py").write_text(toys.TYPE)
     clone.generate()
-    made = {"krm_fn/schema/schema.json", *definitions("dynamographdeployments", "dynamocomponentdeployments")}
+    made = {"krm_fn/render/schema/schema.json", *definitions("dynamographdeployments", "dynamocomponentdeployments")}
     pages = {f"docs/reference/{kind}{version}.md" for kind in COMPONENTS for version in ("", "v1beta1")}
-    assert clone.changed() == {"krm_fn/kinds/types/ledger.py"} | made | pages
+    assert clone.changed() == {"krm_fn/render/kinds/types/ledger.py"} | made | pages
     for page in pages:
         assert "`ledger`" in (clone.root / page).read_text()
     found = clone.render(given.graph({"Books": given.service("ledger")}, name="sums", namespace="demo"))
     assert container(found, "sums-books")["command"] == ["ledger"]
-    clone.test("tests/test_registry.py", "tests/generate/test_generate.py", "tests/codes/test_codes.py")
+    clone.test("tests/base/test_registry.py", "tests/schemas/generate/test_generate.py", "tests/schemas/codes/test_codes.py")
 
 
 SAID = "{revision} is not the revision of a model; write main"
@@ -177,13 +182,13 @@ def check_revision(plan: ComponentPlan) -> Iterator[Result]:
 
 def test_the_sentence_of_a_new_rule_is_written_once(clone):
     """The rule, its twin in CEL and the page of its code: three places, and one of them has the sentence."""
-    clone.edit("schema/rule_messages.py", '"DYN130":', f'"DYN129": "{SAID}",\n    "DYN130":')
-    pages = clone.root / "krm_fn/codes/texts/graphs.yaml"
+    clone.edit("render/schema/rule_messages.py", '"DYN130":', f'"DYN129": "{SAID}",\n    "DYN130":')
+    pages = clone.root / "krm_fn/schemas/codes/texts/graphs.yaml"
     pages.write_text(pages.read_text() + PAGE)
-    clone.edit("api/v1alpha1/component.py", '\n    name: str\n    """The base model\'s name', TWIN)
-    clone.edit("rules/component_rules.py", "\n\ndef _check_names(", f"{CHECK}\n\ndef _check_names(")
+    clone.edit("schemas/api/v1alpha1/component.py", '\n    name: str\n    """The base model\'s name', TWIN)
+    clone.edit("render/rules/component_rules.py", "\n\ndef _check_names(", f"{CHECK}\n\ndef _check_names(")
     names = "    yield from _check_names(plan)\n"
-    clone.edit("rules/component_rules.py", names, names + "    yield from check_revision(plan)\n")
+    clone.edit("render/rules/component_rules.py", names, names + "    yield from check_revision(plan)\n")
     clone.generate()
 
     twin = "DYN129 this is not the revision of a model; write main"
@@ -192,8 +197,10 @@ def test_the_sentence_of_a_new_rule_is_written_once(clone):
     assert (rule["message"], rule["fieldPath"]) == (twin, ".revision")
     assert (clone.root / "docs/errors/DYN129.md").read_text().startswith("# DYN129: A revision that no model has\n")
     assert twin.partition(" ")[2] in (clone.root / "docs/reference/dynamographdeployment.md").read_text()
-    named = clone.python("-c", f"import sys; from krm_fn import expand, config; print(expand.expand([{GRAPH!r}], config.Config()).results)")
+    named = clone.python(
+        "-c", f"import sys; from krm_fn.render import expand, config; print(expand.expand([{GRAPH!r}], config.Config()).results)"
+    )
     assert "v2 is not the revision of a model; write main" in named
     written = [path for path in clone.root.joinpath("krm_fn").rglob("*.py") if "is not the revision of a model" in path.read_text()]
     assert [path.name for path in written] == ["rule_messages.py"]
-    clone.test("tests/codes/test_pages.py", "-k", "DYN129 or have or every_page or texts")
+    clone.test("tests/schemas/codes/test_pages.py", "-k", "DYN129 or have or every_page or texts")

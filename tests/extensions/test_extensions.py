@@ -7,15 +7,15 @@ import sys
 
 import pytest
 
-from krm_fn import engines, registry, workload_list
-from krm_fn.config import Config
-from krm_fn.kinds import types
-from krm_fn.kube import labels
-from krm_fn.manifests import ownership, workloads
+from krm_fn.base import registry
+from krm_fn.migration.adopt import exported_objects, verification
+from krm_fn.render import engines, labels, workload_list
+from krm_fn.render.config import Config
+from krm_fn.render.kinds import types
+from krm_fn.render.manifests import ownership, workloads
 from krm_fn.review import finished_builds
-from krm_fn.review.adopt import exported_objects, verification
-from krm_fn.status import cached_object, graph_status, replica_status
-from krm_fn.status.workload_index import WorkloadIndex
+from krm_fn.syncer.status import cached_object, graph_status, replica_status
+from krm_fn.syncer.status.workload_index import WorkloadIndex
 from tests.support import given, toys
 
 

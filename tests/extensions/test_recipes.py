@@ -19,7 +19,7 @@ RELEASE = '''"""A release that nobody has seen."""
 
 from __future__ import annotations
 
-from krm_fn.kinds.releases import v1_5
+from krm_fn.render.kinds.releases import v1_5
 
 RELEASE = v1_5.RELEASE._replace(number=(9, 9), shared_memory="16Gi")
 '''
@@ -65,17 +65,21 @@ def by_hand(clone):
 def test_a_new_field(clone):
     """The test of every field fails until a layer acts on it, and then it holds for all kinds, versions and releases."""
     for version in ("v1alpha1", "v1beta1"):
-        clone.edit(f"api/{version}/component.py", "    runtime_version_override:", f"{FIELD}    runtime_version_override:")
+        clone.edit(f"schemas/api/{version}/component.py", "    runtime_version_override:", f"{FIELD}    runtime_version_override:")
     clone.generate()
     with pytest.raises(AssertionError, match=r"spec\.shareProcesses"):
         clone.test(*NET)
 
-    clone.edit("plan/facts.py", "    cache: Mount | None = None\n", "    cache: Mount | None = None\n    share_processes: bool = False\n")
+    clone.edit(
+        "render/plan/facts.py", "    cache: Mount | None = None\n", "    cache: Mount | None = None\n    share_processes: bool = False\n"
+    )
     for version in ("v1alpha1", "v1beta1"):
         read = 'share_processes=bool(written.get("shareProcesses"))'
-        clone.edit(f"resolve/{version}_components.py", "        shared_memory=_shared", f"        {read},\n        shared_memory=_shared")
+        clone.edit(
+            f"render/resolve/{version}_components.py", "        shared_memory=_shared", f"        {read},\n        shared_memory=_shared"
+        )
     before, added = "    draft.pod = {**pod, **added, **plan.pod.enforced}\n", 'added["shareProcessNamespace"] = True'
-    clone.edit("manifests/pod_builder.py", before, f"    if plan.pod.share_processes:\n        {added}\n{before}")
+    clone.edit("render/manifests/pod_builder.py", before, f"    if plan.pod.share_processes:\n        {added}\n{before}")
     clone.test(*NET)
     older = given.graph({"Worker": given.service("worker", shareProcesses=True)})
     newer = beta.graph(beta.component("Worker", shareProcesses=True))
@@ -86,9 +90,11 @@ def test_a_new_field(clone):
 
 
 def test_a_new_workload_kind(clone):
-    (clone.root / "krm_fn/manifests/workloads/statefulset.py").write_text(toys.WORKLOAD)
-    (clone.root / "krm_fn/status/replica_status/statefulset_status.py").write_text(toys.OBSERVER)
-    clone.edit("config.py", 'orchestrator: Literal["deployment", "grove"]', 'orchestrator: Literal["deployment", "grove", "statefulset"]')
+    (clone.root / "krm_fn/render/manifests/workloads/statefulset.py").write_text(toys.WORKLOAD)
+    (clone.root / "krm_fn/syncer/status/replica_status/statefulset_status.py").write_text(toys.OBSERVER)
+    clone.edit(
+        "render/config.py", 'orchestrator: Literal["deployment", "grove"]', 'orchestrator: Literal["deployment", "grove", "statefulset"]'
+    )
     clone.generate()
     (pod,) = run(clone, given.graph({"Worker": given.service("worker")}), orchestrator="statefulset")
     assert pod["containers"][-1]["name"] == "main"
@@ -97,13 +103,13 @@ def test_a_new_workload_kind(clone):
 
 def add_release(clone):
     """Adds a release that images of 9.9 choose."""
-    (clone.root / "krm_fn/kinds/releases/v9_9.py").write_text(RELEASE)
+    (clone.root / "krm_fn/render/kinds/releases/v9_9.py").write_text(RELEASE)
     row = '"v1.6": ReleaseRow("v1_6", (1, 6))'
-    clone.edit("resolve/release_choice.py", row, f'{row}, "v9.9": ReleaseRow("v9_9", (9, 9))')
+    clone.edit("render/resolve/release_choice.py", row, f'{row}, "v9.9": ReleaseRow("v9_9", (9, 9))')
     names = '"", "v0.9", "v1.5", "v1.5+", "v1.6"'
-    clone.edit("config.py", f"behaviour: Literal[{names}]", f'behaviour: Literal[{names}, "v9.9"]')
-    clone.edit("kinds/floors.py", "FLOORS = {", 'FLOORS = {\n    (9, 9): Floors("1.99"),')
-    clone.edit("kinds/floors.py", "for minor in range(7)))", "for minor in range(7)), (9, 9))")
+    clone.edit("render/config.py", f"behaviour: Literal[{names}]", f'behaviour: Literal[{names}, "v9.9"]')
+    clone.edit("render/kinds/floors.py", "FLOORS = {", 'FLOORS = {\n    (9, 9): Floors("1.99"),')
+    clone.edit("render/kinds/floors.py", "for minor in range(7)))", "for minor in range(7)), (9, 9))")
 
 
 def of_version(tag):
@@ -120,7 +126,7 @@ def test_a_new_operator_release(clone):
         (pod,) = run(clone, of_version(tag), behaviour=release)
         (sizes[tag, release],) = (volume["emptyDir"]["sizeLimit"] for volume in pod["volumes"] if volume["name"] == "shared-memory")
     assert list(sizes.values()) == ["8Gi", "16Gi", "8Gi", "16Gi", "16Gi"]
-    clone.test("tests/kinds/test_releases.py", "tests/kinds/test_gates.py")
+    clone.test("tests/render/kinds/test_releases.py", "tests/render/kinds/test_gates.py")
     assert [name for name in by_hand(clone) if f"`{name.replace('v9_9', 'RELEASE')}`" not in section("An operator release")] == []
 
 
@@ -129,7 +135,7 @@ def test_a_new_gate(clone):
     add_release(clone)
     of_release = by_hand(clone)
     row = '    Gate(\n        name="FrontendStartupProbe",\n'
-    clone.edit("kinds/gates.py", row, GATE + row)
+    clone.edit("render/kinds/gates.py", row, GATE + row)
     clone.generate()
     has = {}
     for tag, release in (("9.9.0", ""), ("9.9.1", ""), ("9.9.1", "v1.6"), ("1.6.0", "")):
@@ -137,14 +143,14 @@ def test_a_new_gate(clone):
         has[tag, release] = {"name": "DYN_ECHO", "value": "true"} in pod["containers"][0]["env"]
     assert list(has.values()) == [False, True, False, False]
     assert "| `Echo` |" in (clone.root / "docs/releases.md").read_text()
-    clone.test("tests/kinds/test_gates.py")
+    clone.test("tests/render/kinds/test_gates.py")
     added = by_hand(clone) - of_release
     assert [name for name in added if f"`{name}`" not in section("A gate")] == []
 
 
 def test_the_page_names_the_files_of_the_other_recipes():
-    assert "`krm_fn/engines/ENGINE.py`" in section("An engine")
-    assert "`krm_fn/kinds/types/TYPE.py`" in section("A component type")
-    command = ["git", "ls-files", "krm_fn/kinds", "krm_fn/engines"]
+    assert "`krm_fn/render/engines/ENGINE.py`" in section("An engine")
+    assert "`krm_fn/render/kinds/types/TYPE.py`" in section("A component type")
+    command = ["git", "ls-files", "krm_fn/render/kinds", "krm_fn/render/engines"]
     listed = subprocess.run(command, cwd=programs.ROOT, capture_output=True, text=True, check=True).stdout
-    assert {"krm_fn/engines/vllm.py", "krm_fn/kinds/types/worker.py"} <= set(listed.split())
+    assert {"krm_fn/render/engines/vllm.py", "krm_fn/render/kinds/types/worker.py"} <= set(listed.split())

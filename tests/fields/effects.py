@@ -6,18 +6,19 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from unittest import mock
 
-from krm_fn import expand, function_config, results
-from krm_fn.config import Config
-from krm_fn.kube import identity, labels
-from krm_fn.kube.admission import pod_rules
+from krm_fn.base import results
+from krm_fn.kubernetes import identity
+from krm_fn.kubernetes.api_server import pod_rules
+from krm_fn.render import expand, function_config, labels
+from krm_fn.render.config import Config
 from tests.fields import leaves
 from tests.fields.leaves import ENTRY, KEY, Node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from krm_fn.kube.types import Resource
-    from krm_fn.results import Path, Result
+    from krm_fn.base.results import Path, Result
+    from krm_fn.kubernetes.types import Resource
 
 _MARK = "leaf"  # a part of each text that `leaves` writes
 

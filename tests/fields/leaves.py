@@ -9,7 +9,7 @@ import itertools
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from krm_fn.schema import table
+from krm_fn.render.schema import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-from krm_fn import function_config, results
-from krm_fn.config import Config
-from krm_fn.convert import versions
-from krm_fn.schema import table
+from krm_fn.base import results
+from krm_fn.render import function_config
+from krm_fn.render.config import Config
+from krm_fn.render.convert import versions
+from krm_fn.render.schema import table
 from tests.fields import leaves
 from tests.fields.effects import Context, Search
 from tests.support import given

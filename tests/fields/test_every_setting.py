@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from krm_fn import function_config
-from krm_fn.config import Config
+from krm_fn.render import function_config
+from krm_fn.render.config import Config
 from tests.fields import leaves
 from tests.fields.effects import Context, Search
 
@@ -20,7 +20,7 @@ VERSIONS = {"DynamoRender": function_config.API_VERSION, "OperatorConfiguration"
 HEAD = ("apiVersion", "kind", "metadata")
 SILENT = {
     ("DynamoRender", "spec.serviceMesh.provider"): "its only value is the default",
-    ("DynamoRender", "spec.unknownFields"): "it decides the severity of a finding (tests/schema)",
+    ("DynamoRender", "spec.unknownFields"): "it decides the severity of a finding (tests/render/schema)",
 }
 
 

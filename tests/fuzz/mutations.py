@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
-from krm_fn.kube import labels
+from krm_fn.render import labels
 from tests.support import golden
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import Resource
+    from krm_fn.kubernetes.types import Resource
 
 KEPT = """\
 - apiVersion: v1 # this comment stays

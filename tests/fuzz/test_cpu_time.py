@@ -19,20 +19,20 @@ from typing import Any, NamedTuple
 import pytest
 from click.testing import CliRunner
 
-from krm_fn import cli, profiler_output
-from krm_fn.config import Config
-from krm_fn.krm import function
-from krm_fn.kube import identity
-from krm_fn.kube.identity import ObjectKey
-from krm_fn.profiler_output import OutputConfigMap, ProfilerOutput
-from krm_fn.status import SyncFeatures
-from krm_fn.sync import controllers, graph_deployer
-from krm_fn.sync.controllers import Controller, ControllerContext
-from krm_fn.sync.event_recorder import EventRecorder
-from krm_fn.sync.informer_cache import InformerCache
-from krm_fn.sync.manager import Manager
-from krm_fn.sync.metrics import Metrics
-from krm_fn.sync.writer import RECEIVED, Retry, Writer
+from krm_fn import cli
+from krm_fn.kubernetes import identity
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.render.config import Config
+from krm_fn.render.krm import function
+from krm_fn.syncer import controllers, graph_deployer, profiler_output
+from krm_fn.syncer.controllers import Controller, ControllerContext
+from krm_fn.syncer.event_recorder import EventRecorder
+from krm_fn.syncer.informer_cache import InformerCache
+from krm_fn.syncer.manager import Manager
+from krm_fn.syncer.metrics import Metrics
+from krm_fn.syncer.profiler_output import OutputConfigMap, ProfilerOutput
+from krm_fn.syncer.status import SyncFeatures
+from krm_fn.syncer.writer import RECEIVED, Retry, Writer
 from tests.support import tenant_requests, tenants
 from tests.testbed import tier
 

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from krm_fn.arguments import argument_findings, value_types
-from krm_fn.expand import PlannedResource, expand
-from krm_fn.krm import function
-from krm_fn.kube import labels
-from krm_fn.results import Path
+from krm_fn.base.results import Path
+from krm_fn.render import labels
+from krm_fn.render.expand import PlannedResource, expand
+from krm_fn.render.krm import function
+from krm_fn.review.arguments import argument_findings, value_types
 from tests.fuzz import mutations
 from tests.support import given
 

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-from krm_fn.krm import function
-from krm_fn.yamlio import reader
+from krm_fn.base.yaml import reader
+from krm_fn.render.krm import function
 from tests.fuzz import mutations
 from tests.testbed import tier
 
@@ -66,7 +66,7 @@ def judge(number: int) -> None:
     assert answer(text) == first, "the same bytes for the same input"
     if not first.text:
         return
-    # libyaml and Kubernetes disagree on U+2028 as a line end, so the function rewrites a text with it (`krm_fn.krm.layout`).
+    # libyaml and Kubernetes disagree on U+2028 as a line end, so the function rewrites a text with it (`krm_fn.render.krm.layout`).
     assert mutations.KEPT in first.text or "\u2028" in text, "untouched text stays as it is"
     if errors:
         assert lines(first.items) == lines(yaml_items(text)), "with an error the items leave as they came"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
-from krm_fn.kube import labels as marks
-from krm_fn.kube import names
+from krm_fn.render import labels as marks
+from krm_fn.render import names
 from tests.gitops import cluster
 from tests.support import golden
 from tests.testbed import kubelet, programs, server, syncer

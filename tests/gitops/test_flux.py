@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from krm_fn import function_config
+from krm_fn.render import function_config
 from tests.cli import console
 from tests.gitops import cluster, flux, kustomization
 from tests.platform import reference

@@ -7,7 +7,7 @@ import time
 import pytest
 import yaml
 
-from krm_fn.kube import labels
+from krm_fn.render import labels
 from tests.gitops import application, argocd, cluster, flux, kustomization
 from tests.testbed import server
 

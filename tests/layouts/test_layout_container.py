@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 import krm_fn
-from krm_fn import project
+from krm_fn.base import project
 from tests.support import builds, golden, truth
 from tests.testbed import programs
 

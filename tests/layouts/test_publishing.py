@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.repositories.clones import graph_with_frontend
+from tests.repository.clones import graph_with_frontend
 from tests.support import golden, markdown, truth
 from tests.testbed import programs
 

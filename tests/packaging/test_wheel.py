@@ -55,7 +55,10 @@ def test_the_wheel_renders_outside_the_clone(user, kustomize):
 
 def test_the_wheel_has_the_tables_of_flags(user):
     """`krm-fn check` reads them to judge command lines of engines."""
-    tables = {f"krm_fn/arguments/tables/{file.name}" for file in (programs.ROOT / "krm_fn" / "arguments" / "tables").glob("*.json")}
+    tables = {
+        f"krm_fn/review/arguments/tables/{file.name}"
+        for file in (programs.ROOT / "krm_fn" / "review" / "arguments" / "tables").glob("*.json")
+    }
     assert tables
     with zipfile.ZipFile(user.wheel) as wheel:
         assert tables <= set(wheel.namelist())

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from krm_fn import config, expand
-from krm_fn.generate import structural
-from krm_fn.schema import rule_messages
+from krm_fn.render import config, expand
+from krm_fn.render.schema import rule_messages
+from krm_fn.schemas.generate import structural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import labels
+from krm_fn.render import labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

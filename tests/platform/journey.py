@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
-from krm_fn import config, function_config
+from krm_fn.render import config, function_config
 from tests.platform import admission, pages, reference
 from tests.support import markdown
 from tests.testbed import programs, server

@@ -6,11 +6,10 @@ import copy
 import json
 from typing import TYPE_CHECKING, Any
 
-from krm_fn import expand
-from krm_fn.config import Config, RbacSettings
-from krm_fn.convert import versions
-from krm_fn.generate import crds
-from krm_fn.kube import labels
+from krm_fn.render import expand, labels
+from krm_fn.render.config import Config, RbacSettings
+from krm_fn.render.convert import versions
+from krm_fn.schemas.generate import crds
 from tests.platform import admission, installation, journey, reference
 
 if TYPE_CHECKING:

@@ -11,10 +11,9 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from krm_fn import expand
-from krm_fn.config import Config
-from krm_fn.convert import versions
-from krm_fn.kube import labels
+from krm_fn.render import expand, labels
+from krm_fn.render.config import Config
+from krm_fn.render.convert import versions
 from tests.platform import forms
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from krm_fn.rules import updates
+from krm_fn.render.rules import updates
 from tests.platform import admission
 from tests.platform.admission import Edit
 from tests.testbed import api, server

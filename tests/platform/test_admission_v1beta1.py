@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from krm_fn.rules import updates
+from krm_fn.render.rules import updates
 from tests.platform import admission
 from tests.testbed import api, server
 

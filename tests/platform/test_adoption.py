@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from krm_fn.kube import labels
+from krm_fn.render import labels
 from tests.support import given
 from tests.testbed import kubelet, server
 from tests.testbed.control_plane import ControlPlane

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 from prometheus_client import parser
 
-from krm_fn.sync import metrics
+from krm_fn.syncer import metrics
 from tests.docs import test_syncer as page
 from tests.testbed import programs
 

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 import krm_fn
-from krm_fn import config
+from krm_fn.render import config
 from tests.platform import admission, installation, pages
 from tests.support import golden, markdown
 from tests.testbed import programs, server

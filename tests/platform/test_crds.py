@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
-from krm_fn import engines
-from krm_fn.generate import __main__ as generate
-from krm_fn.generate import crds
+from krm_fn.render import engines
+from krm_fn.schemas.generate import __main__ as generate
+from krm_fn.schemas.generate import crds
 from tests.support import given, slips
 from tests.testbed import api
 

@@ -13,8 +13,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from krm_fn.convert import versions
-from krm_fn.generate import crds
+from krm_fn.render.convert import versions
+from krm_fn.schemas.generate import crds
 from tests.platform import test_crds
 from tests.support import definitions, slips
 from tests.testbed import api, control_plane, programs, server

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from krm_fn import codes
-from krm_fn.schema import rule_messages
+from krm_fn.render.schema import rule_messages
+from krm_fn.schemas import codes
 from tests.platform import cel, test_crds_rules_v1beta1
 from tests.platform.cel import Case
 from tests.support import slips

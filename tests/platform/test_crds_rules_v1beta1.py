@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from krm_fn.kube import identity
-from krm_fn.schema import rule_messages
+from krm_fn.kubernetes import identity
+from krm_fn.render.schema import rule_messages
 from tests.platform import cel
 from tests.platform.cel import Case
 from tests.support import beta, given, newer_faults

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from krm_fn.generate import crds
+from krm_fn.schemas.generate import crds
 from tests.platform import test_crds, test_crds_rules, test_crds_rules_v1beta1, test_crds_v1beta1
 from tests.support import definitions, documents, slips
 from tests.testbed import api, server

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from krm_fn.generate import crds
-from krm_fn.kube import identity
-from krm_fn.schema import table
+from krm_fn.kubernetes import identity
+from krm_fn.render.schema import table
+from krm_fn.schemas.generate import crds
 from tests.platform import test_crds
 from tests.support import beta, documents, given
 from tests.testbed import api

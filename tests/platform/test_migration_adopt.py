@@ -7,9 +7,9 @@ import re
 import pytest
 import yaml
 
-from krm_fn.kube import labels
+from krm_fn.base.yaml import reader as yaml_reader
+from krm_fn.render import labels
 from krm_fn.review.live.server_fields import comparable
-from krm_fn.yamlio import reader as yaml_reader
 from tests.platform import admission, journey, pages, reference
 
 pytestmark = pytest.mark.xdist_group("platform")

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from krm_fn import config, function_config
-from krm_fn.generate import crds
-from krm_fn.kube import labels
+from krm_fn.render import config, function_config, labels
+from krm_fn.schemas.generate import crds
 from tests.platform import admission, installation, journey, newer, pages, reference
 from tests.testbed import conversion, server
 

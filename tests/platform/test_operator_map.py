@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from krm_fn import config, operator_config
 from krm_fn.cli import sync_command
+from krm_fn.render import config, operator_config
 from tests.platform import pages
 
 PAGE = (pages.DOCS / "operator-map.md").read_text()

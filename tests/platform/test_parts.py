@@ -7,7 +7,7 @@ import re
 import pytest
 import yaml
 
-from krm_fn import config
+from krm_fn.render import config
 from tests.platform import admission, installation
 from tests.support import golden, truth
 from tests.testbed import programs

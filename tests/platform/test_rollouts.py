@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn import codes
+from krm_fn.schemas import codes
 from tests.platform import pages, rollouts
 from tests.platform.rollouts import Entry
 from tests.support import golden

@@ -9,12 +9,12 @@ import pytest
 import yaml
 
 import krm_fn
-from krm_fn import function_config
-from krm_fn.config import Config
-from krm_fn.kube import labels
-from krm_fn.manifests import ownership
-from krm_fn.status import model_endpoints
-from krm_fn.sync import graph_applier, leader_election, namespace_leases, options
+from krm_fn.cluster import leader_election
+from krm_fn.render import function_config, labels
+from krm_fn.render.config import Config
+from krm_fn.render.manifests import ownership
+from krm_fn.syncer import graph_applier, namespace_leases, options
+from krm_fn.syncer.status import model_endpoints
 from tests.platform import admission, installation, pages, runs
 from tests.support import given
 from tests.testbed import programs, server

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn.sync.controllers.model_controller import FINALIZER
+from krm_fn.syncer.controllers.model_controller import FINALIZER
 from tests.platform import runs
-from tests.sync.serving import MODEL, READY, gone, is_, model, post, serves
+from tests.syncer.serving import MODEL, READY, gone, is_, model, post, serves
 from tests.testbed import server, workers
 
 pytestmark = pytest.mark.xdist_group("syncer")

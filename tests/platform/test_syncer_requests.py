@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from krm_fn.kube import labels, names
+from krm_fn.render import labels, names
 from tests.platform import runs
 from tests.support import given
 from tests.testbed import server

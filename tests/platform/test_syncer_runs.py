@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from prometheus_client import parser
 
-from krm_fn import workload_list
-from krm_fn.kube import labels
-from krm_fn.sync import leader_election, namespace_leases
+from krm_fn.cluster import leader_election
+from krm_fn.render import labels, workload_list
+from krm_fn.syncer import namespace_leases
 from tests.docs import test_syncer as page
 from tests.platform import admission, runs
 from tests.support import given

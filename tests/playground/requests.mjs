@@ -11,5 +11,5 @@ const python = await loadPyodide({ packages: [] });
 const bytes = readFileSync(join(playground, "python.zip"));
 python.unpackArchive(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length), "zip", { extractDir: "/lib/playground" });
 const answer = python.runPython("import sys\nsys.path.append('/lib/playground')\nfrom playground_requests import answer\nanswer");
-console.log(JSON.stringify({ python: python.runPython("sys.version.split()[0]"), parser: python.runPython("from krm_fn.yamlio import stream\nstream.Parser.__name__") }));
+console.log(JSON.stringify({ python: python.runPython("sys.version.split()[0]"), parser: python.runPython("from krm_fn.base.yaml import stream\nstream.Parser.__name__") }));
 for await (const line of createInterface({ input: process.stdin })) console.log(answer(line));

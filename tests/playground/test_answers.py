@@ -20,7 +20,7 @@ BY_NAME = {name: (graph, settings) for name, graph, settings in EXAMPLES}
 def test_pyodide_has_no_libyaml(pyodide):
     """The parser is the one in Python; CPython reads the same inputs with libyaml."""
     assert pyodide.versions["parser"] == "PythonParser"
-    from krm_fn.yamlio import stream  # noqa: PLC0415
+    from krm_fn.base.yaml import stream  # noqa: PLC0415
 
     assert vars(stream)["Parser"].__name__ == "CParser"
 

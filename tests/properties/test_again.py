@@ -7,8 +7,9 @@ import shutil
 import pytest
 import yaml
 
-from krm_fn import config, expand, function_config, results
-from krm_fn.kube import identity
+from krm_fn.base import results
+from krm_fn.kubernetes import identity
+from krm_fn.render import config, expand, function_config
 from tests.support import builds, given, golden, nodes, truth
 
 EXAMPLES = [folder for folder in golden.folders() if (folder / "graph.yaml").exists() and not folder.name.startswith("layout-")]

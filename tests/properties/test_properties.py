@@ -14,17 +14,19 @@ from hypothesis import HealthCheck, assume, settings
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
-from krm_fn import codes, expand, results
-from krm_fn.config import Config
-from krm_fn.kube import identity, labels
+from krm_fn.base import results
+from krm_fn.kubernetes import identity
+from krm_fn.render import expand, labels
+from krm_fn.render.config import Config
+from krm_fn.schemas import codes
 from tests.support import by_schema, faults, given, strategies
 from tests.testbed import tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from krm_fn.kube.native_types import PodSpec
-    from krm_fn.kube.types import Labels, Resource
+    from krm_fn.kubernetes.native_types import PodSpec
+    from krm_fn.kubernetes.types import Labels, Resource
 
 budget = settings(
     max_examples=tier.number(300, 20, "KRM_FN_EXAMPLES"),

@@ -12,7 +12,7 @@ import pytest
 from release import names
 from release.names import ProjectNames
 
-from krm_fn import project
+from krm_fn.base import project
 from tests.testbed import programs
 
 NAMES = names.read()
@@ -156,7 +156,7 @@ def test_a_fork_changes_one_file(fork):
     assert [
         path for path, content in renamed.items() for name in (NAMES.repository, NAMES.image, f"{NAMES.action}@") if name in content
     ] == []
-    assert 'PACKAGE = "acme-render"' in renamed["krm_fn/project.py"]
+    assert 'PACKAGE = "acme-render"' in renamed["krm_fn/base/project.py"]
     assert "--repo acme/render" in renamed["SECURITY.md"]
     assert names.rename(FORK, NAMES, fork)
     own = {"tools/release/names.py", "tests/releases/test_names.py"}  # they contain names of the fork, too

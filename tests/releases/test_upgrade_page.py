@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from krm_fn import codes
+from krm_fn.schemas import codes
 from tests.releases import earlier_release
 from tests.support import markdown
 from tests.testbed import programs

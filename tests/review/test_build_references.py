@@ -7,11 +7,11 @@ import subprocess
 import pytest
 import yaml
 
-from krm_fn.config import Config
-from krm_fn.expand import expand
-from krm_fn.generate import kustomize_files
+from krm_fn.base.yaml import emitter
+from krm_fn.render.config import Config
+from krm_fn.render.expand import expand
 from krm_fn.review import build_references
-from krm_fn.yamlio import emitter
+from krm_fn.schemas.generate import kustomize_files
 from tests.cli import console
 from tests.support import given
 

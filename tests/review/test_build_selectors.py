@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn.config import Config
+from krm_fn.render.config import Config
 from krm_fn.review import build_references, build_selectors
 from tests.support import growth
 

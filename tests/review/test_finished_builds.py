@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from krm_fn import config, expand, results
-from krm_fn.kube import labels
+from krm_fn.base import results
+from krm_fn.render import config, expand, labels
 from krm_fn.review import finished_builds
 
 WORKER: dict[str, Any] = {"image": "engine:1", "command": ["python3", "-m", "dynamo.vllm"], "args": ["--model", "m"]}

@@ -6,9 +6,9 @@ import copy
 
 import pytest
 
-from krm_fn import expand, results
-from krm_fn.config import Config
-from krm_fn.kube import labels
+from krm_fn.base import results
+from krm_fn.render import expand, labels
+from krm_fn.render.config import Config
 from krm_fn.review import finished_builds
 from tests.support import beta, given
 

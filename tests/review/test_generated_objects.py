@@ -11,10 +11,11 @@ import random
 
 import yaml
 
-from krm_fn import expand, results
-from krm_fn.config import Config
+from krm_fn.base import results
+from krm_fn.render import expand
+from krm_fn.render.config import Config
+from krm_fn.render.schema import table
 from krm_fn.review import native_objects
-from krm_fn.schema import table
 from tests.support import awkward_values, faults, given, golden
 
 CASES = int(os.environ.get("KRM_FN_ADMISSION", "300"))

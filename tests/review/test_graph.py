@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 import yaml
 
-from krm_fn.config import Config
-from krm_fn.kube import identity
+from krm_fn.kubernetes import identity
+from krm_fn.render.config import Config
 from krm_fn.review.diagram import COLOURS, WORDS, graph_diagram
 from krm_fn.review.diff import rendered_state
 from tests.cli import console

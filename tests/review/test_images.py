@@ -15,8 +15,8 @@ import pytest
 import yaml
 
 import krm_fn
-from krm_fn.config import Config
-from krm_fn.kube import paths
+from krm_fn.kubernetes import paths
+from krm_fn.render.config import Config
 from krm_fn.review.images import image_references, image_uses
 from tests.cli import console
 from tests.support import given, golden

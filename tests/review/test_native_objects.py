@@ -10,7 +10,8 @@ import json
 
 import pytest
 
-from krm_fn import config, results
+from krm_fn.base import results
+from krm_fn.render import config
 from krm_fn.review import native_objects
 from tests.cli import console
 from tests.support import awkward_values, drawn_objects, native_mistakes

@@ -7,8 +7,8 @@ import subprocess
 import pytest
 import yaml
 
-from krm_fn.config import Config
-from krm_fn.expand import expand
+from krm_fn.render.config import Config
+from krm_fn.render.expand import expand
 from krm_fn.review import finished_builds
 from tests.support import given
 

@@ -16,7 +16,7 @@ from tests.running import bucket as bucket_server
 from tests.running import graphs, lora_worker
 from tests.running.graphs import MODEL
 from tests.running.lora_worker import BASE
-from tests.sync import serving
+from tests.syncer import serving
 from tests.testbed import server
 from tests.testbed.place import conditions
 

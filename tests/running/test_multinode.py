@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from krm_fn.resolve import release_choice
+from krm_fn.render.resolve import release_choice
 from tests.running import bed as beds
 from tests.running import cliques, groups, leader_worker_sets
 from tests.running.groups import Case

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 import runtimes
 
-from krm_fn.kube import labels
-from krm_fn.status import DEFAULT_FEATURES, cached_object, graph_status
-from krm_fn.status.workload_index import WorkloadIndex
+from krm_fn.render import labels
+from krm_fn.syncer.status import DEFAULT_FEATURES, cached_object, graph_status
+from krm_fn.syncer.status.workload_index import WorkloadIndex
 from tests.running import bed
 from tests.support import beta, given
 

@@ -17,7 +17,7 @@ import pytest
 import runtimes
 import yaml
 
-from krm_fn.kube import names
+from krm_fn.render import names
 from tests.running import bed as beds
 from tests.support import given, markdown
 from tests.testbed import place, programs

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import runtimes
 
-from krm_fn.generate import crds
+from krm_fn.schemas.generate import crds
 from tests.running.bed import Bed, successful
 from tests.support import builds, definitions, markdown
 from tests.testbed import control_plane as planes

@@ -9,7 +9,7 @@ import yaml
 from playwright.sync_api import Page
 from website import site_pages
 
-from krm_fn import codes
+from krm_fn.schemas import codes
 from tests.testbed import programs
 
 QUESTIONS = [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from krm_fn.kube import identity
-from krm_fn.kube.types import Resource
+from krm_fn.kubernetes import identity
+from krm_fn.kubernetes.types import Resource
 from tests.support import given
 
 IMAGE = "registry.example/dynamo:1.5.0"

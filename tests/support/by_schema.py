@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from krm_fn.schema import table
+from krm_fn.render.schema import table
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
 
-    from krm_fn.kube.types import Resource
+    from krm_fn.kubernetes.types import Resource
 
 _DEPTH = 12
 _WORDS = ("a", "b", "main", "sidecar-frontend", "worker", "decode", "nvidia.com/gpu", "1", "0", "4Gi", "/a", "/b", "", "ä\n")

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from krm_fn.api import native
-from krm_fn.generate import crds
-from krm_fn.schema import table
+from krm_fn.render.schema import table
+from krm_fn.schemas.api import native
+from krm_fn.schemas.generate import crds
 from tests.testbed import programs, server
 
 if TYPE_CHECKING:

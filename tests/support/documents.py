@@ -1,7 +1,7 @@
 """Random documents of every kind, and the verdicts of four validators: model, own check, editor schema and API server.
 
 All four check types, fields, bounds and formats, and must agree. An API server also checks the CEL rules of the definitions;
-`krm_fn.rules` has the same rules. `python -m tests.support.documents` records the verdicts of the API server.
+`krm_fn.render.rules` has the same rules. `python -m tests.support.documents` records the verdicts of the API server.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 from jsonschema import exceptions, validators
 
-from krm_fn.convert import versions
-from krm_fn.generate import crds, editor, structural
-from krm_fn.schema import schema_check, table
+from krm_fn.render.convert import versions
+from krm_fn.render.schema import schema_check, table
+from krm_fn.schemas.generate import crds, editor, structural
 from tests.support import definitions, slips, strategies
 from tests.testbed import control_plane, programs
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from hypothesis.strategies import DrawFn, SearchStrategy
 
-    from krm_fn.schema.schema_node import Schema
+    from krm_fn.render.schema.schema_node import Schema
     from tests.testbed.control_plane import ControlPlane
 
 Document = dict[str, Any]

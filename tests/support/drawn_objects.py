@@ -10,13 +10,13 @@ import random
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from krm_fn.generate import native_definitions
-from krm_fn.schema import table
+from krm_fn.render.schema import table
+from krm_fn.schemas.generate import native_definitions
 from tests.support import valid_values
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import Resource
-    from krm_fn.schema.schema_node import Schema
+    from krm_fn.kubernetes.types import Resource
+    from krm_fn.render.schema.schema_node import Schema
 
 NAMESPACE = "admission"
 _DEPTH = 9

@@ -9,9 +9,9 @@ import base64
 import json
 from typing import Any, NamedTuple
 
-from krm_fn import config
-from krm_fn.kube import labels, metadata
-from krm_fn.kube.types import Resource
+from krm_fn.kubernetes import metadata
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import config, labels
 from tests.support import beta, given
 
 _SERVICE = "spec.services.Worker"

@@ -1,4 +1,4 @@
-"""The tables of flags, `krm_fn/arguments/tables`, and the flags of one release in them."""
+"""The tables of flags, `krm_fn/review/arguments/tables`, and the flags of one release in them."""
 
 from __future__ import annotations
 

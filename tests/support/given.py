@@ -8,14 +8,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from krm_fn import expand, resolve, results
-from krm_fn.config import Config
-from krm_fn.expand import Expansion
-from krm_fn.kube import identity
-from krm_fn.kube.types import Resource
-from krm_fn.plan import ComponentPlan, GraphPlan
-from krm_fn.resolve import cluster, release_choice
-from krm_fn.results import Result, field
+from krm_fn.base import results
+from krm_fn.base.results import Result, field
+from krm_fn.kubernetes import identity
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import expand, resolve
+from krm_fn.render.config import Config
+from krm_fn.render.expand import Expansion
+from krm_fn.render.plan import ComponentPlan, GraphPlan
+from krm_fn.render.resolve import cluster, release_choice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from krm_fn import config
-from krm_fn.kube.types import Resource
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import config
 from tests.support import beta, given
 from tests.support.faults import Case, fires, quiet
 

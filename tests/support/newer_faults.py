@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from krm_fn import config
-from krm_fn.config import LeaderWorkerSetSettings
-from krm_fn.kube import labels
-from krm_fn.kube.types import Resource
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import config, labels
+from krm_fn.render.config import LeaderWorkerSetSettings
 from tests.support import beta, faults, given, grove_faults, role_faults
 from tests.support.faults import Case, fires, quiet
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from tests.support import given
 
 if TYPE_CHECKING:
-    from krm_fn.kube.native_types import Container, PodSpec
-    from krm_fn.kube.types import Resource
-    from krm_fn.results import Result
+    from krm_fn.base.results import Result
+    from krm_fn.kubernetes.native_types import Container, PodSpec
+    from krm_fn.kubernetes.types import Resource
 
 LWS = {"LWS_LEADER_ADDRESS": "chat-worker-0-0.chat-worker-0.team", "LWS_GROUP_SIZE": "2", "LWS_WORKER_INDEX": "1"}
 GROVE = {

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from hypothesis.strategies import DrawFn, SearchStrategy
 
-    from krm_fn.kube.native_types import PodSpec
-    from krm_fn.kube.types import Labels
+    from krm_fn.kubernetes.native_types import PodSpec
+    from krm_fn.kubernetes.types import Labels
     from tests.testbed.api import Answer
     from tests.testbed.control_plane import ControlPlane
 

@@ -16,8 +16,8 @@ from tests.testbed import server
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from krm_fn.kube.native_types import Container
-    from krm_fn.kube.types import Resource
+    from krm_fn.kubernetes.native_types import Container
+    from krm_fn.kubernetes.types import Resource
 
 PROFILER = "profiler"
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from krm_fn import config
-from krm_fn.kube import labels
-from krm_fn.kube.types import Resource
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import config, labels
 from tests.support import beta
 from tests.support.faults import Case, fires, quiet
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from krm_fn.kube import labels
-from krm_fn.kube.types import Resource
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import labels
 from tests.support import beta, given
 
 VLLM = {"command": ["python3"], "args": ["-m", "dynamo.vllm"]}

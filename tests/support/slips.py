@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from krm_fn import results
+from krm_fn.base import results
 
 MAIN = ("spec", "services", "Worker")
 CONTAINER = (*MAIN, "extraPodSpec", "mainContainer")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from krm_fn.kube.native_types import Container
+    from krm_fn.kubernetes.native_types import Container
 
 _REFERENCE = re.compile(r"\$(?:(\$)|\(([^)]*)\))")
 _NOTE = """printf '%s\\0' "${{0##*/}}" "$#" "$@" >>"{log}"

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from krm_fn import config
-from krm_fn.kube import labels
+from krm_fn.render import config, labels
 from tests.support import faults, given
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
 
-    from krm_fn.kube.types import Resource
+    from krm_fn.kubernetes.types import Resource
 
 _TEXT = st.text(max_size=5)
 _SCALAR = st.none() | st.booleans() | st.integers(-(2**40), 2**40) | st.floats(allow_nan=False, allow_infinity=False) | _TEXT

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import labels, names
+from krm_fn.render import labels, names
 from tests.support import tenants
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 ENGINE = '''
 """An engine that counts its nodes."""
 
-from krm_fn import results
-from krm_fn.engines import Engine
+from krm_fn.base import results
+from krm_fn.render.engines import Engine
 
 
 class Abacus(Engine):
@@ -31,8 +31,8 @@ ENGINE = Abacus()
 TYPE = '''
 """A component type for accounting."""
 
-from krm_fn.kinds.releases import ProbeDefaults, TypeDefaults
-from krm_fn.kinds.types import ComponentType
+from krm_fn.render.kinds.releases import ProbeDefaults, TypeDefaults
+from krm_fn.render.kinds.types import ComponentType
 
 TYPE = ComponentType(
     runs_engine=True,
@@ -50,11 +50,11 @@ TYPE = ComponentType(
 WORKLOAD = '''
 """StatefulSets, whose pods have stable names."""
 
-from krm_fn.kube import labels, paths
-from krm_fn.manifests import pod_template, services
-from krm_fn.manifests.workloads import Workload
-from krm_fn.plan import RolePlan
-from krm_fn.workload_list import WorkloadEntry
+from krm_fn.render import labels; from krm_fn.kubernetes import paths
+from krm_fn.render.manifests import pod_template, services
+from krm_fn.render.manifests.workloads import Workload
+from krm_fn.render.plan import RolePlan
+from krm_fn.render.workload_list import WorkloadEntry
 
 
 class StatefulSet(Workload):
@@ -90,9 +90,9 @@ WORKLOAD = StatefulSet()
 OBSERVER = '''
 """StatefulSets, for the status of a graph."""
 
-from krm_fn.kube import values
-from krm_fn.status import live_fields, replica_status
-from krm_fn.status.replica_status import ReplicaCounts, StatusReader
+from krm_fn.kubernetes import values
+from krm_fn.syncer.status import live_fields, replica_status
+from krm_fn.syncer.status.replica_status import ReplicaCounts, StatusReader
 
 
 class StatefulSet(StatusReader):

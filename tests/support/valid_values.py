@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Sequence
 
-    from krm_fn.kube.types import Resource
+    from krm_fn.kubernetes.types import Resource
 
 NOT_DRAWN = {
     **dict.fromkeys(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
-from krm_fn.kube import labels, names
+from krm_fn.render import labels, names
 from tests.support import given
 from tests.testbed import kubelet, server
 from tests.testbed.place import conditions

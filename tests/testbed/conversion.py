@@ -10,7 +10,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from krm_fn.convert import versions
+from krm_fn.render.convert import versions
 from tests.testbed import programs
 from tests.testbed.authority import Authority
 

@@ -6,13 +6,13 @@ import random
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from krm_fn.status import DEFAULT_FEATURES
+from krm_fn.syncer.status import DEFAULT_FEATURES
 from tests.support import given
 from tests.testbed import oracle, place, server
 from tests.testbed.place import GRAPH, Place
 
 if TYPE_CHECKING:
-    from krm_fn.status import SyncFeatures
+    from krm_fn.syncer.status import SyncFeatures
     from tests.testbed.control_plane import ControlPlane
 
 Object = dict[str, Any]

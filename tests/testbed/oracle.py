@@ -1,4 +1,4 @@
-"""Compares every stored status with the status that `krm_fn.status` computes from the objects of the cluster, as kubectl would get them."""
+"""Compares every stored status with the one that `krm_fn.syncer.status` computes from the objects of the cluster, as kubectl gets them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import json
 import time
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.status import DEFAULT_FEATURES, cached_object, conditions, graph_status
-from krm_fn.status.workload_index import WorkloadIndex
+from krm_fn.syncer.status import DEFAULT_FEATURES, cached_object, conditions, graph_status
+from krm_fn.syncer.status.workload_index import WorkloadIndex
 
 if TYPE_CHECKING:
-    from krm_fn.status import SyncFeatures
+    from krm_fn.syncer.status import SyncFeatures
     from tests.testbed.api import Client
 
 Object = dict[str, Any]

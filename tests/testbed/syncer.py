@@ -66,7 +66,7 @@ class Syncer(NamedTuple):
 
 # Two timers are shorter than in production, so that tests of silent connections and missing kinds are short.
 _HASTY = """
-from krm_fn.sync import client, reflector
+from krm_fn.cluster import client, reflector
 client.Client.__init__.__kwdefaults__.update(stall=5, timeout=5)
 reflector.LAST_RETRY = 2
 """

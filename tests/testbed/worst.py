@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import labels
+from krm_fn.render import labels
 from tests.support import given
 from tests.testbed.place import GRAPH, Place
 

@@ -1,4 +1,4 @@
-"""The tables of flags, `krm_fn/arguments/tables`: their form, and facts that every reader needs."""
+"""The tables of flags, `krm_fn/review/arguments/tables`: their form, and facts that every reader needs."""
 
 from __future__ import annotations
 

@@ -18,7 +18,12 @@ def commands(*words):
 
 TARGETS = [
     ("make test installs no program", ("test",), False, "KRM_FN_TIER=quick"),
-    ("one file runs with the programs that there are", ("test", "FILE=tests/test_expand.py"), False, "-m pytest tests/test_expand.py"),
+    (
+        "one file runs with the programs that there are",
+        ("test", "FILE=tests/render/test_expand.py"),
+        False,
+        "-m pytest tests/render/test_expand.py",
+    ),
     ("changed files run without a server", ("test", "CHANGED=1"), False, "KRM_FN_TIER=changed"),
     ("make test-all has all programs", ("test-all",), True, "KRM_FN_TOOLS=required"),
     ("make check has all tests", ("check",), True, "KRM_FN_TOOLS=required"),

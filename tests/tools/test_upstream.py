@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import upstream
 
-from krm_fn.resolve import release_choice
+from krm_fn.render.resolve import release_choice
 
 CASES = [
     ("the same release", ["1.5.1", "1.6.1"], 0),

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from krm_fn.config import GroveSettings, KaiSchedulerSettings
-from krm_fn.convert import versions
-from krm_fn.review.upgrade.planner import UpgradeOptions
+from krm_fn.migration.upgrade.planner import UpgradeOptions
+from krm_fn.render.config import GroveSettings, KaiSchedulerSettings
+from krm_fn.render.convert import versions
 from tests.support import beta, given
 from tests.testbed import programs
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import identity
+from krm_fn.kubernetes import identity
 from krm_fn.review.forecast import object_rules
 from tests.running import cliques
 from tests.testbed import api, server
@@ -13,8 +13,8 @@ from tests.upgrades import grove_pods
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.kube.types import Resource
+    from krm_fn.kubernetes.identity import ObjectKey
+    from krm_fn.kubernetes.types import Resource
     from krm_fn.review.forecast.rollouts import Service
     from tests.testbed.control_plane import ControlPlane
 

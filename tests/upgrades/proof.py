@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from krm_fn import dynamo_resources
-from krm_fn.kube import identity
+from krm_fn.kubernetes import identity
+from krm_fn.migration.upgrade import fleet_parts, planner, upgrade_steps
+from krm_fn.render import dynamo_resources
 from krm_fn.review.diff import rendered_state
-from krm_fn.review.upgrade import fleet_parts, planner, upgrade_steps
 from tests.upgrades import live_pods
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from krm_fn.config import Config
-    from krm_fn.kube.types import Resource
+    from krm_fn.kubernetes.types import Resource
+    from krm_fn.migration.upgrade.planner import UpgradeOptions
+    from krm_fn.migration.upgrade.upgrade_plan import StepPlan, UpgradePlan
+    from krm_fn.render.config import Config
     from krm_fn.review.forecast.rollouts import Service
-    from krm_fn.review.upgrade.planner import UpgradeOptions
-    from krm_fn.review.upgrade.upgrade_plan import StepPlan, UpgradePlan
     from tests.testbed.control_plane import ControlPlane
     from tests.upgrades.live_pods import LivePods, Workloads
 

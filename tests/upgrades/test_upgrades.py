@@ -10,9 +10,9 @@ from collections import Counter
 
 import pytest
 
-from krm_fn.config import Config
+from krm_fn.migration.upgrade.planner import UpgradeOptions
+from krm_fn.render.config import Config
 from krm_fn.review.forecast.rollouts import Service
-from krm_fn.review.upgrade.planner import UpgradeOptions
 from tests.upgrades import fleets, proof
 from tests.upgrades.fleets import FLEETS
 

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 from engines import installation, value_types
 
-FOLDER = Path(__file__).resolve().parents[2] / "krm_fn" / "arguments" / "tables"
+FOLDER = Path(__file__).resolve().parents[2] / "krm_fn" / "review" / "arguments" / "tables"
 _REPLACEMENTS = Path(__file__).with_name("replacements.yaml")
 _MODULES = {"dynamo.planner": ["dynamo.planner", "dynamo.planner.planner_sla"]}
 _ENGINES = {"dynamo.sglang": ("sglang", "sglang"), "dynamo.trtllm": ("tensorrt_llm", "tensorrt-llm"), "dynamo.vllm": ("vllm", "vllm")}
@@ -24,7 +24,7 @@ def write(program: str, measured: dict[str, dict[str, Any]]) -> Path:
 
 
 def table(program: str, measured: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """The table of a program, as `krm_fn/arguments/flag_tables.py` reads it."""
+    """The table of a program, as `krm_fn/review/arguments/flag_tables.py` reads it."""
     parsers: list[Any] = []
     rows = {}
     for release, measurement in measured.items():

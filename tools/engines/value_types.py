@@ -12,7 +12,7 @@ _NONE = frozenset({"", "None"})
 
 _TEXT = _SIZE | _JSON | {"1.5G", "auto", "none", "None", "word", "a=1"}
 
-# `krm_fn/arguments/value_types.py` says what each accepts.
+# `krm_fn/review/arguments/value_types.py` says what each accepts.
 _NAMES = {
     _INT: "int",
     _INT | _NONE: "optional_int",

@@ -1,6 +1,6 @@
 """Formats of findings for people and programs. `write` of `<format>_findings.py` returns the text.
 
-The short form that kustomize and kpt show is in `krm_fn.report`.
+The short form that kustomize and kpt show is in `krm_fn.base.report`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from os.path import normpath
 from pathlib import Path
 from typing import NamedTuple
 
-from krm_fn import escaping, registry, results
+from krm_fn.base import escaping, registry, results
+from krm_fn.base.results import Result
 from krm_fn.cli import command_output
-from krm_fn.files import reading
-from krm_fn.files.reading import Source
-from krm_fn.results import Result
+from krm_fn.repository.files import reading
+from krm_fn.repository.files.reading import Source
 
 _SUFFIX = "_findings"
 

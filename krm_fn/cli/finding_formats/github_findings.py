@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 
-from krm_fn import codes, report
+from krm_fn.base import report
+from krm_fn.base.results import Result
 from krm_fn.cli import finding_formats
 from krm_fn.cli.finding_formats import Checked
-from krm_fn.results import Result
+from krm_fn.schemas import codes
 
 _LEVELS = {"error": "error", "warning": "warning", "info": "notice"}
 _IN_MESSAGES = {"%": "%25", "\r": "%0D", "\n": "%0A"}

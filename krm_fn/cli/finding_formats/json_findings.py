@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from krm_fn import escaping, report
+from krm_fn.base import escaping, report
 from krm_fn.cli.finding_formats import Checked
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from xml.etree import ElementTree as ET
 
-from krm_fn import report, results
+from krm_fn.base import report, results
+from krm_fn.base.results import Ref, Result
 from krm_fn.cli.finding_formats import Checked
-from krm_fn.results import Ref, Result
 
 _Case = tuple[str, str]
 """Class and name of a test case: the file, and the resource."""

@@ -11,10 +11,11 @@ from typing import Any
 from urllib import parse
 
 import krm_fn
-from krm_fn import codes, escaping, report, results
+from krm_fn.base import escaping, report, results
+from krm_fn.base.results import Result
 from krm_fn.cli import finding_formats
 from krm_fn.cli.finding_formats import Checked
-from krm_fn.results import Result
+from krm_fn.schemas import codes
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {"error": "error", "warning": "warning", "info": "note"}

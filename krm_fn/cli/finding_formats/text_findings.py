@@ -6,11 +6,11 @@ import contextlib
 from collections.abc import Collection
 from functools import cache
 
-from krm_fn import escaping, report
+from krm_fn.base import escaping, report
+from krm_fn.base.results import Result
 from krm_fn.cli.finding_formats import Checked
-from krm_fn.files import reading, secret_lines
-from krm_fn.kube.secret_values import HIDDEN
-from krm_fn.results import Result
+from krm_fn.kubernetes.secret_values import HIDDEN
+from krm_fn.repository.files import reading, secret_lines
 
 _COLOURS = {"error": escaping.RED, "warning": escaping.YELLOW, "info": escaping.CYAN}
 _OLD_STATE = "DYN073"  # its files are named `REVISION:PATH`, and a file of that name on disk is another one

@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 
-from krm_fn.kube import identity, references
-from krm_fn.kube.identity import ObjectKey
-from krm_fn.kube.types import Resource
+from krm_fn.kubernetes import identity, references
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.kubernetes.types import Resource
 from krm_fn.review import forecast
 from krm_fn.review.forecast import object_rules
 from krm_fn.review.forecast.rollouts import Service

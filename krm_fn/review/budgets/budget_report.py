@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_fn import results
-from krm_fn.kube.types import Resource
-from krm_fn.results import Result
+from krm_fn.base import results
+from krm_fn.base.results import Result
+from krm_fn.kubernetes.types import Resource
 from krm_fn.review.budgets.gpu_use import LimitUse, Measured
 from krm_fn.review.budgets.limits import Budget
 from krm_fn.review.diff import markdown_diff

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from krm_fn import results
-from krm_fn.kube import device_claims, identity, labels, values
-from krm_fn.kube.device_claims import Devices
-from krm_fn.kube.gpu_demand import ClaimUse
-from krm_fn.kube.identity import ObjectKey
-from krm_fn.kube.types import Resource
-from krm_fn.records import NamedTuple
-from krm_fn.results import Result
+from krm_fn.base import results
+from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Result
+from krm_fn.kubernetes import device_claims, identity, values
+from krm_fn.kubernetes.device_claims import Devices
+from krm_fn.kubernetes.gpu_demand import ClaimUse
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import labels
+from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.review import forecast
 from krm_fn.review.budgets import autoscaled
 from krm_fn.review.budgets.limits import Budget, Limit, Rest
@@ -24,7 +26,6 @@ from krm_fn.review.forecast import Gpus, gpu_capacity, gpu_products, gpu_texts, 
 from krm_fn.review.forecast.claimed_gpus import ClaimKey
 from krm_fn.review.forecast.gpu_capacity import Demand
 from krm_fn.review.forecast.rollouts import Rollout, Service, Steps
-from krm_fn.schema.object_changes import ObjectChange
 
 _JOBS = {("batch", "Job"): ("spec",), ("batch", "CronJob"): ("spec", "jobTemplate", "spec")}
 """Where the spec of a Job is, by group and kind."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from krm_fn import results
-from krm_fn.kube.types import Resource
-from krm_fn.records import NamedTuple
-from krm_fn.results import Result
+from krm_fn.base import results
+from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Result
+from krm_fn.kubernetes.types import Resource
 from krm_fn.review.forecast.gpu_capacity import Demand
 
 KIND = "DynamoBudget"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from krm_fn.records import NamedTuple
+from krm_fn.base.records import NamedTuple
 
 NodeKind = Literal["service", "entry point", "pool", "adapter", "autoscaler", "claim", "model", "lora", "nats", "etcd"]
 NodeState = Literal["", "new", "removed", "restarts", "changed"]

@@ -9,16 +9,17 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_fn import dynamo_resources, expand, results
-from krm_fn.config import Config
-from krm_fn.expand import PlannedResource
-from krm_fn.kube import identity, names, paths, references
-from krm_fn.kube.identity import ObjectKey
-from krm_fn.kube.types import Resource
-from krm_fn.manifests import ingress, workloads
-from krm_fn.manifests.pod_builder import Pods
-from krm_fn.plan import ComponentPlan, GraphPlan
-from krm_fn.resolve import cluster
+from krm_fn.base import results
+from krm_fn.kubernetes import identity, paths, references
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import dynamo_resources, expand, names
+from krm_fn.render.config import Config
+from krm_fn.render.expand import PlannedResource
+from krm_fn.render.manifests import ingress, workloads
+from krm_fn.render.manifests.pod_builder import Pods
+from krm_fn.render.plan import ComponentPlan, GraphPlan
+from krm_fn.render.resolve import cluster
 from krm_fn.review import forecast
 from krm_fn.review.diagram import Diagram, DiagramEdge, DiagramNode, NodeKey, NodeState
 from krm_fn.review.diff import comparison

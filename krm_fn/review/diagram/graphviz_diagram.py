@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from krm_fn import report
+from krm_fn.base import report
 from krm_fn.review.diagram import COLOURS, WORDS, Diagram, DiagramEdge, DiagramNode, NodeKind
 
 _SHAPES: dict[NodeKind, str] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from krm_fn import report
+from krm_fn.base import report
 from krm_fn.review.diagram import COLOURS, Diagram, DiagramEdge, DiagramNode, NodeKind
 
 _SHAPES: dict[NodeKind, tuple[str, str]] = {

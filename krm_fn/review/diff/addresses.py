@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from krm_fn.kube import labels, values
-from krm_fn.kube.identity import ObjectKey
-from krm_fn.kube.types import Resource
-from krm_fn.manifests import ownership
-from krm_fn.records import NamedTuple
+from krm_fn.base.records import NamedTuple
+from krm_fn.kubernetes import values
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import labels
+from krm_fn.render.manifests import ownership
+from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.review.forecast import object_rules
-from krm_fn.schema.object_changes import ObjectChange
 
 _FRONTEND = "frontend"
 _ANY_HOST = "*"

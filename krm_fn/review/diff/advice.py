@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from krm_fn.kube import paths, values
-from krm_fn.kube.identity import ObjectKey
-from krm_fn.records import NamedTuple
+from krm_fn.base.records import NamedTuple
+from krm_fn.kubernetes import paths, values
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.render.schema import object_changes
+from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.review import forecast, pods, required_objects
 from krm_fn.review.diff import headline
 from krm_fn.review.diff.comparison import Diff
 from krm_fn.review.forecast import object_rules
 from krm_fn.review.forecast.rollouts import Rollout
-from krm_fn.schema import object_changes
-from krm_fn.schema.object_changes import ObjectChange
 
 _MOST_NAMES = 8
 _PERIOD, _FAILURES = 10, 3

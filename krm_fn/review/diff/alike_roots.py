@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterator, Sequence
 
-from krm_fn import dynamo_resources
-from krm_fn.kube.identity import ObjectKey
-from krm_fn.records import NamedTuple
+from krm_fn.base.records import NamedTuple
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.render import dynamo_resources
+from krm_fn.render.schema.object_changes import FieldChange, ObjectChange
 from krm_fn.review.diff.diff_report import Report
-from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
 _HASH = re.compile(r"[0-9a-f]{8,64}")
 _FOLDER, _NAMESPACE = "\0", "\1"

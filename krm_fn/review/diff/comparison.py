@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from krm_fn import dynamo_resources, results
-from krm_fn.kube import identity, secret_values
-from krm_fn.kube.identity import ObjectKey
-from krm_fn.kube.types import Resource
-from krm_fn.records import NamedTuple
-from krm_fn.results import Path, Result
+from krm_fn.base import results
+from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Path, Result
+from krm_fn.kubernetes import identity, secret_values
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import dynamo_resources
+from krm_fn.render.rules import release_moves, updates
+from krm_fn.render.schema import object_changes
+from krm_fn.render.schema.object_changes import FieldChange, ObjectChange
 from krm_fn.review import forecast
 from krm_fn.review.diff import moved_graphs
 from krm_fn.review.diff.rendered_state import ChangeOrigin, RenderedState
 from krm_fn.review.forecast import Forecast
 from krm_fn.review.forecast.object_rules import Effect
-from krm_fn.rules import release_moves, updates
-from krm_fn.schema import object_changes
-from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
 Origins = Mapping[tuple[int, int | None], tuple[ChangeOrigin, ...]]
 """The lines that make changes, by the number of the change and of its field; None for an object that is new or was removed."""

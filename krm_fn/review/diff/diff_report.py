@@ -8,11 +8,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 
-from krm_fn import report, results
-from krm_fn.kube.identity import ObjectKey
-from krm_fn.kube.secret_values import HIDDEN
-from krm_fn.records import NamedTuple
-from krm_fn.results import Path, Result
+from krm_fn.base import report, results
+from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Path, Result
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.kubernetes.secret_values import HIDDEN
+from krm_fn.render.schema.object_changes import FieldChange, ObjectChange
 from krm_fn.review.diff import headline
 from krm_fn.review.diff.comparison import Diff
 from krm_fn.review.diff.headline import Verdict
@@ -20,7 +21,6 @@ from krm_fn.review.diff.rendered_state import ChangeOrigin
 from krm_fn.review.forecast import Gpus, ObjectForecast, podcliquesets
 from krm_fn.review.forecast.object_rules import Effect
 from krm_fn.review.forecast.rollouts import Service
-from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
 _LONGEST = 160  # characters of a value or of a line
 _MOST_LINES = 40  # lines of a text

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from krm_fn import escaping, report
-from krm_fn.records import NamedTuple
-from krm_fn.results import Result
+from krm_fn.base import escaping, report
+from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Result
 from krm_fn.review.diff import advice, alike_roots, headline, markdown_diff, text_diff
 from krm_fn.review.diff.alike_roots import AlikeRoots, Names
 from krm_fn.review.diff.diff_report import Report

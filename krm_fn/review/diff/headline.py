@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from krm_fn.kube.identity import ObjectKey
-from krm_fn.manifests import ownership
-from krm_fn.records import NamedTuple
+from krm_fn.base.records import NamedTuple
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.render.manifests import ownership
+from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.review.diff import addresses, comparison
 from krm_fn.review.diff.comparison import Diff
 from krm_fn.review.forecast import Gpus, gpu_texts
 from krm_fn.review.forecast.rollouts import Service
-from krm_fn.schema.object_changes import ObjectChange
 
 _MOST_NAMES = 10
 _FEW_NAMES = 4

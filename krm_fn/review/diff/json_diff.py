@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from krm_fn import escaping, report, results
-from krm_fn.kube.identity import ObjectKey
+from krm_fn.base import escaping, report, results
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.render.schema.object_changes import FieldChange, ObjectChange
 from krm_fn.review.diff import addresses, advice, diff_report, headline
 from krm_fn.review.diff.diff_report import Report
 from krm_fn.review.forecast import Gpus, ObjectForecast, gpu_texts
 from krm_fn.review.forecast.rollouts import Service
-from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
 FORMAT_VERSION = 1
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from krm_fn import results
-from krm_fn.dynamo_resources import default_namespace, is_expanded, owner_keys
-from krm_fn.kube import identity
-from krm_fn.kube.identity import ObjectKey
-from krm_fn.kube.types import Resource
-from krm_fn.kube.values import mapping
-from krm_fn.manifests import ownership
-from krm_fn.records import NamedTuple
-from krm_fn.results import Result
+from krm_fn.base import results
+from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Result
+from krm_fn.kubernetes import identity
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.kubernetes.types import Resource
+from krm_fn.kubernetes.values import mapping
+from krm_fn.render.dynamo_resources import default_namespace, is_expanded, owner_keys
+from krm_fn.render.manifests import ownership
 from krm_fn.review.diff.rendered_state import RenderedState
 from krm_fn.review.live import cluster_export, field_ownership, server_fields
 from krm_fn.review.live.cluster_export import Export

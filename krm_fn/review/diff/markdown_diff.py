@@ -6,12 +6,12 @@ import html
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from krm_fn import report
-from krm_fn.results import Result
+from krm_fn.base import report
+from krm_fn.base.results import Result
+from krm_fn.render.schema.object_changes import FieldChange, ObjectChange
 from krm_fn.review.diff import advice, diff_report, headline
 from krm_fn.review.diff.diff_report import Report, Row
 from krm_fn.review.diff.headline import Sentence, Verdict
-from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
 LIMIT = 60_000
 """The largest number of characters. GitHub refuses comments of more than 65,536."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from krm_fn import dynamo_resources
-from krm_fn.kube import identity
-from krm_fn.kube.identity import ObjectKey
-from krm_fn.kube.types import Resource
-from krm_fn.resolve import release_choice
-from krm_fn.results import Result
+from krm_fn.base.results import Result
+from krm_fn.kubernetes import identity
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import dynamo_resources
+from krm_fn.render.resolve import release_choice
+from krm_fn.render.rules import release_moves
 from krm_fn.review.diff.rendered_state import RenderedState
-from krm_fn.rules import release_moves
 
 _RENDERED = (identity.GRAPH, identity.COMPONENT)
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from krm_fn import dynamo_resources
-from krm_fn.kube import identity
-from krm_fn.kube.identity import ObjectKey
-from krm_fn.kube.types import Resource
-from krm_fn.records import NamedTuple
+from krm_fn.base.records import NamedTuple
+from krm_fn.kubernetes import identity
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import dynamo_resources
 from krm_fn.review.diff.rendered_state import RenderedState
 
 Fits = Callable[[int, int], bool]

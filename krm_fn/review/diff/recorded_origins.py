@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from krm_fn import dynamo_resources, expand
-from krm_fn.kube import identity, labels, paths
-from krm_fn.kube.admission import Rejection
-from krm_fn.kube.types import Resource
-from krm_fn.manifests.pod_builder import Pods
-from krm_fn.plan import GraphPlan
-from krm_fn.provenance import reversion
-from krm_fn.provenance.ablation import FieldNumber
-from krm_fn.results import Path
+from krm_fn.base.results import Path
+from krm_fn.kubernetes import identity, paths
+from krm_fn.kubernetes.api_server import Rejection
+from krm_fn.kubernetes.types import Resource
+from krm_fn.origins import reversion
+from krm_fn.origins.ablation import FieldNumber
+from krm_fn.render import dynamo_resources, expand, labels
+from krm_fn.render.manifests.pod_builder import Pods
+from krm_fn.render.plan import GraphPlan
+from krm_fn.render.rules import field_origin
+from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.review import pods
 from krm_fn.review.diff.rendered_state import RenderedState
-from krm_fn.rules import field_origin
-from krm_fn.schema.object_changes import ObjectChange
 
 _REPLICAS: Path = ("spec", "replicas")
 InputField = tuple[int, Path]

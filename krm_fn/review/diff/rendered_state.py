@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
-from krm_fn import expand, results
-from krm_fn.config import Config
-from krm_fn.dynamo_resources import default_namespace, is_expanded, owner_keys
-from krm_fn.expand import KnownItems, PlannedResource
-from krm_fn.function_config import is_config
-from krm_fn.kube import identity, labels
-from krm_fn.kube.identity import ObjectKey
-from krm_fn.kube.types import Resource
-from krm_fn.manifests import ownership
-from krm_fn.records import NamedTuple
-from krm_fn.results import Path, Result
+from krm_fn.base import results
+from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Path, Result
+from krm_fn.kubernetes import identity
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import expand, labels
+from krm_fn.render.config import Config
+from krm_fn.render.dynamo_resources import default_namespace, is_expanded, owner_keys
+from krm_fn.render.expand import KnownItems, PlannedResource
+from krm_fn.render.function_config import is_config
+from krm_fn.render.manifests import ownership
 
 StateName = Literal["old", "new"]
 _OLD = "DYN511"
@@ -75,7 +76,7 @@ def render(
     built = built_keys(inputs, config)
     finished = [resource for key, resource in keyed if not built.isdisjoint(owner_keys(resource, key.namespace))]
     remaining = [resource for key, resource in keyed if key not in built and built.isdisjoint(owner_keys(resource, key.namespace))]
-    from krm_fn.arguments import argument_findings  # noqa: PLC0415 - the command render imports this module, and judges no flags
+    from krm_fn.review.arguments import argument_findings  # noqa: PLC0415 - the command render imports this module, and judges no flags
 
     planned: list[PlannedResource] = []
     expansion = expand.expand(remaining, config, planned.append, known)

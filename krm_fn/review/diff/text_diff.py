@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from krm_fn import escaping, report
-from krm_fn.results import Result
+from krm_fn.base import escaping, report
+from krm_fn.base.results import Result
+from krm_fn.render.schema.object_changes import FieldChange, ObjectChange
 from krm_fn.review.diff import diff_report, headline
 from krm_fn.review.diff.diff_report import Report, Row
 from krm_fn.review.diff.headline import Verdict
-from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
 _COLOURS = {
     **dict.fromkeys(("refused", "stuck", "deleted", "error", "-"), escaping.RED),

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from krm_fn import results
+from krm_fn.base import results
+from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.review import forecast, pods
 from krm_fn.review.budgets import gpu_use
 from krm_fn.review.fleets.fleet_clusters import RELEASED, ClusterGraph
 from krm_fn.review.forecast import object_rules, rollouts
 from krm_fn.review.forecast.rollouts import Service
-from krm_fn.schema.object_changes import ObjectChange
 
 _MAIN = "main"
 _GROVE = "PodCliqueSet"

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from krm_fn import dynamo_resources, expand, render_mark, results
-from krm_fn.config import Config
-from krm_fn.kube import identity, labels
-from krm_fn.kube.identity import ObjectKey
-from krm_fn.kube.types import Resource
-from krm_fn.kube.values import text
-from krm_fn.manifests import ownership
-from krm_fn.records import NamedTuple
-from krm_fn.resolve import release_choice
+from krm_fn.base import results
+from krm_fn.base.records import NamedTuple
+from krm_fn.kubernetes import identity
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.kubernetes.types import Resource
+from krm_fn.kubernetes.values import text
+from krm_fn.render import dynamo_resources, expand, labels, render_mark
+from krm_fn.render.config import Config
+from krm_fn.render.manifests import ownership
+from krm_fn.render.resolve import release_choice
 from krm_fn.review.diff.rendered_state import RenderedState
 
 _WRITTEN_BY_A_RENDER = frozenset({labels.WORKLOADS, labels.SUMMARY, labels.SPEC_HASH, labels.ORCHESTRATOR, labels.RENDERED_BY})

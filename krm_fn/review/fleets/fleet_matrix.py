@@ -10,16 +10,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from krm_fn.convert import versions
-from krm_fn.kube.identity import ObjectKey
-from krm_fn.kube.types import Resource
-from krm_fn.records import NamedTuple
-from krm_fn.results import Path
+from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Path
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render.convert import versions
+from krm_fn.render.schema import object_changes
 from krm_fn.review.diff import diff_report
 from krm_fn.review.fleets import effective_settings, fleet_clusters, resource_matrix
 from krm_fn.review.fleets.fleet_clusters import ClusterGraph, FleetCluster
 from krm_fn.review.fleets.resource_matrix import MatrixRow
-from krm_fn.schema import object_changes
 
 _Value = TypeVar("_Value")
 CONFIGURATION = "Configuration"

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_fn import escaping, report
-from krm_fn.kube.secret_values import HIDDEN
-from krm_fn.results import Result
+from krm_fn.base import escaping, report
+from krm_fn.base.results import Result
+from krm_fn.kubernetes.secret_values import HIDDEN
+from krm_fn.render.schema.object_changes import FieldChange
 from krm_fn.review.diff import diff_report, markdown_diff
 from krm_fn.review.fleets.fleet_matrix import CONFIGURATION, FleetMatrix, MatrixSection
 from krm_fn.review.fleets.resource_matrix import PRESENT, MatrixRow
-from krm_fn.schema.object_changes import FieldChange
 
 FORMAT_VERSION = 1
 _LONGEST = 80  # characters of a value

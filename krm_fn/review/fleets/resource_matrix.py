@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from krm_fn.kube import paths, secret_values
-from krm_fn.kube.types import Resource
-from krm_fn.records import NamedTuple
-from krm_fn.results import Path
-from krm_fn.schema import object_changes
-from krm_fn.schema.object_changes import FieldChange
+from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Path
+from krm_fn.kubernetes import paths, secret_values
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render.schema import object_changes
+from krm_fn.render.schema.object_changes import FieldChange
 
 _ORDER = "order"
 PRESENT = "present"

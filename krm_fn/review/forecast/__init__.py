@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_fn import results
-from krm_fn.kube.identity import ObjectKey
-from krm_fn.kube.types import Resource
-from krm_fn.records import NamedTuple
-from krm_fn.results import Path, Result
+from krm_fn.base import results
+from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Path, Result
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.review.forecast import (
     claimed_gpus,
     gpu_capacity,
@@ -24,7 +25,6 @@ from krm_fn.review.forecast import (
 from krm_fn.review.forecast.claimed_gpus import ClaimKey, StateDevices
 from krm_fn.review.forecast.object_rules import ClusterState, Effect, KindForecast
 from krm_fn.review.forecast.rollouts import Rollout, Service
-from krm_fn.schema.object_changes import ObjectChange
 
 _DEPLOYMENT = ("apps", "Deployment")
 _RULES = {

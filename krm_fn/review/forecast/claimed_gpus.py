@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from krm_fn import results
-from krm_fn.kube import device_claims
-from krm_fn.kube.device_claims import Devices
-from krm_fn.kube.gpu_demand import ClaimUse
-from krm_fn.records import NamedTuple
-from krm_fn.results import Result
+from krm_fn.base import results
+from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Result
+from krm_fn.kubernetes import device_claims
+from krm_fn.kubernetes.device_claims import Devices
+from krm_fn.kubernetes.gpu_demand import ClaimUse
+from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.review.forecast.gpu_capacity import Demand
 from krm_fn.review.forecast.rollouts import Rollout
-from krm_fn.schema.object_changes import ObjectChange
 
 _RESOURCE = "claims"
 """The name of a resource for the devices of claims."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from krm_fn.kube import gpu_demand, quantity, values
-from krm_fn.kube.gpu_demand import ClaimUse
-from krm_fn.kube.types import Resource
-from krm_fn.records import NamedTuple
+from krm_fn.base.records import NamedTuple
+from krm_fn.kubernetes import gpu_demand, quantity, values
+from krm_fn.kubernetes.gpu_demand import ClaimUse
+from krm_fn.kubernetes.types import Resource
 from krm_fn.review.forecast import gpu_products
 from krm_fn.review.forecast.gpu_products import Products
 

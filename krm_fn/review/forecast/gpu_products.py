@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from krm_fn.kube import values
-from krm_fn.records import NamedTuple
+from krm_fn.base.records import NamedTuple
+from krm_fn.kubernetes import values
 
 PRODUCT = "nvidia.com/gpu.product"
 """The node label of NVIDIA's GPU feature discovery."""

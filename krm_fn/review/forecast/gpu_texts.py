@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from krm_fn.records import NamedTuple
+from krm_fn.base.records import NamedTuple
 from krm_fn.review.forecast import Gpus
 
 _AT_LEAST, _UNKNOWN = "at least", "unknown"

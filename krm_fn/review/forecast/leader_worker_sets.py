@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from krm_fn import results
-from krm_fn.kube import stored_templates, values
-from krm_fn.kube.types import Resource
-from krm_fn.results import Path, Result
+from krm_fn.base import results
+from krm_fn.base.results import Path, Result
+from krm_fn.kubernetes import stored_templates, values
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render.schema import object_changes
+from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.review.forecast import gpu_capacity, object_rules, uniform_workloads
 from krm_fn.review.forecast.gpu_capacity import Demand
 from krm_fn.review.forecast.rollouts import Selector, Steps
 from krm_fn.review.forecast.uniform_workloads import UniformWorkload
-from krm_fn.schema import object_changes
-from krm_fn.schema.object_changes import ObjectChange
 
 _SET, _INDEX = "leaderworkerset.sigs.k8s.io/name", "leaderworkerset.sigs.k8s.io/group-index"  # labels of pods
 _GROUP_TEMPLATE: Path = ("spec", "leaderWorkerTemplate")

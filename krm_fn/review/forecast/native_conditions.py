@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from krm_fn.kube import paths, stored_objects
-from krm_fn.kube.types import Resource
-from krm_fn.kube.values import mapping, objects
-from krm_fn.results import Path
+from krm_fn.base.results import Path
+from krm_fn.kubernetes import paths, stored_objects
+from krm_fn.kubernetes.types import Resource
+from krm_fn.kubernetes.values import mapping, objects
 
 _E = paths.EVERY
 

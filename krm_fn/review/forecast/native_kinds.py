@@ -1,18 +1,18 @@
 """The kinds of Kubernetes in one table: the fields that an update cannot change, and the Go function that has the rule.
 
 Each function is in `pkg/apis/GROUP/validation` of Kubernetes 1.36, or in the file that the row names. Values are compared as an API server
-stores them (`krm_fn.kube.stored_objects`).
+stores them (`krm_fn.kubernetes.stored_objects`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from krm_fn.kube import paths, stored_objects
-from krm_fn.kube.identity import ObjectKey
-from krm_fn.kube.types import Resource
-from krm_fn.records import NamedTuple
-from krm_fn.results import Path
+from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Path
+from krm_fn.kubernetes import paths, stored_objects
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.kubernetes.types import Resource
 from krm_fn.review.forecast import native_conditions
 
 _E = paths.EVERY

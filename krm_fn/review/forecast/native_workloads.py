@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from krm_fn import results
-from krm_fn.kube import labels, paths, stored_objects, stored_templates, values
-from krm_fn.kube.types import Resource
-from krm_fn.results import Path, Result
+from krm_fn.base import results
+from krm_fn.base.results import Path, Result
+from krm_fn.kubernetes import paths, stored_objects, stored_templates, values
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import labels
+from krm_fn.render.schema import object_changes
+from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.review.forecast import gpu_capacity, object_rules, uniform_workloads
 from krm_fn.review.forecast.gpu_capacity import Demand
 from krm_fn.review.forecast.object_rules import Choice
 from krm_fn.review.forecast.rollouts import Selector, Steps
 from krm_fn.review.forecast.uniform_workloads import UniformWorkload
-from krm_fn.schema import object_changes
-from krm_fn.schema.object_changes import ObjectChange
 
 _TEMPLATE: Path = ("spec", "template")
 _GATED = tuple(pattern for patterns in stored_objects.GATES.values() for pattern in patterns)

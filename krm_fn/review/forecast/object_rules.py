@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from krm_fn import results
-from krm_fn.kube import identity, labels, paths, references, stored_objects, values
-from krm_fn.kube.identity import ObjectKey
-from krm_fn.kube.types import Resource
-from krm_fn.records import NamedTuple
-from krm_fn.results import Path, Result
+from krm_fn.base import results
+from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Path, Result
+from krm_fn.kubernetes import identity, paths, references, stored_objects, values
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import labels
+from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.review.forecast import native_kinds
 from krm_fn.review.forecast.rollouts import Rollout, Service, Steps
-from krm_fn.schema.object_changes import ObjectChange
 
 Effect = Literal["same", "updated", "restarts", "created", "deleted", "refused", "unknown"]
 """The effect of a change on one object.

@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from krm_fn import results
-from krm_fn.kube import labels, stored_templates, values
-from krm_fn.kube.types import Resource
-from krm_fn.records import NamedTuple
-from krm_fn.results import Path, Result
+from krm_fn.base import results
+from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Path, Result
+from krm_fn.kubernetes import stored_templates, values
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import labels
+from krm_fn.render.schema import object_changes
+from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.review.forecast import gpu_capacity, object_rules
 from krm_fn.review.forecast.gpu_capacity import Demand
 from krm_fn.review.forecast.object_rules import ClusterState, KindForecast
 from krm_fn.review.forecast.rollouts import Rollout, Selector, Service, Steps
-from krm_fn.schema import object_changes
-from krm_fn.schema.object_changes import ObjectChange
 
 _CLIQUE, _INDEX = "grove.io/podclique", "grove.io/podcliquescalinggroup-replica-index"  # labels of pods
 _TEMPLATE: Path = ("spec", "template")

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from krm_fn.kube import identity, values
-from krm_fn.kube.types import Resource
-from krm_fn.records import NamedTuple
+from krm_fn.base.records import NamedTuple
+from krm_fn.kubernetes import identity, values
+from krm_fn.kubernetes.types import Resource
 from krm_fn.review.forecast import gpu_capacity
 from krm_fn.review.forecast.gpu_capacity import Demand, Nodes, Placement
 

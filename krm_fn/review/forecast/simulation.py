@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from krm_fn.records import NamedTuple
+from krm_fn.base.records import NamedTuple
 from krm_fn.review.forecast import gpu_capacity
 from krm_fn.review.forecast.gpu_capacity import Demand, Nodes
 from krm_fn.review.forecast.rollouts import Rollout, Steps, gpus

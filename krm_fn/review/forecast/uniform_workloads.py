@@ -9,13 +9,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from krm_fn.kube.types import Resource
-from krm_fn.results import Path, Result
+from krm_fn.base.results import Path, Result
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.review.forecast import native_kinds, object_rules, rollouts
 from krm_fn.review.forecast.gpu_capacity import Demand
 from krm_fn.review.forecast.object_rules import ClusterState, KindForecast
 from krm_fn.review.forecast.rollouts import Rollout, Selector, Service, Steps
-from krm_fn.schema.object_changes import ObjectChange
 
 _PERCENTAGE = re.compile(r"([0-9]{1,9})%")
 _DEFAULT_STEP = "25%"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from krm_fn import escaping, report, results
-from krm_fn.kube import paths
-from krm_fn.records import NamedTuple
-from krm_fn.results import Ref, Result
-from krm_fn.review.field_authors import FieldLocation
+from krm_fn.base import escaping, report, results
+from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Ref, Result
+from krm_fn.base.yaml import emitter
+from krm_fn.kubernetes import paths
+from krm_fn.origins.field_authors import FieldLocation
 from krm_fn.review.images import FORMAT_VERSION, image_references
 from krm_fn.review.images.image_uses import ImageUse
-from krm_fn.yamlio import emitter
 
 
 class ImageList(NamedTuple):

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from krm_fn import results
-from krm_fn.records import NamedTuple
-from krm_fn.results import Result
+from krm_fn.base import results
+from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Result
+from krm_fn.base.yaml import emitter
 from krm_fn.review.images import FORMAT_VERSION, image_references
 from krm_fn.review.images.image_uses import ImageUse
-from krm_fn.yamlio import emitter
 
 _HEADER = "# Written by krm-fn images --lock; the digest of each image. Remove an image to find its digest again.\n"
 

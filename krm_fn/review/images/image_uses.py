@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-from krm_fn import expand, results
-from krm_fn.config import Config
-from krm_fn.kube import encryption, identity, labels
-from krm_fn.kube.identity import ObjectKey
-from krm_fn.kube.types import Resource
-from krm_fn.manifests import ownership
-from krm_fn.provenance import copied_texts
-from krm_fn.provenance.copied_texts import DistinctInput
-from krm_fn.records import NamedTuple
-from krm_fn.resolve import cluster
-from krm_fn.results import Path, Ref
-from krm_fn.review import field_authors, pods
-from krm_fn.review.field_authors import FieldAuthor
+from krm_fn.base import results
+from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Path, Ref
+from krm_fn.kubernetes import encryption, identity
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.kubernetes.types import Resource
+from krm_fn.origins import copied_texts, field_authors
+from krm_fn.origins.copied_texts import DistinctInput
+from krm_fn.origins.field_authors import FieldAuthor
+from krm_fn.render import expand, labels
+from krm_fn.render.config import Config
+from krm_fn.render.manifests import ownership
+from krm_fn.render.resolve import cluster
+from krm_fn.review import pods
 
 ImageRole = Literal["container", "init container", "volume"]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from krm_fn import report, results
-from krm_fn.kube import identity
-from krm_fn.kube.types import Resource
-from krm_fn.kube.values import mapping
-from krm_fn.manifests import workloads
-from krm_fn.records import NamedTuple
-from krm_fn.results import Result
+from krm_fn.base import report, results
+from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Result
+from krm_fn.kubernetes import identity
+from krm_fn.kubernetes.types import Resource
+from krm_fn.kubernetes.values import mapping
+from krm_fn.render.manifests import workloads
 
 _SECRET, _TABLE, _LIST = "Secret", "Table", "List"
 _AGAIN = "export again with `kubectl get --namespace NAMESPACE --output yaml`"

@@ -11,9 +11,10 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from krm_fn.kube import labels, metadata
-from krm_fn.kube.types import Resource
-from krm_fn.kube.values import mapping, objects
+from krm_fn.kubernetes import metadata
+from krm_fn.kubernetes.types import Resource
+from krm_fn.kubernetes.values import mapping, objects
+from krm_fn.render import labels
 
 Tree = dict[str, Any] | bool | None
 

@@ -1,18 +1,18 @@
 """Fields that an API server fills in inside of lists that are owned as a whole, so that managed fields do not tell who set them.
 
 The defaults are those of Kubernetes (`pkg/apis/*/v1/defaults.go`) and of the definitions of the Gateway API. The defaults of pods are in
-`krm_fn.kube.stored_templates`.
+`krm_fn.kubernetes.stored_templates`.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from krm_fn.kube import identity, paths, quantity
-from krm_fn.kube.paths import EVERY
-from krm_fn.kube.types import Resource
-from krm_fn.kube.values import mapping
-from krm_fn.results import Path, ref
+from krm_fn.base.results import Path, ref
+from krm_fn.kubernetes import identity, paths, quantity
+from krm_fn.kubernetes.paths import EVERY
+from krm_fn.kubernetes.types import Resource
+from krm_fn.kubernetes.values import mapping
 
 _CLAIM: Path = ("spec", "volumeClaimTemplates", EVERY)
 _RULE: Path = ("spec", "rules", EVERY)

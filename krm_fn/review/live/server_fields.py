@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from krm_fn.kube import labels, metadata, quantity, stored_templates
-from krm_fn.kube.types import Resource
-from krm_fn.kube.values import is_zero, mapping
-from krm_fn.records import NamedTuple
-from krm_fn.results import Path
+from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Path
+from krm_fn.kubernetes import metadata, quantity, stored_templates
+from krm_fn.kubernetes.types import Resource
+from krm_fn.kubernetes.values import is_zero, mapping
+from krm_fn.render import labels
 from krm_fn.review.live import field_ownership, server_defaults
 from krm_fn.review.live.field_ownership import Tree
 

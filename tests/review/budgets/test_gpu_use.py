@@ -6,11 +6,11 @@ import copy
 
 import pytest
 
-from krm_fn.kube import identity
+from krm_fn.kubernetes import identity
+from krm_fn.render.schema import object_changes
 from krm_fn.review.budgets import budget_report, gpu_use
 from krm_fn.review.budgets.gpu_use import RootObjects
 from krm_fn.review.budgets.limits import Budget, Limit
-from krm_fn.schema import object_changes
 from tests.review.budgets import shapes
 from tests.review.budgets.shapes import SHAPES, container, deployment, pod
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from krm_fn import expand, function_config
-from krm_fn.expand import KnownItems
-from krm_fn.files import reading, sources
-from krm_fn.kube import identity
-from krm_fn.provenance.ablation import Ablation
-from krm_fn.repositories import document_hunks
-from krm_fn.repositories.document_hunks import LoadedFiles
+from krm_fn.base.yaml import emitter
+from krm_fn.kubernetes import identity
+from krm_fn.origins.ablation import Ablation
+from krm_fn.render import expand, function_config
+from krm_fn.render.expand import KnownItems
+from krm_fn.repository.files import reading, sources
+from krm_fn.review.changed_lines import document_hunks
+from krm_fn.review.changed_lines.document_hunks import LoadedFiles
 from krm_fn.review.diff import comparison, rendered_state
-from krm_fn.yamlio import emitter
 from tests.support import given
 
 NAMES = ("fleet-a", "fleet-b", "fleet-c")

@@ -8,7 +8,7 @@ import json
 import pytest
 import yaml
 
-from krm_fn import config
+from krm_fn.render import config
 from krm_fn.review.diff import comparison, live_states, rendered_state
 from krm_fn.review.live import cluster_export
 from tests.cli import console

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.cli import console
-from tests.repositories.clones import FUNCTION, GRAPH, Clone
+from tests.repository.clones import FUNCTION, GRAPH, Clone
 from tests.testbed.place import Place
 
 SAME = "The states are the same: no object changes.\n"

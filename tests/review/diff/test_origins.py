@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from krm_fn import expand, function_config, results
-from krm_fn.kube import identity
+from krm_fn.base import results
+from krm_fn.kubernetes import identity
+from krm_fn.render import expand, function_config
 from krm_fn.review.diff import comparison, recorded_origins, rendered_state
 from tests.cli import console
 from tests.review.forecast.native_objects import json_copy

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn.config import Config
-from krm_fn.results import field
+from krm_fn.base.results import field
+from krm_fn.render.config import Config
 from krm_fn.review.diff import comparison, rendered_state
 from tests.support import beta
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from krm_fn.kube.secret_values import HIDDEN
+from krm_fn.kubernetes.secret_values import HIDDEN
 from krm_fn.review.fleets import resource_matrix
 
 

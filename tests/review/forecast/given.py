@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from krm_fn.kube import identity
-from krm_fn.schema.object_changes import FieldChange, ObjectChange
+from krm_fn.kubernetes import identity
+from krm_fn.render.schema.object_changes import FieldChange, ObjectChange
 
 HOME = "inference"
 

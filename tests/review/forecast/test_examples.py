@@ -6,9 +6,10 @@ import re
 
 import pytest
 
-from krm_fn.kube import labels, paths
+from krm_fn.base.yaml import reader
+from krm_fn.kubernetes import paths
+from krm_fn.render import labels
 from krm_fn.review.forecast import forecast
-from krm_fn.yamlio import reader
 from tests.review.forecast import given
 from tests.review.forecast.native_objects import json_copy
 from tests.support import golden

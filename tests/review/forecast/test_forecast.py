@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from krm_fn import config
-from krm_fn.expand import expand
-from krm_fn.kube import identity
+from krm_fn.base.yaml import reader
+from krm_fn.kubernetes import identity
+from krm_fn.render import config
+from krm_fn.render.expand import expand
 from krm_fn.review.forecast import forecast
-from krm_fn.yamlio import reader
 from tests.review.forecast import given
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

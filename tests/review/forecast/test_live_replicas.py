@@ -7,9 +7,9 @@ import re
 import pytest
 import yaml
 
-from krm_fn.kube import identity
+from krm_fn.kubernetes import identity
+from krm_fn.render.schema import object_changes
 from krm_fn.review import forecast
-from krm_fn.schema import object_changes
 from tests.testbed import programs
 
 WEB = """\

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from krm_fn.kube import identity, paths
+from krm_fn.kubernetes import identity, paths
 from krm_fn.review import forecast
 from krm_fn.review.forecast import native_kinds, object_rules
 from tests.review.forecast import given, native_objects, refusals

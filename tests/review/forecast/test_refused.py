@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn.kube import identity
+from krm_fn.kubernetes import identity
 from krm_fn.review import forecast
 from krm_fn.review.forecast import native_kinds, object_rules
 from tests.review.forecast import given, native_objects, refusals

@@ -6,7 +6,7 @@ import copy
 
 import pytest
 
-from krm_fn.kube import stored_templates
+from krm_fn.kubernetes import stored_templates
 from krm_fn.review.forecast.native_workloads import Deployment
 from tests.review.forecast import edits
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from krm_fn.kube import identity
+from krm_fn.kubernetes import identity
 from krm_fn.review.live.server_fields import comparable
 from tests.support import given
 

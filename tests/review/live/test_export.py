@@ -8,8 +8,8 @@ import json
 import pytest
 import yaml
 
+from krm_fn.base.yaml import reader
 from krm_fn.review.live import cluster_export
-from krm_fn.yamlio import reader
 from tests.support import given
 
 GRAPH = given.graph({"Frontend": given.service("frontend")})

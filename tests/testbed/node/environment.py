@@ -11,7 +11,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import quantity
+from krm_fn.kubernetes import quantity
 from tests.support import starts
 
 if TYPE_CHECKING:

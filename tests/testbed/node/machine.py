@@ -89,7 +89,7 @@ class Node:
         """Code that a syncer runs before it starts (`syncer.running`), so that its requests to workers reach the pods."""
         return f"""
 import concurrent.futures, socket, aiohttp
-from krm_fn.loader import worker_api
+from krm_fn.syncer.loader import worker_api
 from tests.testbed.node import network
 in_node = concurrent.futures.ThreadPoolExecutor(1, "node-network", lambda: network.enter({self._work.network.pid}))
 make = lambda info: in_node.submit(socket.socket, *info[:3]).result()

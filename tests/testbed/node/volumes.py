@@ -12,7 +12,7 @@ import contextlib
 import os
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import quantity
+from krm_fn.kubernetes import quantity
 from tests.testbed.node import environment, supported
 from tests.testbed.node.process import Mount
 

@@ -13,16 +13,17 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from krm_fn import expand, report, results
-from krm_fn.expand import KnownItems
-from krm_fn.files import reading, sources
-from krm_fn.files.reading import File
-from krm_fn.files.sources import Sources
-from krm_fn.kube import apply_order, identity, labels
-from krm_fn.kube.types import Resource
-from krm_fn.manifests import ownership
-from krm_fn.results import Path, Result
-from krm_fn.yamlio import emitter, positions
+from krm_fn.base import report, results
+from krm_fn.base.results import Path, Result
+from krm_fn.base.yaml import emitter, positions
+from krm_fn.kubernetes import apply_order, identity
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import expand, labels
+from krm_fn.render.expand import KnownItems
+from krm_fn.render.manifests import ownership
+from krm_fn.repository.files import reading, sources
+from krm_fn.repository.files.reading import File
+from krm_fn.repository.files.sources import Sources
 
 GRAPH, OLD, SETTINGS = "graph.yaml", "before.yaml", "settings.yaml"
 """The names of the editors' texts in findings and origins."""
@@ -112,7 +113,7 @@ def _drawn(fields: Mapping[str, Any]) -> dict[str, Any]:
 def _explained(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the fields of one object with their lines in its text and their origins, as `krm-fn explain` prints them."""
     from krm_fn.cli import explain_output  # noqa: PLC0415 - see above
-    from krm_fn.review import explain  # noqa: PLC0415
+    from krm_fn.origins import explain  # noqa: PLC0415
 
     graph, settings = fields["graph"], fields["settings"]
     objects = _render(graph, settings).objects
@@ -134,7 +135,7 @@ def _explained(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def _own_fields(resource: Resource, loaded: Sources) -> list[dict[str, Any]]:
     """Returns the fields of a resource of the input itself, each with its own line as the origin."""
-    from krm_fn.review import explain  # noqa: PLC0415 - see above
+    from krm_fn.origins import explain  # noqa: PLC0415 - see above
 
     source = next((source for source in loaded.resources if source.address[:3] == results.ref(resource)[:3]), None)
     if source is None:
@@ -180,7 +181,7 @@ def _diagram(diagram: Any) -> dict[str, Any]:
 
 def _page(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the page of a finding's code as Markdown."""
-    from krm_fn import codes  # noqa: PLC0415 - see above
+    from krm_fn.schemas import codes  # noqa: PLC0415 - see above
 
     code = str(fields["code"])
     return {"markdown": codes.markdown(code) if code in codes.names() else ""}

@@ -15,8 +15,8 @@ from typing import Any
 
 import yaml
 
-from krm_fn.convert import versions
-from krm_fn.kube import names
+from krm_fn.render import names
+from krm_fn.render.convert import versions
 
 MODULE = "dynamo.profiler"
 

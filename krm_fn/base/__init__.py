@@ -1,0 +1,1 @@
+"""What every other wing is built on: findings, reports, records, registries, and YAML. It imports no other wing."""

@@ -1,0 +1,106 @@
+"""Formats findings and values as lines for people. `krm_fn.base.results.wire` formats them for a ResourceList."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from krm_fn.base import escaping, results
+from krm_fn.base.escaping import printable, visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from krm_fn.base.results import Result, Severity
+
+__all__ = ["printable", "visible"]
+
+PROGRAM = "krm-fn"
+LONGEST = 100
+"""The longest value that is shown, in characters."""
+
+_NOUNS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note"}
+
+
+def summary(findings: Sequence[Result], lines: int = 0) -> str:
+    """The number of findings, then one line for each finding, errors first; at most `lines` lines unless `lines` is 0.
+
+    The text is empty without findings. The last line has no line end, because kpt would count it as another line.
+    """
+    if not findings:
+        return ""
+    entries = [entry(result) for result in sorted(findings, key=results.order)]
+    if lines and len(entries) > lines - 1:
+        shown = max(lines - 2, 0)
+        entries = [*entries[:shown], f"and {len(entries) - shown} more"]
+    return "\n".join([f"{PROGRAM}: {count(findings)}", *entries])
+
+
+def count(findings: Sequence[Result]) -> str:
+    """The number of findings of each severity: `2 errors, 1 note`."""
+    numbers = Counter(result.severity for result in findings)
+    return ", ".join(f"{numbers[severity]} {noun}{'s' * (numbers[severity] > 1)}" for severity, noun in _NOUNS.items() if numbers[severity])
+
+
+def entry(result: Result) -> str:
+    """One finding in one line: location, severity, code, field, message and resource."""
+    return " ".join(filter(None, (location(result), noun(result), what(result))))
+
+
+def location(result: Result) -> str:
+    """The location of a finding, with a colon at its end; empty if it is unknown."""
+    if result.line:
+        column = f":{result.column}" if result.column else ""
+        return printable(f"{result.file or '<stdin>'}:{result.line}{column}:")
+    return printable(f"{result.file}:") if result.file else ""
+
+
+def noun(result: Result) -> str:
+    """The severity of a finding as a word: `info` is `note`."""
+    return _NOUNS[result.severity]
+
+
+def what(result: Result) -> str:
+    """Code, field, message and resource of a finding in one line."""
+    return printable(f"{results.line(result)}{_resource(result)}")
+
+
+def json_fields(result: Result) -> dict[str, Any]:
+    """A finding as JSON, the same in all outputs for programs. A field that is not known is null."""
+    address = result.ref
+    resource = address and {"apiVersion": address.api_version, "kind": address.kind, "namespace": address.namespace, "name": address.name}
+    return {
+        "severity": result.severity,
+        "code": result.code,
+        "message": result.message,
+        "field": results.field(result.path) or None,
+        "file": result.file or None,
+        "line": result.line or None,
+        "column": result.column or None,
+        "resource": resource,
+    }
+
+
+def value(shown: Any, longest: int = LONGEST) -> str:
+    r"""A value on one line, as JSON. Control characters are escaped, and a long value is cut to `longest` characters.
+
+    >>> print(value("a\x1b[0m\n"), value(True), value("x" * 10, 5))
+    "a\u001b[0m\n" true "xxxx…
+    """
+    text = escaping.json_text(shown)
+    return text if len(text) <= longest else f"{text[:longest]}…"
+
+
+def columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Returns a table in columns, each as wide as its widest cell. An empty cell is a dash."""
+    cells = [tuple(printable(cell) or "-" for cell in row) for row in (head, *rows)]
+    widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
+    return "".join("  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() + "\n" for row in cells)
+
+
+def _resource(result: Result) -> str:
+    address = result.ref
+    if not address or not address.kind:
+        return ""
+    return f" ({address.kind} {address.namespace}{'/' if address.namespace else ''}{address.name})"

@@ -1,7 +1,0 @@
-"""A worker for the prompt phase of disaggregated serving. Before release 1.0, its type was `worker`, and the phase its sub-type."""
-
-from __future__ import annotations
-
-from krm_fn.kinds.types import ComponentType
-
-TYPE = ComponentType(runs_engine=True, release_key="worker", v1alpha1_type="worker")

@@ -1,0 +1,58 @@
+"""Reasons for which an API server rejects a field of an object, in the words that the rules of all kinds share."""
+
+from __future__ import annotations
+
+from krm_fn.kubernetes.api_server import Rejection
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from typing import Any
+
+    from krm_fn.base.results import Path
+
+LARGEST = 2**31 - 1
+"""The largest number of a field with 32 bits."""
+
+
+def required(path: Path, what: str = "the field") -> Rejection:
+    """Returns the rejection of an object without a field."""
+    return Rejection("DYN250", path, f"{what} is required; write it")
+
+
+def bad_name(name: str, path: Path, form: str = "lower-case letters, digits, dashes and dots") -> Rejection:
+    """Returns the rejection of a name or key that does not have the form that Kubernetes requires."""
+    return Rejection("DYN251", path, f"{name!r} is not a valid name here; use {form}")
+
+
+def unknown(value: Any, allowed: Collection[str], path: Path) -> Rejection:
+    """Returns the rejection of a value that is not one of those that the field can have."""
+    words = [word for word in allowed if word]
+    listed = f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0]
+    return Rejection("DYN252", path, f"{value!r} is not allowed here; write {listed}")
+
+
+def out_of_range(number: Any, path: Path, low: int = 0, high: int = LARGEST) -> Rejection:
+    """Returns the rejection of a number or an amount."""
+    limits = f"at least {low}" if high == LARGEST else f"between {low} and {high}"
+    return Rejection("DYN253", path, f"{number} is out of range; write a number that is {limits}")
+
+
+def conflict(path: Path, problem: str, fix: str) -> Rejection:
+    """Returns the rejection of a field that cannot stand beside another field."""
+    return Rejection("DYN254", path, f"{problem}; {fix}")
+
+
+def twice(value: Any, path: Path) -> Rejection:
+    """Returns the rejection of an entry of a list that has the key of another entry."""
+    return Rejection("DYN255", path, f"{value} is listed twice; keep one entry")
+
+
+def malformed(value: str, path: Path, what: str) -> Rejection:
+    """Returns the rejection of a text that is not what the field needs. `what` is that, with its article."""
+    return Rejection("DYN256", path, f"{value!r} is not {what}; write one")
+
+
+def too_large(path: Path, size: int, limit: int) -> Rejection:
+    """Returns the rejection of data with too many bytes."""
+    return Rejection("DYN257", path, f"the data has {size} bytes, but at most {limit} are allowed; shorten it")

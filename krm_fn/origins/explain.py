@@ -1,0 +1,254 @@
+"""Explains the fields of generated objects by their origins: fields that users wrote, settings, and rules of krm-fn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from krm_fn.base import results
+from krm_fn.base.results import Path, Result
+from krm_fn.kubernetes import identity, secret_values
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.kubernetes.types import Resource
+from krm_fn.origins import docstring_rules, trace, tracing_loader
+from krm_fn.origins.docstring_rules import DocstringRule
+from krm_fn.origins.marked_values import NONE, ConfigMark, Mark, Marks, RuleMark, UserMark
+from krm_fn.origins.trace import Leaf
+from krm_fn.render import config, dynamo_resources, expand, labels
+from krm_fn.render.config import Config
+
+_OWNERS = 10
+"""The largest number of Dynamo resources that are traced together. Of an object with more owners, only the annotation differs."""
+_OWNER_FIELDS: tuple[Path, ...] = (("kind",), ("metadata", "name"))
+_OWNER_PATH: Path = ("metadata", "annotations", labels.OWNER)
+
+
+class LeafOrigin(NamedTuple):
+    """One origin of a value: a field of the resource with index `resource`, a key of the configuration, or a rule.
+
+    `path` is the path of the field or of the key. `value` is the value of a setting.
+    """
+
+    kind: str
+    path: Path = ()
+    resource: int = -1
+    value: Any = None
+    rule: DocstringRule | None = None
+
+
+class OverriddenValue(NamedTuple):
+    """A value that a field overrides, and its origins."""
+
+    value: Any
+    origins: tuple[LeafOrigin, ...]
+
+
+class ExplainedField(NamedTuple):
+    """A leaf of an object with its origins; without any, the origin is unknown. A secret value is hidden.
+
+    `placed` are the rules that set the field, if they are not among the origins.
+    """
+
+    path: Path
+    value: Any
+    origins: tuple[LeafOrigin, ...]
+    placed: tuple[LeafOrigin, ...]
+    overridden: tuple[OverriddenValue, ...]
+    marks: Marks
+
+
+class Explained(NamedTuple):
+    """One generated object and its fields, in their order."""
+
+    resource: Resource
+    fields: list[ExplainedField]
+
+    @property
+    def key(self) -> ObjectKey:
+        """The key of the object."""
+        return identity.key(self.resource)
+
+    @property
+    def shown(self) -> Resource:
+        """The object with hidden secret values."""
+        shown: Resource = secret_values.shown(self.resource, (), secret_values.paths(self.resource))
+        return shown
+
+
+class Explanation(NamedTuple):
+    """All generated objects, and the findings of the render. A resource with an error generates no object."""
+
+    objects: list[Explained]
+    results: list[Result]
+
+
+class Renderable(NamedTuple):
+    """The resources of the input that render, by their indexes, the objects that they generate, and the findings about all resources."""
+
+    resources: dict[int, Resource]
+    objects: list[Resource]
+    results: list[Result]
+
+
+def renderable(resources: Sequence[Resource], settings: Config) -> Renderable:
+    """Renders the resources without those that have an error. No resource renders if an error is not about one of them."""
+    remaining, findings = dict(enumerate(resources)), None
+    while True:
+        expansion = expand.expand([*remaining.values()], settings)
+        findings = expansion.results if findings is None else findings
+        wrong = {result.ref for result in expansion.results if result.severity == "error"}
+        if not wrong:
+            return Renderable(remaining, generated(expansion.resources, remaining.values()), findings)
+        kept = {index: resource for index, resource in remaining.items() if results.ref(resource) not in wrong}
+        remaining = kept if len(kept) < len(remaining) and None not in wrong else {}
+
+
+def explain(resources: Sequence[Resource], settings: Config) -> Explanation:
+    """Renders the resources, and explains every field of every generated object.
+
+    The objects are those of the ordinary render. A field with another value in the traced render has no origin. Objects of an earlier
+    render must not be among the resources.
+    """
+    rendered = renderable(resources, settings)
+    return Explanation([*explained(rendered, rendered.objects, settings)], rendered.results)
+
+
+def explained(rendered: Renderable, objects: Iterable[Resource], settings: Config) -> Iterator[Explained]:
+    """Yields generated objects with their fields. A few Dynamo resources at a time are traced, because a trace needs much memory."""
+    reader, namespace = _OriginReader(settings), dynamo_resources.default_namespace(settings)
+    keys = {
+        index: identity.key(resource, namespace) for index, resource in rendered.resources.items() if dynamo_resources.is_expanded(resource)
+    }
+    for owners, owned in _by_owners(objects):
+        indexes = [index for index in rendered.resources if index not in keys or keys[index] in owners or not owners]
+        traced = trace.render([rendered.resources[index] for index in indexes], settings, indexes)
+        for resource in owned:
+            others = {*_owner_keys(resource)} - owners
+            more = frozenset(UserMark(index, path) for index, key in keys.items() if key in others for path in _OWNER_FIELDS)
+            leaves = traced.leaves.get(identity.key(resource), [])
+            yield reader.explained(resource, [_with_owners(leaf, resource, more) for leaf in leaves] if more else leaves)
+
+
+def _by_owners(objects: Iterable[Resource]) -> Iterator[tuple[set[ObjectKey], list[Resource]]]:
+    """Yields consecutive objects with their owners, a few owners at a time. No owners: every resource can be one."""
+    owners, owned = set[ObjectKey](), list[Resource]()
+    for resource in objects:
+        keys = {*_owner_keys(resource)[:_OWNERS]}
+        if owned and len(owners | keys) > _OWNERS:
+            yield owners, owned
+            owners, owned = set(), []
+        owners |= keys
+        owned.append(resource)
+    if owned:
+        yield owners, owned
+
+
+def _owner_keys(resource: Resource) -> list[ObjectKey]:
+    return dynamo_resources.owner_keys(resource, results.ref(resource).namespace)
+
+
+def _with_owners(leaf: Leaf, resource: Resource, more: Marks) -> Leaf:
+    """Adds to the annotation with the owners of an object those that were not traced. It has the kinds and names of all owners."""
+    return leaf._replace(value=labels.annotations(resource)[labels.OWNER], marks=leaf.marks | more) if leaf.path == _OWNER_PATH else leaf
+
+
+def generated(rendered: Iterable[Resource], inputs: Iterable[Resource]) -> list[Resource]:
+    """Returns the objects that a render added to its inputs."""
+    keys = {identity.key(resource) for resource in inputs}
+    return [resource for resource in rendered if identity.key(resource) not in keys]
+
+
+def fields_of(resource: Resource) -> list[tuple[Path, Any]]:
+    """Returns the paths and values of all leaves of a resource."""
+    fields: list[tuple[Path, Any]] = []
+    _add_fields(resource, (), fields)
+    return fields
+
+
+def _add_fields(value: Any, path: Path, fields: list[tuple[Path, Any]]) -> None:
+    if isinstance(value, dict | list) and value:
+        steps: Any = value.items() if isinstance(value, dict) else enumerate(value)
+        for step, inner in steps:
+            _add_fields(inner, (*path, step), fields)
+    else:
+        fields.append((path, value))
+
+
+def setting(settings: Config, path: Path) -> Any:
+    """Returns the value of a key of the configuration. The path is that of the functionConfig."""
+    value: Any = settings
+    for step in path:
+        value = next(inner for name, inner in zip(value._fields, value, strict=True) if config.key(name) == step)
+    return value
+
+
+def settings_of(settings: Config) -> Iterator[Path]:
+    """Returns the paths of all keys of the configuration that have no keys below them."""
+    return _settings_of(settings, type(settings)(), ())
+
+
+def _settings_of(value: Any, default: Any, path: Path) -> Iterator[Path]:
+    if not hasattr(default, "_fields"):
+        yield path
+        return
+    for name, inner, inner_default in zip(value._fields, value, default, strict=True):
+        yield from _settings_of(inner, inner_default, (*path, config.key(name)))
+
+
+class _OriginReader:
+    """Turns marks into origins."""
+
+    def __init__(self, settings: Config) -> None:
+        self._settings = settings
+        self._known: dict[Mark, tuple[tuple[Any, ...], tuple[Any, ...], LeafOrigin]] = {}
+
+    def explained(self, resource: Resource, leaves: Iterable[Leaf]) -> Explained:
+        """An object with its fields."""
+        traced, secrets = {leaf.path: leaf for leaf in leaves}, secret_values.paths(resource)
+        return Explained(resource, [self._field(path, value, traced.get(path), secrets) for path, value in fields_of(resource)])
+
+    def _field(self, path: Path, value: Any, leaf: Leaf | None, secrets: Sequence[Path]) -> ExplainedField:
+        shown = secret_values.shown(value, path, secrets)
+        if leaf is None or leaf.value != value:
+            return ExplainedField(path, shown, (), (), (), NONE)
+        overridden = tuple(OverriddenValue(_shown(old.value, path, secrets), self._origins(old.marks)) for old in leaf.overridden)
+        origins = self._origins(leaf.marks)
+        placed = tuple(origin for origin in self._origins(leaf.placed) if origin not in origins)
+        return ExplainedField(path, shown, origins, placed, overridden, leaf.marks)
+
+    def _origins(self, marks: Marks) -> tuple[LeafOrigin, ...]:
+        """The origins of marks, each once: the user's fields, settings, rules."""
+        if not marks:
+            return ()
+        known = sorted([self._known.get(mark) or self._read(mark) for mark in marks], key=_sort_key)
+        return tuple({identifier: origin for _, identifier, origin in known}.values())
+
+    def _read(self, mark: Mark) -> tuple[tuple[Any, ...], tuple[Any, ...], LeafOrigin]:
+        """The sort key of a mark, what makes its origin unique, and the origin."""
+        origin = self._origin(mark)
+        read = self._known[mark] = _order(mark), (origin.kind, origin.resource, origin.path, origin.rule), origin
+        return read
+
+    def _origin(self, mark: Mark) -> LeafOrigin:
+        if isinstance(mark, UserMark):
+            return LeafOrigin("user", mark.path, mark.resource)
+        if isinstance(mark, ConfigMark):
+            return LeafOrigin("config", mark.path, value=setting(self._settings, mark.path))
+        return LeafOrigin("rule", rule=docstring_rules.rule(mark.module, mark.function))
+
+
+def _sort_key(known: tuple[Any, ...]) -> Any:
+    return known[0]
+
+
+def _shown(value: Any, path: Path, secrets: Sequence[Path]) -> Any:
+    """A value that the field had before, without its own secret values and those of the field."""
+    return secret_values.shown(secret_values.shown(value, (), secret_values.paths(value)), path, secrets)
+
+
+def _order(mark: Mark) -> tuple[Any, ...]:
+    """A sort key. Indexes sort before keys, and a rule that made the whole value, such as a hash, before other rules."""
+    if isinstance(mark, RuleMark):
+        return 2, mark.module not in tracing_loader.COMPUTING, mark.module, mark.function
+    steps = tuple((isinstance(step, str), step if isinstance(step, int) else 0, str(step)) for step in mark.path)
+    return (0, mark.resource, steps) if isinstance(mark, UserMark) else (1, steps)

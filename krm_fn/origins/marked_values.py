@@ -1,0 +1,252 @@
+"""Texts and numbers with marks: the fields, settings and rules that they were made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, Self
+
+from krm_fn.base.results import Path
+
+
+class UserMark(NamedTuple):
+    """A field of an input resource. `resource` is the index of the resource in the input."""
+
+    resource: int
+    path: Path
+
+
+class ConfigMark(NamedTuple):
+    """A key of the configuration."""
+
+    path: Path
+
+
+class RuleMark(NamedTuple):
+    """A function or a constant of krm-fn that makes values, and its line."""
+
+    module: str
+    function: str
+    line: int
+
+
+Mark = UserMark | ConfigMark | RuleMark
+Marks = frozenset[Mark]
+NONE: Marks = frozenset()
+
+
+class Overridden(NamedTuple):
+    """A value that a later one replaced, and the marks of the replaced value."""
+
+    value: Any
+    marks: Marks
+
+
+class Text(str):
+    """A text with marks. On a key of a mapping, `overridden` holds the values that the value under the key replaced.
+
+    `spans` are the lengths of its parts and the marks of each part, so that a part of the text has the marks of that part only.
+    """
+
+    __slots__ = ("overridden", "spans")
+    spans: tuple[tuple[int, Marks], ...]
+    overridden: tuple[Overridden, ...]
+
+    def __new__(cls, text: str, marks: Marks = NONE, overridden: tuple[Overridden, ...] = ()) -> Self:
+        """Makes the value with its marks."""
+        self = str.__new__(cls, text)
+        self.spans = ((len(text), marks),)
+        self.overridden = overridden
+        return self
+
+    @property
+    def marks(self) -> Marks:
+        """The marks of all parts."""
+        return self.spans[0][1] if len(self.spans) == 1 else NONE.union(*(marks for _, marks in self.spans))
+
+    def __str__(self) -> str:
+        return self
+
+    def __deepcopy__(self, _memo: object) -> Text:
+        return self
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        return str, (plain(self),)
+
+    def __add__(self, other: str) -> str:
+        return joined([self, other])
+
+    def __radd__(self, other: str) -> str:
+        return joined([other, self])
+
+    def join(self, parts: Iterable[str], /) -> str:
+        """Joins parts, each with its own marks."""
+        texts: list[str] = []
+        for part in parts:
+            texts += [self, part] if texts else [part]
+        return joined(texts)
+
+    def part(self, text: str, start: int) -> Text:
+        """Returns the part of the text that begins at `start`, with the marks of that part."""
+        end, position, spans = start + len(text), 0, []
+        for length, marks in self.spans:
+            overlap = min(position + length, end) - max(position, start)
+            if overlap > 0:
+                spans.append((overlap, marks))
+            position += length
+        part = Text(text)
+        part.spans = tuple(spans) or ((0, self.marks),)
+        return part
+
+
+def joined(parts: Iterable[str], more: Marks = NONE) -> Text:
+    """Joins texts, each with its own marks. `more` are the marks of texts without marks."""
+    texts = list(parts)
+    text = Text("".join(texts))
+    text.spans = tuple(span for part in texts for span in (part.spans if type(part) is Text else ((len(part), more),))) or ((0, more),)
+    return text
+
+
+class Whole(int):
+    """An integer with marks."""
+
+    marks: Marks
+
+    def __new__(cls, number: int, marks: Marks = NONE) -> Self:
+        """Makes the value with its marks."""
+        self = int.__new__(cls, number)
+        self.marks = marks
+        return self
+
+    def __str__(self) -> str:
+        return Text(int.__repr__(self), self.marks)
+
+
+class Decimal(float):
+    """A float with marks."""
+
+    marks: Marks
+
+    def __new__(cls, number: float, marks: Marks = NONE) -> Self:
+        """Makes the value with its marks."""
+        self = float.__new__(cls, number)
+        self.marks = marks
+        return self
+
+
+_TYPES: dict[type, type] = {str: Text, int: Whole, float: Decimal, Text: Text, Whole: Whole, Decimal: Decimal}
+_PLAIN: dict[type, type] = {Text: str, Whole: int, Decimal: float}
+
+
+def plain_type(kind: type) -> type:
+    """Returns the type of a value without its marks."""
+    return _PLAIN.get(kind, kind)
+
+
+def of(*values: Any) -> Marks:
+    """Returns the marks of values, and of all values in their lists and mappings. Ignores named tuples: plans hold the whole input."""
+    marks: set[Mark] = set()
+    for value in values:
+        kind = type(value)
+        if kind in _PLAIN:
+            marks |= value.marks
+        elif kind in (list, tuple, set, frozenset):
+            marks |= of(*value)
+        elif kind is dict:
+            marks |= of(*value, *value.values())
+    return frozenset(marks)
+
+
+def marked(value: Any, marks: Marks) -> Any:
+    """Replaces the marks of a text or a number. Any other value comes back unchanged."""
+    kind = _TYPES.get(type(value))
+    return value if kind is None else kind(value, marks)
+
+
+def added(value: Any, marks: Marks) -> Any:
+    """Adds marks to a text or a number. In a list, mapping or tuple, every text and number gets them."""
+    if type(value) in _TYPES:
+        return marked(value, marks | of(value))
+    return _rebuilt(value, lambda inner: added(inner, marks))
+
+
+def plain(value: Any) -> Any:
+    """Removes the marks of a value, and of all values in its lists, mappings and tuples."""
+    kind = type(value)
+    if kind is Text:
+        return str.__str__(value)
+    if kind is Whole:
+        return int.__int__(value)
+    if kind is Decimal:
+        return float.__float__(value)
+    return _rebuilt(value, plain)
+
+
+def _rebuilt(value: Any, change: Callable[[Any], Any]) -> Any:
+    """A list, mapping or tuple of the same type with changed entries. Any other value comes back unchanged."""
+    if type(value) is dict:
+        return {change(key): change(inner) for key, inner in value.items()}
+    if type(value) is list:
+        return [change(entry) for entry in value]
+    if isinstance(value, tuple):
+        entries = [change(entry) for entry in value]
+        return type(value)(*entries) if hasattr(value, "_fields") else tuple(entries)
+    return value
+
+
+def _mixing(name: str) -> Callable[..., Any]:
+    """A method whose result has the marks of the text and of all arguments."""
+    original = getattr(str, name)
+
+    def method(self: Text, *args: Any, **more: Any) -> Any:
+        result = original(self, *args, **more)
+        return result if result is NotImplemented else added(result, of(self, *args, *more.values()))
+
+    return method
+
+
+def _cutting(name: str) -> Callable[..., Any]:
+    """A method whose results are parts of the text, in their order."""
+    original = getattr(str, name)
+
+    def method(self: Text, *args: Any, **more: Any) -> Any:
+        result = original(self, *args, **more)
+        position, parts = 0, []
+        for part in [result] if isinstance(result, str) else result:
+            position = max(str.find(self, part, position), 0)
+            parts.append(self.part(part, position))
+            position += len(part)
+        return parts[0] if isinstance(result, str) else type(result)(parts)
+
+    return method
+
+
+def _counting(name: str) -> Callable[..., Any]:
+    """An operation of integers whose result has the marks of both operands."""
+    original = getattr(int, name)
+
+    def method(self: Whole, *others: Any) -> Any:
+        result = original(self, *others)
+        return marked(result, of(self, *others)) if type(result) is int else result
+
+    return method
+
+
+for _name in ("lower", "upper", "title", "replace", "format", "ljust", "zfill", "translate", "__mod__", "__mul__"):
+    setattr(Text, _name, _mixing(_name))
+for _name in ("split", "rsplit", "splitlines", "partition", "rpartition", "strip", "lstrip", "rstrip", "removeprefix", "removesuffix"):
+    setattr(Text, _name, _cutting(_name))
+for _name in ("add", "sub", "mul", "floordiv", "mod", "and", "or", "xor"):
+    setattr(Whole, f"__{_name}__", _counting(f"__{_name}__"))
+    setattr(Whole, f"__r{_name}__", _counting(f"__r{_name}__"))
+for _name in ("__neg__", "__abs__"):
+    setattr(Whole, _name, _counting(_name))
+
+
+def _sliced(self: Text, key: Any) -> Text:
+    """A character or a slice. A slice with a step has all marks."""
+    text = str.__getitem__(self, key)
+    start = key.indices(len(self))[0] if isinstance(key, slice) else range(len(self))[key]
+    return Text(text, self.marks) if isinstance(key, slice) and key.step not in (None, 1) else self.part(text, start)
+
+
+setattr(Text, "__getitem__", _sliced)  # noqa: B010 - the signature of `str` has overloads

@@ -1,0 +1,185 @@
+"""Loads the core a second time, rewritten, beside the ordinary one.
+
+Modules have one of three forms in the second core. Most are rewritten. Functions that compute, such as a hash, run on plain values, and
+their results get the marks of their arguments. Modules whose values never reach an object are loaded as they are.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from types import FunctionType, ModuleType, SimpleNamespace
+from typing import Any
+
+from krm_fn.origins import tracing_rewriter, tracing_runtime
+from krm_fn.origins.marked_values import RuleMark
+
+_PACKAGE = __name__.partition(".")[0]
+_FOLDER = sys.modules[_PACKAGE].__path__[0].removesuffix(_PACKAGE).rstrip("/\\")
+"""The folder, or the zip file, that holds the package."""
+
+_PLAIN = (
+    *(
+        "schemas.api",
+        "schemas.codes",
+        "render.config",
+        "render.function_config",
+        "schemas.generate",
+        "base.records",
+        "base.registry",
+        "base.report",
+        "base.results",
+        "render.schema",
+    ),
+    "render.rules",
+    *("kubernetes.api_server", "kubernetes.identity", "kubernetes.paths"),
+)
+"""Modules whose constants are no rule: they check, or they hold names that other modules use."""
+
+_REWRITTEN = ("render.schema.schema_check", "render.schema.table")
+"""Modules in those packages that are rewritten: they make values, or compare the types of values."""
+
+_NAMES = ("render.labels", "kubernetes.metadata")
+"""Modules of names: their texts are no rule, only the mappings in them."""
+
+COMPUTING = (
+    "kubernetes.digest",
+    "kubernetes.duration",
+    "kubernetes.go_json",
+    "kubernetes.quantity",
+    "kubernetes.version",
+    "render.resolve.worker_hash",
+    "base.yaml.emitter",
+)
+"""Modules that compute on plain values: hashes, quantities, JSON as Go writes it."""
+
+_RUNTIME: dict[str, Any] = {
+    "_trace_assign": tracing_runtime.assign,
+    "_trace_comprehension": tracing_runtime.comprehension,
+    "_trace_converted": tracing_runtime.converted,
+    "_trace_joined": tracing_runtime.joined,
+    "_trace_kind": tracing_runtime.kind,
+    "_trace_mapping": tracing_runtime.mapping,
+    "_trace_placed": tracing_runtime.placed,
+    "_trace_returned": tracing_runtime.returned,
+    "_trace_shown": tracing_runtime.shown,
+    "_trace_spread": tracing_runtime.SPREAD,
+    "_trace_uncached": tracing_runtime.uncached,
+    "_trace_whole": tracing_runtime.whole,
+}
+_second: dict[str, ModuleType] = {}
+
+
+def _marking(function: Callable[..., Any]) -> Any:
+    return tracing_runtime.on_plain_values(function, None)
+
+
+_FOREIGN: dict[int, Any] = {
+    id(json): SimpleNamespace(dumps=_marking(json.dumps), loads=_marking(json.loads), load=json.load, JSONDecodeError=json.JSONDecodeError),
+    id(shlex): SimpleNamespace(join=_marking(shlex.join), quote=_marking(shlex.quote), split=_marking(shlex.split)),
+    id(shlex.quote): _marking(shlex.quote),
+    id(shlex.join): _marking(shlex.join),
+    id(re.sub): _marking(re.sub),
+}
+"""Functions of the standard library that make texts, by the id of the name that a module imports."""
+
+
+@contextmanager
+def second_core() -> Iterator[Callable[[str], ModuleType]]:
+    """Makes the second core the one that imports find, and yields the function that imports a module of it by its full name.
+
+    The ordinary modules come back at the end. The second core is loaded once for a process.
+    """
+    ordinary = _loaded()
+    for name in ordinary:
+        del sys.modules[name]
+    sys.modules.update(_second)
+    finder = _Finder()
+    sys.meta_path.insert(0, finder)
+    try:
+        yield import_module
+    finally:
+        sys.meta_path.remove(finder)
+        _second.update(_loaded())
+        for name in _second:
+            sys.modules.pop(name, None)
+        sys.modules.update(ordinary)
+
+
+def _loaded() -> dict[str, ModuleType]:
+    return {name: module for name, module in sys.modules.items() if name == _PACKAGE or name.startswith(f"{_PACKAGE}.")}
+
+
+class _Finder(MetaPathFinder):
+    """Finds the modules of the package only, each with the loader of its form."""
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None = None, _target: ModuleType | None = None) -> ModuleSpec | None:
+        """The specification of a module; None for modules of other packages."""
+        first, _, name = fullname.partition(".")
+        if first != _PACKAGE:
+            return None
+        spec = PathFinder.find_spec(fullname, path if name else [_FOLDER])
+        is_plain = not name or (_is_in(name, _PLAIN) and name not in _REWRITTEN)
+        if spec is not None and spec.loader is not None and not is_plain:
+            spec.loader = (_ComputingLoader if _is_in(name, COMPUTING) else _RewritingLoader)(spec.loader)
+        return spec
+
+
+def _is_in(name: str, modules: tuple[str, ...]) -> bool:
+    return any(name == module or name.startswith(f"{module}.") for module in modules)
+
+
+class _DelegatingLoader(Loader):
+    """A loader that leaves all but the execution of a module to the loader of the package, which can be that of a zip file."""
+
+    def __init__(self, loader: Any) -> None:
+        self._loader = loader
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+
+class _RewritingLoader(_DelegatingLoader):
+    """Loads a module from its rewritten syntax tree."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Runs the rewritten module, and replaces the functions of the standard library that drop marks."""
+        name = module.__name__.partition(".")[2]
+        rewriter = tracing_rewriter.Rewriter(name, constants=name not in _NAMES)
+        tree = ast.fix_missing_locations(rewriter.visit(ast.parse(self._loader.get_source(module.__name__))))
+        lists = {tracing_rewriter.CONSTANTS: rewriter.constants, tracing_rewriter.LOCATIONS: rewriter.locations}
+        vars(module).update(_RUNTIME, **lists)
+        exec(compile(tree, f"{module.__file__}", "exec", dont_inherit=True), vars(module))  # noqa: S102 - the package's own code
+        for variable, value in list(vars(module).items()):
+            if id(value) in _FOREIGN:
+                setattr(module, variable, _FOREIGN[id(value)])
+
+
+class _ComputingLoader(_DelegatingLoader):
+    """Loads a module as it is, with functions and methods that pass on the marks of their arguments."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Runs the module, and wraps its public functions. They call the others with plain values."""
+        self._loader.exec_module(module)
+        short = module.__name__.partition(".")[2]
+        for name, value in [item for item in vars(module).items() if not item[0].startswith("_")]:
+            if isinstance(value, type) and value.__module__ == module.__name__ and not issubclass(value, tuple):
+                for method, function in list(vars(value).items()):
+                    if isinstance(function, FunctionType) and not method.startswith("_"):
+                        setattr(value, method, tracing_runtime.on_plain_values(function, _mark(short, function)))
+            elif callable(value) and hasattr(value, "__wrapped__") and value.__module__ == module.__name__:
+                setattr(module, name, tracing_runtime.on_plain_values(value, _mark(short, value.__wrapped__)))
+            elif isinstance(value, FunctionType) and value.__module__ == module.__name__:
+                setattr(module, name, tracing_runtime.on_plain_values(value, _mark(short, value)))
+
+
+def _mark(module: str, function: Callable[..., Any]) -> RuleMark:
+    return RuleMark(module, function.__qualname__, function.__code__.co_firstlineno)

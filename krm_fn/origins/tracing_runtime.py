@@ -1,0 +1,164 @@
+"""Functions that rewritten modules call in place of Python's own syntax, so that values keep their marks."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from krm_fn.origins import marked_values
+from krm_fn.origins.marked_values import Marks, Overridden, RuleMark, Text
+
+SPREAD = object()
+"""Stands for the key of `**mapping` in a dict display."""
+
+
+def mapping(location: RuleMark, *entries: tuple[Any, Any]) -> dict[Any, Any]:
+    """Makes a dict display: each key has the location of the display as its mark, and keeps the marks of a key that the user wrote."""
+    builder = _Builder()
+    here = frozenset((location,))
+    for key, value in entries:
+        if key is SPREAD:
+            for inner, inner_value in value.items() if hasattr(value, "items") else ((inner, value[inner]) for inner in value):
+                builder.put(inner if type(inner) is not str else Text(inner, here), inner_value)
+        elif isinstance(key, str):
+            builder.put(Text(key, here | {mark for mark in marked_values.of(key) if not isinstance(mark, RuleMark)}), value)
+        else:
+            builder.put(key, value)
+    return builder.mapping()
+
+
+def placed(location: RuleMark, arguments: dict[Any, Any]) -> dict[Any, Any]:
+    """Makes a mapping of keyword arguments: its keys have the location of the call."""
+    here = frozenset((location,))
+    return {Text(key, here) if type(key) is str else key: value for key, value in arguments.items()}
+
+
+def comprehension(entries: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
+    """Makes the mapping of a dict comprehension. A later entry of a key replaces the earlier one, and its key has the replaced value."""
+    builder = _Builder()
+    for key, value in entries:
+        builder.put(key, value)
+    return builder.mapping()
+
+
+def assign(target: Any, key: Any, value: Any) -> None:
+    """Runs `target[key] = value`. The key keeps its position, and gets the marks of the new key."""
+    if type(target) is not dict or key not in target or target[key] is value:
+        target[key] = value
+        return
+    builder = _Builder()
+    for old, old_value in target.items():
+        builder.put(old, old_value)
+    builder.put(key, value)
+    target.clear()
+    target.update(builder.mapping())
+
+
+class _Builder:
+    """Builds a dict whose keys are those of the last entry with that key, at the position of the first."""
+
+    def __init__(self) -> None:
+        self._entries: dict[Any, tuple[Any, Any]] = {}
+
+    def put(self, key: Any, value: Any) -> None:
+        """Adds an entry."""
+        old = self._entries.get(key)
+        self._entries[key] = (key, value) if old is None else _replaced(*old, key, value)
+
+    def mapping(self) -> dict[Any, Any]:
+        """Returns the dict."""
+        return dict(self._entries.values())
+
+
+def _replaced(old_key: Any, old: Any, key: Any, value: Any) -> tuple[Any, Any]:
+    """The new entry, with the value that it replaces at its key. A mapping that replaces a mapping has the values at its own keys."""
+    if old is value and not isinstance(old, bool):
+        return old_key, value
+    if type(old) is dict and type(value) is dict:
+        return key, {_overriding_inner(inner, inner_value, old): inner_value for inner, inner_value in value.items()}
+    return _overriding(old_key, old, key, value), value
+
+
+def _overriding_inner(key: Any, value: Any, replaced: dict[Any, Any]) -> Any:
+    """The key of an entry of a mapping that replaces another mapping."""
+    if key not in replaced or replaced[key] is value or isinstance(value, dict):
+        return key
+    return _overriding(next(old_key for old_key in replaced if old_key == key), replaced[key], key, value)
+
+
+def _overriding(old_key: Any, old: Any, key: Any, value: Any) -> Any:
+    """The key with the old value, unless the new value is equal or made of it, or the old value had no marks."""
+    marks = marked_values.of(old) or marked_values.of(old_key)
+    if not isinstance(key, str) or old == value or not marks or not marks.isdisjoint(marked_values.of(value)):
+        return key
+    overridden = (*(old_key.overridden if type(old_key) is Text else ()), Overridden(marked_values.plain(old), marks))
+    return Text(key, marked_values.of(key), overridden)
+
+
+def joined(location: RuleMark, *parts: str) -> Text:
+    """Makes the text of an f-string: its values have their own marks, and the text between them has the location of the f-string."""
+    return marked_values.joined(parts, frozenset((location,)))
+
+
+def shown(value: Any) -> Any:
+    """Formats a value in an f-string. `joined` reads its marks, so a text stays as it is."""
+    return value if isinstance(value, str) else Text(format(value), marked_values.of(value))
+
+
+def converted(value: Any, conversion: int, spec: str) -> Text:
+    """Formats a value in an f-string with a conversion or a format."""
+    result = repr(value) if conversion == ord("r") else str(value) if conversion == ord("s") else value
+    return Text(format(result, spec), marked_values.of(value))
+
+
+def whole(*arguments: Any) -> Any:
+    """Runs `int(…)`. The result has the marks of the arguments."""
+    return marked_values.marked(int(*arguments), marked_values.of(*arguments)) if marked_values.of(*arguments) else int(*arguments)
+
+
+def kind(value: Any) -> type:
+    """Runs `type(value)` of a value without its marks, because the core compares types of values from YAML."""
+    return marked_values.plain_type(type(value))
+
+
+def returned(location: RuleMark, value: Any, *arguments: Any) -> Any:
+    """Marks the result of a function that returns texts or numbers: one without marks gets those of the arguments, and the location."""
+    if type(value) in (str, int):
+        return marked_values.marked(value, marked_values.of(*arguments) | {location})
+    return value
+
+
+def uncached(*arguments: Any, **_options: Any) -> Any:
+    """Replaces `cache` and `lru_cache`: only a function without parameters keeps its cache. Others would return marks of another call."""
+    if not (len(arguments) == 1 and callable(arguments[0])):
+        return uncached
+    function = arguments[0]
+    return function if inspect.signature(function).parameters else functools.cache(function)
+
+
+def on_plain_values(function: Callable[..., Any], location: RuleMark | None) -> Callable[..., Any]:
+    """Wraps a function so that it works on plain values. All texts and numbers of its result get the marks of its arguments.
+
+    A result that is not one of the arguments gets the location of the function too.
+    """
+
+    @functools.wraps(function)
+    def wrapped(*arguments: Any, **more: Any) -> Any:
+        plain = marked_values.plain(arguments)
+        result = function(*plain, **marked_values.plain(more))
+        marks = _within((arguments, more))
+        is_changed = location is not None and result not in plain and getattr(result, "text", None) not in plain
+        return marked_values.added(result, marks | {location} if location is not None and is_changed else marks) if marks else result
+
+    return wrapped
+
+
+def _within(value: Any) -> Marks:
+    """The marks of a value, those in named tuples included."""
+    if isinstance(value, tuple):
+        return frozenset().union(*map(_within, value))
+    if type(value) is dict:
+        return frozenset().union(*map(_within, value), *map(_within, value.values()))
+    return frozenset().union(*map(_within, value)) if type(value) is list else marked_values.of(value)

@@ -1,0 +1,303 @@
+"""Expands every Dynamo resource among the items to native objects.
+
+A resource becomes a plan, the plan becomes pods, the rules check both, and a render turns them into objects:
+`krm_fn.render.resolve` → `krm_fn.render.manifests` (pods) → `krm_fn.render.rules` → `krm_fn.render.manifests` (objects).
+
+The result of `expand` depends on its arguments only. It reads no clock, environment, file or network, and never changes its input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+
+from krm_fn.base import results
+from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Result, Severity
+from krm_fn.kubernetes import encryption, identity
+from krm_fn.render import labels, resolve, rules
+from krm_fn.render.config import Config
+from krm_fn.render.convert import deprecated_fields
+from krm_fn.render.manifests import graph_objects, ownership
+from krm_fn.render.manifests.ownership import Generated
+from krm_fn.render.resolve import cluster, release_choice
+from krm_fn.render.resolve.cluster import ClusterFacts
+from krm_fn.render.rules import graph_rules, ignore_rules
+from krm_fn.render.schema import invalid_fields, schema_check
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from krm_fn.kubernetes.types import Labels, Resource
+
+API_VERSIONS = (identity.V1ALPHA1, identity.V1BETA1)
+
+
+class Expansion(NamedTuple):
+    """The output items and all findings. If a finding is an error, the items must not be used."""
+
+    resources: list[Resource]
+    results: list[Result]
+
+
+class PlannedResource(NamedTuple):
+    """A Dynamo resource with its plan, pods and native objects.
+
+    For a graph or a component, `plan` is a `GraphPlan` and `pods` a list of `Pods`. For a request, `plan` is a `RequestPlan` and `pods`
+    its profiling Job.
+    """
+
+    source: Resource
+    plan: Any
+    pods: Any
+    objects: list[Resource]
+
+
+class _Expander(NamedTuple):
+    """The functions that expand one kind of resource, in the order in which they run. Each kind has its own types of plan and pods.
+
+    `annotations` makes those of the resource itself. `keeps_nulls` is true if nulls in free-form fields reach the plan.
+    """
+
+    plan: Callable[[Resource, Config, ClusterFacts], tuple[Any, list[Result]]]
+    pods: Callable[[Any], Any]
+    check: Callable[[Any, Any, ClusterFacts], Iterator[Result]]
+    render: Callable[[Any, Any], Iterable[Resource]]
+    annotations: Callable[[Any, Any, Any], Labels]
+    keeps_nulls: bool = False
+
+
+_GRAPH = _Expander(resolve.graph, graph_objects.pods, rules.check_graph, graph_objects.render, graph_objects.own_annotations)
+
+
+@cache
+def _expander(api_version: str, kind: str) -> _Expander | None:
+    """Returns the expander of a kind; None for kinds that are not expanded."""
+    if api_version not in API_VERSIONS:
+        return None
+    if kind == identity.REQUEST:
+        from krm_fn.render.manifests import profiling  # noqa: PLC0415 - a render of graphs alone starts without these modules
+        from krm_fn.render.rules import request_rules  # noqa: PLC0415
+
+        return _Expander(resolve.request, profiling.job, request_rules.check, profiling.render, profiling.own_annotations, keeps_nulls=True)
+    return {identity.GRAPH: _GRAPH, identity.COMPONENT: _GRAPH._replace(plan=resolve.component)}.get(kind)
+
+
+class _Context(NamedTuple):
+    """The configuration, and the facts from the other items that the expansion of one item needs. `planned` gets each plan."""
+
+    config: Config
+    cluster: ClusterFacts
+    images: deprecated_fields.Images
+    planned: Callable[[PlannedResource], object] | None = None
+
+
+class _CheckedPlan(NamedTuple):
+    """The plan and the pods of one resource. `findings` are those of the schema and of all rules."""
+
+    plan: Any
+    pods: Any
+    schema_findings: list[Result]
+    findings: list[Result]
+
+
+class _ExpandedItem(NamedTuple):
+    """The expansion of one item: the item itself, unless the output omits it, the objects generated from it, and the findings about it."""
+
+    items: list[Resource]
+    generated: list[Generated]
+    findings: list[Result]
+
+
+class KnownItems:
+    """The expansions of items in earlier renders, for renders of states that have most items in common.
+
+    An item is expanded once for each text of it and each text of the configuration and of the facts about other items: nothing else decides
+    its expansion.
+    """
+
+    def __init__(self) -> None:
+        self._expansions: dict[tuple[str, str], tuple[_ExpandedItem, list[PlannedResource]]] = {}
+
+    def expand(self, resources: Sequence[Resource], context: _Context) -> list[_ExpandedItem]:
+        """Returns the expansions of all items."""
+        facts = repr(context._replace(planned=None))
+        return [self._expand(resource, context, facts) for resource in resources]
+
+    def _expand(self, resource: Resource, context: _Context, facts: str) -> _ExpandedItem:
+        if not identity.is_dynamo(resource):
+            return _expand_item(resource, context)
+        key = facts, repr(resource)
+        if key not in self._expansions:
+            collected: list[PlannedResource] = []
+            self._expansions[key] = _expand_item(resource, context._replace(planned=collected.append)), collected
+        expanded, planned = self._expansions[key]
+        if context.planned:
+            for plan in planned:
+                context.planned(plan)
+        return expanded
+
+
+def expand(
+    resources: Sequence[Resource],
+    config: Config,
+    planned: Callable[[PlannedResource], object] | None = None,
+    known: KnownItems | None = None,
+) -> Expansion:
+    """Expands every Dynamo resource among `resources`. Takes expansions of equal items from `known`, and adds the others to it.
+
+    Items that do not change come back as the same objects, or as equal ones of `known`. The function never raises for user input, and an
+    error in one resource does not hide findings about the others. `planned` is called with each plan and its pods, also with those of a
+    resource with errors.
+    """
+    facts, secret_findings = cluster.read(ownership.written(resources), config)
+    default_namespace = config.namespace or cluster.NAMESPACE
+    images, image_findings = deprecated_fields.images(resources, default_namespace)
+    context = _Context(config, facts, images, planned)
+    expanded = known.expand(resources, context) if known else [_expand_item(resource, context) for resource in resources]
+    items = [item for expansion in expanded for item in expansion.items]
+    generated = [entry for expansion in expanded for entry in expansion.generated]
+    by_owner = ownership.owners_among(resources, default_namespace)
+    broken = [resource for resource, expansion in zip(resources, expanded, strict=True) if results.failed(expansion.findings)]
+    failed = ownership.owners_among(broken, default_namespace)
+    output, conflicts = ownership.merge(items, generated, by_owner, default_namespace, failed)
+    findings = [*secret_findings, *image_findings, *graph_rules.check_duplicates(by_owner), *conflicts]
+    findings.extend(graph_rules.check_dynamo_namespaces(by_owner, config))
+    findings.extend(finding for expansion in expanded for finding in expansion.findings)
+    return Expansion(output, sorted(ignore_rules.apply(_distinct(findings), resources), key=results.order))
+
+
+def _expand_item(resource: Resource, context: _Context) -> _ExpandedItem:
+    """Expands one item. An internal error becomes a finding, so that it hides no finding about the other items."""
+    try:
+        if not identity.is_dynamo(resource):
+            return _ExpandedItem([resource], [], [])
+        if encryption.is_encrypted(resource):
+            return _ExpandedItem([resource], [], [_encrypted(resource)])
+        expander = _expander_of(resource)
+        return _check_only(resource, context) if expander is None else _expand_resource(resource, expander, context)
+    except Exception as problem:  # noqa: BLE001 - as the docstring says
+        return _ExpandedItem([resource], [], [results.internal(problem, results.ref(resource))])
+
+
+def _encrypted(resource: Resource) -> Result:
+    """Reports a resource whose values only a key can read. Its objects would have the encrypted values."""
+    message = "the resource is encrypted with SOPS, and its objects would have the encrypted values"
+    return results.error(
+        "DYN720", f"{message}; keep secret values in a Secret, or decrypt the resource before the render", results.ref(resource), ("sops",)
+    )
+
+
+def _expander_of(resource: Resource) -> _Expander | None:
+    """Returns the expander of a resource; None for other kinds, and for a component that was generated from a graph."""
+    ref = results.ref(resource)
+    expander = _expander(ref.api_version, ref.kind)
+    return None if expander is None or ownership.is_generated(resource) else expander
+
+
+def _expand_resource(resource: Resource, expander: _Expander, context: _Context) -> _ExpandedItem:
+    """Expands one resource. A resource with errors generates nothing."""
+    converted, conversion_findings = deprecated_fields.convert(resource, context.images)
+    plan, pods, schema_findings, findings = _check_plan(converted, expander, context, conversion_findings)
+    if context.planned:
+        context.planned(PlannedResource(resource, plan, pods, []))
+    if results.failed(findings):
+        return _ExpandedItem([resource], [], findings)
+    written = _in_namespace(invalid_fields.without_reported_nulls(converted, schema_findings), plan.namespace)
+    source = release_choice.source(written, context.config)
+    items = ownership.source(source, expander.annotations(plan, pods, source.get("spec")), context.config.source)
+    objects = release_choice.beside(source, expander.render(plan, pods))
+    if labels.is_unsubstituted(written):
+        from krm_fn.render.manifests import flux_variables  # noqa: PLC0415 - few graphs have the annotation
+
+        objects = flux_variables.keep(objects)
+    findings.extend(release_choice.check_source(written, context.config))
+    return _ExpandedItem(list(items), ownership.owned(written, objects), findings)
+
+
+def _check_plan(resource: Resource, expander: _Expander, context: _Context, conversion_findings: list[Result]) -> _CheckedPlan:
+    """Makes the plan and the pods of a resource and checks them. The rules also check the readable parts of a resource with errors."""
+    schema_findings = [*conversion_findings, *_check_schema(resource, context)]
+    keeps_nulls = expander.keeps_nulls
+    pruned = invalid_fields.without_reported_nulls(resource, schema_findings) if keeps_nulls else invalid_fields.without_nulls(resource)
+    readable = invalid_fields.without_errors(pruned, schema_findings)
+    plan, plan_findings = expander.plan(readable, context.config, context.cluster)
+    pods = expander.pods(plan)
+    rule_findings = [*plan_findings, *graph_rules.check_metadata(readable), *expander.check(plan, pods, context.cluster)]
+    rule_findings.extend(graph_rules.check_namespace(results.ref(resource), plan.namespace, context.config))
+    independent = invalid_fields.independent(rule_findings, invalid_fields.error_paths(schema_findings))
+    return _CheckedPlan(plan, pods, schema_findings, [*schema_findings, *independent])
+
+
+def _check_only(resource: Resource, context: _Context) -> _ExpandedItem:
+    """Checks a resource that is not expanded, if its kind has a schema."""
+    findings = [*_check_schema(resource, context)]
+    item = invalid_fields.without_reported_nulls(resource, findings)
+    if results.ref(resource).api_version in API_VERSIONS:
+        readable = invalid_fields.without_errors(invalid_fields.without_nulls(resource), findings)
+        rule_findings = [*graph_rules.check_metadata(readable), *rules.check_other(readable, context.config, context.cluster)]
+        findings += invalid_fields.independent(rule_findings, invalid_fields.error_paths(findings))
+    return _ExpandedItem([item if ownership.is_generated(resource) else release_choice.source(item, context.config)], [], findings)
+
+
+def _check_schema(resource: Resource, context: _Context) -> Iterable[Result]:
+    """Checks the types and names of fields. The configuration sets the severity of native fields that krm-fn's schema does not have."""
+    severity: Severity = "warning" if context.config.unknown_fields == "warn" else "error"
+    return schema_check.resource(resource, unknown=severity)
+
+
+def plans(resources: Sequence[Resource], config: Config) -> list[PlannedResource]:
+    """Returns every Dynamo resource that a render expands, without those that have errors; `expand` reports the errors."""
+    facts, _ = cluster.read(ownership.written(resources), config)
+    images, _ = deprecated_fields.images(resources, config.namespace or cluster.NAMESPACE)
+    planned = (_plan_resource(resource, _Context(config, facts, images)) for resource in resources)
+    return [resource for resource in planned if resource]
+
+
+def _plan_resource(resource: Resource, context: _Context) -> PlannedResource | None:
+    expander = _expander_of(resource)
+    if expander is None:
+        return None
+    try:
+        converted, findings = deprecated_fields.convert(resource, context.images)
+        checked = _check_plan(converted, expander, context, findings)
+        if results.failed(checked.findings):
+            return None
+        return PlannedResource(resource, checked.plan, checked.pods, list(expander.render(checked.plan, checked.pods)))
+    except Exception:  # noqa: BLE001 - `expand` reports it as an internal error
+        return None
+
+
+def own_annotations(resource: Resource, config: Config) -> tuple[Labels, list[Result]]:
+    """Returns the annotations that a render writes on a resource that it expands, and the findings about the resource.
+
+    A render writes none on a resource with errors. This function returns them also then, because a resource in a cluster has workloads
+    with or without errors. It never raises for user input. The annotations are empty for resources that a render does not expand.
+    """
+    ref = results.ref(resource)
+    expander = _expander(ref.api_version, ref.kind)
+    if expander is None:
+        return {}, []
+    context = _Context(config, cluster.read([], config)[0], deprecated_fields.Images({}, cluster.NAMESPACE))
+    try:
+        converted, findings = deprecated_fields.convert(resource, context.images)
+        checked = _check_plan(converted, expander, context, findings)
+        return expander.annotations(checked.plan, checked.pods, release_choice.source(converted, config).get("spec")), checked.findings
+    except Exception as problem:  # noqa: BLE001 - an internal error about one resource hides no finding about the others
+        return {}, [results.internal(problem, ref)]
+
+
+def _in_namespace(resource: Resource, namespace: str) -> Resource:
+    """Sets the namespace of a resource without one.
+
+    Rule metadata.default-namespace: see `krm_fn.render.resolve.cluster`.
+    """
+    if results.ref(resource).namespace:
+        return resource
+    return {**resource, "metadata": {**resource["metadata"], "namespace": namespace}}
+
+
+def _distinct(findings: list[Result]) -> list[Result]:
+    """Removes duplicate findings. Several services can report the same field of their graph."""
+    return list({(finding.code, finding.message, finding.ref, finding.path): finding for finding in findings}.values())

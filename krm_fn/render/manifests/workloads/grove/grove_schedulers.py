@@ -1,0 +1,60 @@
+"""The scheduler of the pods, and its queue.
+
+Follows the operator's `internal/dynamo/grove.go` (injectKaiSchedulerIfEnabled, injectVolcanoSchedulerIfEnabled).
+"""
+
+from __future__ import annotations
+
+from krm_fn.kubernetes import metadata
+from krm_fn.render import labels
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from krm_fn.kubernetes.native_types import PodSpec
+    from krm_fn.kubernetes.types import Labels
+    from krm_fn.render.plan import ComponentPlan, GraphPlan
+
+KAI, VOLCANO = "kai-scheduler", "volcano"
+"""The names of the schedulers that start the pods of a group together.
+
+Rule grove.kai-scheduler: The KAI scheduler has the name `kai-scheduler`. (operator: internal/dynamo/grove.go injectKaiSchedulerIfEnabled)
+"""
+_DEFAULT = "default-scheduler"
+
+
+def enabled(plan: ComponentPlan) -> str:
+    """Returns the scheduler that the configuration enables for Grove; empty for the default scheduler."""
+    if plan.config.grove.kai_scheduler.enabled:
+        return KAI
+    return VOLCANO if plan.release.grove.volcano and plan.config.grove.volcano_scheduler.enabled else ""
+
+
+def scheduler(plan: ComponentPlan) -> str:
+    """Returns the scheduler of a component's pods: the user's, otherwise the enabled one."""
+    return plan.pod.spec.get("schedulerName") or enabled(plan) or _DEFAULT
+
+
+def scheduled(graph: GraphPlan, plan: ComponentPlan, spec: PodSpec) -> tuple[PodSpec, Labels]:
+    """Returns the pod spec of a clique with its scheduler, and the label of its queue.
+
+    The enabled scheduler gets all pods without another scheduler.
+
+    Rule grove.queue: A clique has the scheduler of the configuration and the label of its queue, unless the user names another scheduler.
+    (operator: internal/dynamo/grove.go injectKaiSchedulerIfEnabled, injectVolcanoSchedulerIfEnabled)
+    """
+    name = enabled(plan)
+    if not name or scheduler(plan) != name:
+        return spec, {}
+    queue = _queue(graph, labels.KAI_QUEUE_NAME) or plan.config.grove.kai_scheduler.queue
+    return {**spec, "schedulerName": name}, {metadata.KAI_QUEUE: queue} if name == KAI else {}
+
+
+def queue_annotation(graph: GraphPlan) -> Labels:
+    """Returns the annotation of a PodCliqueSet with the queue of Volcano, if the graph names one."""
+    queue = _queue(graph, labels.VOLCANO_QUEUE_NAME)
+    enables = graph.release.grove.volcano and graph.config.grove.volcano_scheduler.enabled
+    return {metadata.VOLCANO_QUEUE: queue} if enables and queue else {}
+
+
+def _queue(graph: GraphPlan, annotation: str) -> str:
+    return graph.annotations.get(annotation, "").strip()

@@ -1,0 +1,124 @@
+"""Facts of a component that both API versions write alike: nodes, workload kind, engine, ingress, base model, endpoint picker.
+
+Follows the operator's `internal/dynamo/graph.go` GenerateDefaultIngressSpec and `internal/dynamo/epp/config.go`.
+"""
+
+from __future__ import annotations
+
+from krm_fn.base import results
+from krm_fn.render import engines
+from krm_fn.render.kinds import types
+from krm_fn.render.plan import EndpointPicker, Exposure, Identity, Ingress
+from krm_fn.render.resolve import graph_context
+from krm_fn.render.resolve.graph_context import GraphContext
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from krm_fn.kubernetes.native_types import Container
+    from krm_fn.render.engines import Engine
+    from krm_fn.render.kinds.types import ComponentType
+    from krm_fn.render.plan import ComponentPlan, SourcePaths
+
+
+def nodes(written: dict[str, Any]) -> int:
+    """Returns the number of nodes of one replica.
+
+    Rule replicas.nodes: A replica runs on the number of nodes in `multinode.nodeCount`, by default two; without `multinode`, it runs on
+    one. (operator: internal/dynamo/graph.go)
+    """
+    return 1 if written.get("multinode") is None else written["multinode"].get("nodeCount") or 2
+
+
+def workload(context: GraphContext, written: dict[str, Any]) -> str:
+    """Returns the name of the workload kind. In deployment mode it depends on the number of nodes; otherwise it is the orchestrator's."""
+    if context.orchestrator != "deployment":
+        return context.orchestrator
+    several = nodes(written) > 1 and context.config.leader_worker_set.enabled
+    return context.release.multinode_workload if several else "deployment"
+
+
+def engine(context: GraphContext, component_type: ComponentType, container: Container, paths: SourcePaths) -> Engine:
+    """Returns the engine of a component (operator: determineBackendFramework). Findings are added to `context.findings`."""
+    if not component_type.runs_engine:
+        return engines.NONE
+    detected = engines.detect([*(container.get("command") or ()), *(container.get("args") or ())])
+    if len(detected) == 1 and context.framework and context.framework != detected[0]:
+        message = f"the command starts {detected[0]}, but spec.backendFramework is {context.framework}; change one of the two"
+        context.findings.append(results.error("DYN121", message, context.ref, paths.at("main", "args")))
+    if len(detected) > 1 and not context.framework:
+        message = f"the command starts {' and '.join(detected)}; set spec.backendFramework to the engine of the graph"
+        context.findings.append(results.error("DYN122", message, context.ref, paths.at("main", "args")))
+    return engines.get(detected[0] if len(detected) == 1 else context.framework)
+
+
+def check_engines(context: GraphContext, plans: tuple[ComponentPlan, ...]) -> None:
+    """Reports components of a graph that run different engines. From 1.0 on the operator refuses them, because workers share a hash."""
+    running = {plan.engine: plan for plan in reversed(plans) if plan.engine != engines.NONE.name}
+    if len(running) < 2 or context.framework:
+        return
+    first, *others = sorted(running.values(), key=plans.index)
+    for plan in others:
+        message = f"this component runs {plan.engine}, and {first.identity.service} runs {first.engine}"
+        fix = "use one engine in each graph"
+        context.findings.append(results.error("DYN478", f"{message}; {fix}", context.ref, plan.at("main", "args")))
+
+
+def exposure(context: GraphContext, identity: Identity, written: dict[str, Any]) -> Exposure:
+    """Ingress, base model and endpoint picker of one component."""
+    return Exposure(
+        ingress=_ingress(context, identity, written),
+        model=(written.get("modelRef") or {}).get("name") or "",
+        picker=_endpoint_picker(written.get("eppConfig")),
+    )
+
+
+def _ingress(context: GraphContext, identity: Identity, written: dict[str, Any]) -> Ingress:
+    """Returns the ingress of a component.
+
+    Rule ingress.own: The `ingress` of a component decides its external access; a frontend without one has the configured ingress.
+    (operator: internal/dynamo/graph.go GenerateDefaultIngressSpec)
+    """
+    ingress, default, kind = written.get("ingress"), context.config.ingress, types.get(identity.type)
+    if not graph_context.allows_ingress(context, kind):
+        return Ingress()
+    if ingress is not None:
+        return Ingress(
+            enabled=bool(ingress.get("enabled")),
+            host=ingress.get("host") or "",
+            prefix=ingress.get("hostPrefix") or "",
+            suffix=ingress.get("hostSuffix"),
+            class_name=ingress.get("ingressControllerClassName"),
+            tls=ingress.get("tls") is not None,
+            tls_secret=(ingress.get("tls") or {}).get("secretName") or "",
+            virtual_service=bool(ingress.get("useVirtualService")),
+            gateway=ingress.get("virtualServiceGateway"),
+            labels=ingress.get("labels"),
+            annotations=ingress.get("annotations"),
+        )
+    if not kind.is_frontend or not context.name:
+        return Ingress()
+    return Ingress(
+        enabled=bool(default.class_name or default.istio_gateway),
+        host=context.name,
+        suffix=default.host_suffix or None,
+        class_name=default.class_name or None,
+        tls=bool(default.tls_secret_name),
+        tls_secret=default.tls_secret_name,
+        virtual_service=bool(default.istio_gateway),
+        gateway=default.istio_gateway or None,
+    )
+
+
+def _endpoint_picker(written: dict[str, Any] | None) -> EndpointPicker:
+    if written is None:
+        return EndpointPicker()
+    by_name = written.get("configMapRef")
+    return EndpointPicker(
+        is_configured=True,
+        config=written.get("config"),
+        by_reference=by_name is not None,
+        config_map=(by_name or {}).get("name") or "",
+        key=(by_name or {}).get("key") or "",
+    )

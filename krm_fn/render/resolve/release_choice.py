@@ -1,0 +1,138 @@
+"""Chooses the operator release that the render of a resource follows, and the API version in which the render writes Dynamo resources.
+
+The API version is the one that the cluster serves.
+"""
+
+from __future__ import annotations
+
+from krm_fn.base import results
+from krm_fn.base.records import NamedTuple
+from krm_fn.kubernetes import identity
+from krm_fn.render import labels
+from krm_fn.render.kinds import releases
+from krm_fn.render.resolve import runtime_version
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from krm_fn.base.results import Result
+    from krm_fn.kubernetes.types import Resource
+    from krm_fn.render.config import Config
+    from krm_fn.render.kinds.releases import Release, ReleaseNumber
+    from krm_fn.render.resolve.runtime_version import RuntimeVersion
+
+_MARKS = (labels.WORKER_HASH_V1, labels.WORKER_HASH_V2, labels.WORKLOAD_PROVIDER, labels.PRESERVED_GRAPH)
+_KEEP = "keep"
+_OR_NEWER = "+"
+_GROUP = f"{identity.DYNAMO_GROUP}/"
+
+
+class ReleaseRow(NamedTuple):
+    """A release: the name of its file in `krm_fn.render.kinds.releases`, and the lowest runtime version of the images that follow it."""
+
+    file: str
+    since: tuple[int, int]
+
+
+RELEASES = {"v0.9": ReleaseRow("v0_9", (0, 0)), "v1.5": ReleaseRow("v1_5", (1, 0)), "v1.6": ReleaseRow("v1_6", (1, 6))}
+"""The releases by their names in the configuration, the older ones first."""
+_OLDEST, _FIRST_OF_V1BETA1, _NEWEST = "v0.9", "v1.5", [*RELEASES][-1]
+
+
+def release(resource: Resource, config: Config) -> Release:
+    """Returns the release of the operator that the render of a resource follows. No other function chooses it."""
+    return releases.get(RELEASES[release_name(resource, config)].file)
+
+
+def number(name: str) -> ReleaseNumber:
+    """Returns the major and minor version of a release by its name in the configuration. Raises KeyError for an unknown release."""
+    return releases.get(RELEASES[name].file).number
+
+
+def release_name(resource: Resource, config: Config) -> str:
+    """Returns the name, as in the configuration, of the release that the render of a resource follows.
+
+    The configuration decides; otherwise the highest runtime version among the images of the resource. A resource of v1beta1, or with an
+    annotation that only an operator of 1.0 or later writes, follows the first release of v1beta1 or a newer one.
+    """
+    if is_pinned(config):
+        return config.behaviour
+    return _of_images(resource, runtime_version.of_resource(resource), config)
+
+
+def is_pinned(config: Config) -> bool:
+    """True if the configuration names one release for all resources."""
+    return bool(config.behaviour) and not config.behaviour.endswith(_OR_NEWER)
+
+
+def _of_images(resource: Resource, highest: RuntimeVersion | None, config: Config) -> str:
+    is_newer = resource.get("apiVersion") != identity.V1ALPHA1 or is_from_newer(resource)
+    lowest = config.behaviour.removesuffix(_OR_NEWER) or (_FIRST_OF_V1BETA1 if is_newer else _OLDEST)
+    since = max(RELEASES[lowest].since, highest.version[:2] if highest else (0, 0))
+    return [name for name, row in RELEASES.items() if row.since <= since][-1]
+
+
+def check(resource: Resource, config: Config) -> Iterator[Result]:
+    """Warns if a newer krm-fn may choose another release, or if the images do not say which one to follow."""
+    if is_pinned(config):
+        return
+    highest = runtime_version.of_resource(resource)
+    chosen = _of_images(resource, highest, config)
+    if highest and chosen == _NEWEST and highest.version[:2] > release(resource, config).number:
+        written = ".".join(map(str, highest.version))
+        message = (
+            f"the version {written} is newer than {chosen}, the newest release that this krm-fn knows; a newer krm-fn may make other pods "
+            f"for it, so set behaviour: {chosen} in the configuration"
+        )
+        yield results.warning("DYN490", message, results.ref(resource), highest.path)
+    if highest is None and chosen == _OLDEST and runtime_version.names_images(resource):
+        message = (
+            f"no tag of an image is a version of Dynamo, so the render follows {chosen}; set behaviour in the configuration, "
+            "or runtimeVersionOverride, which needs an operator of 1.0 or later"
+        )
+        yield results.warning("DYN491", message, results.ref(resource), ("spec",))
+
+
+def is_from_newer(resource: Resource) -> bool:
+    """True if a resource has an annotation that only an operator of 1.0 or later writes."""
+    annotations = labels.annotations(resource)
+    return any(mark in annotations for mark in _MARKS) or _is_newer(annotations.get(labels.ORIGIN_VERSION))
+
+
+def _is_newer(origin: str | None) -> bool:
+    if not origin:
+        return False
+    from krm_fn.kubernetes import version  # noqa: PLC0415 - only graphs of newer operators have the annotation
+
+    return version.at_least(origin, (1, 0, 0))
+
+
+def source(resource: Resource, config: Config) -> Resource:
+    """Returns a resource of the user in the API version of the setting `sourceVersion`; by default in its own version."""
+    return resource if config.source_version == _KEEP else _in_version(resource, f"{_GROUP}{config.source_version}")
+
+
+def beside(source: Resource, generated: Iterable[Resource]) -> list[Resource]:
+    """Returns the objects that are generated from a resource. The Dynamo resources among them get its API version."""
+    version = source["apiVersion"]
+    return [_in_version(entry, version) if entry["apiVersion"].startswith(_GROUP) else entry for entry in generated]
+
+
+def check_source(resource: Resource, config: Config) -> Iterator[Result]:
+    """Warns if a render of the kept resource would follow another release than the render of the resource itself."""
+    if config.source_version == _KEEP or resource.get("kind") not in (identity.GRAPH, identity.COMPONENT):
+        return
+    now, then = (release_name(version, config) for version in (resource, source(resource, config)))
+    if now != then:
+        message = f"this render follows {now}, but a render of the returned resource, which is {config.source_version}, would follow {then}"
+        fix = f"set behaviour: {now} in the configuration"
+        yield results.warning("DYN428", f"{message}; {fix}", results.ref(resource), ("apiVersion",))
+
+
+def _in_version(resource: Resource, api_version: str) -> Resource:
+    if resource["apiVersion"] == api_version:
+        return resource
+    from krm_fn.render.convert import versions  # noqa: PLC0415 - most resources are in that version
+
+    return versions.to(api_version.removeprefix(_GROUP), resource)

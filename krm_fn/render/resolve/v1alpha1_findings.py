@@ -1,0 +1,108 @@
+"""Reports v1alpha1 fields that reach no pod: deprecated ones, those that Dynamo 0.9 does not have, and those that a conversion drops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from krm_fn.base import results
+from krm_fn.kubernetes import quantity
+from krm_fn.render.resolve import native_resources
+from krm_fn.render.schema import rule_messages
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from krm_fn.base.results import Result
+    from krm_fn.kubernetes.types import Resource
+    from krm_fn.render.plan import ComponentPlan, GraphPlan, SourcePaths
+
+
+_NEW_IN_GRAPHS = ("annotations", "labels", "priorityClassName", "topologyConstraint", "experimental", "providerOverride")
+_NEW_IN_COMPONENTS = (
+    "checkpoint",
+    "failover",
+    "frontendSidecar",
+    "gpuMemoryService",
+    "minAvailable",
+    "providerOverride",
+    "topologyConstraint",
+)
+_SIDECAR = "sidecar-frontend"
+
+
+def of_component(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Result]:
+    """Yields findings about the fields of one component that its plan does not contain."""
+    yield from _of_all_releases(plan, written)
+    if written.get("labels") and not plan.identity.standalone and not plan.identity.service_labels:
+        message = "labels of a service are not set on its pods in deployment mode; write them under extraPodMetadata.labels"
+        yield results.warning("DYN114", message, plan.ref, plan.at("labels"))
+    yield from _gpu_requests(plan, written)
+
+
+def _of_all_releases(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Result]:
+    """Yields findings about the fields that no release acts on."""
+    if written.get("dynamoNamespace") and not plan.identity.standalone:
+        message = f"dynamoNamespace is deprecated and ignored, and {plan.identity.dynamo_namespace} is used instead; remove the field"
+        yield results.warning("DYN112", message, plan.ref, plan.at("dynamoNamespace"))
+    if written.get("autoscaling") is not None:
+        message = "autoscaling is deprecated and ignored; set scalingAdapter.enabled and let an autoscaler scale the adapter"
+        yield results.warning("DYN113", message, plan.ref, plan.at("autoscaling"))
+    memory = written.get("sharedMemory")
+    if memory is not None and not memory.get("disabled") and not quantity.value(memory.get("size")):
+        yield rule_messages.error("DYN116", plan.ref, plan.at("sharedMemory", "size"))
+
+
+def _gpu_requests(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Result]:
+    """Reports GPU requests that differ from their limit. GPUs count only as limits; Kubernetes derives the request."""
+    sides = written.get("resources") or {}
+    requests, limits = sides.get("requests") or {}, sides.get("limits") or {}
+    for field in ("gpu", "gpuType"):
+        if requests.get(field) and requests[field] != limits.get(field):
+            path = plan.at("resources", "requests", field)
+            message = f"pods do not get requests.{path[-1]}, because Kubernetes derives the request from the limit; write it under limits"
+            yield results.warning("DYN115", message, plan.ref, path)
+
+
+def of_graph(spec: dict[str, Any], paths: SourcePaths) -> Iterator[Result]:
+    """Errors about fields of a graph, not of its services, that came to v1alpha1 with 1.0. Pods of Dynamo 0.9 would lack them."""
+    for field in _NEW_IN_GRAPHS:
+        if _says(spec.get(field)):
+            yield _unknown(paths, field, *(("kvTransferPolicy",) if field == "experimental" else ()))
+
+
+def of_new_fields(written: dict[str, Any], paths: SourcePaths) -> Iterator[Result]:
+    """Errors about fields of a component that came with 1.0. `runtimeVersionOverride` changes no pod, so it is not reported."""
+    for field in _NEW_IN_COMPONENTS:
+        if _says(written.get(field)):
+            yield _unknown(paths, field)
+    if paths.written.get("roles"):  # of v1beta1 only, so a conversion drops it
+        yield _unknown(paths, "roles")
+
+
+def _says(value: Any) -> bool:
+    """False for a field without content, and for a feature that is off."""
+    return bool(value) and not (isinstance(value, dict) and value.get("enabled") is False)
+
+
+def _unknown(paths: SourcePaths, *steps: str) -> Result:
+    return results.error("DYN411", "Dynamo 0.9 does not have this field; remove it, or set behaviour: v1.5", paths.ref, paths.at(*steps))
+
+
+def of_conversion(plan: GraphPlan, resource: Resource) -> Iterator[Result]:
+    """Yields findings about fields that a conversion to v1beta1 drops silently. `resource` is as its author wrote it."""
+    spec = resource.get("spec") or {}
+    for component in plan.components:
+        written = spec if plan.standalone else (spec.get("services") or {}).get(component.identity.service) or {}
+        yield from _of_all_releases(component, written)
+        yield from _of_converted(component, written)
+
+
+def _of_converted(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Result]:
+    findings: list[Result] = []
+    native_resources.native(written.get("resources") or {}, plan.ref, plan.paths.path, findings)
+    yield from findings
+    names = [container.get("name") for container in (written.get("extraPodSpec") or {}).get("containers") or ()]
+    if written.get("frontendSidecar") is not None and _SIDECAR in names:
+        message = f"the container of the frontend is called {_SIDECAR}, and another container has the name; rename it"
+        yield results.error("DYN460", message, plan.ref, (*plan.paths.path, "extraPodSpec", "containers", names.index(_SIDECAR), "name"))

@@ -1,0 +1,59 @@
+"""Rules about a plan and its pods. Each rule is a small generator of findings.
+
+`krm_fn.render.schema` checks types and unknown fields before. Component types and workload kinds have their own rules.
+Follows the operator's `internal/webhook/validation/shared.go` and `dynamographdeployment.go`, and the errors that it raises at run time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from krm_fn.base import registry, results
+from krm_fn.kubernetes import identity
+from krm_fn.render.manifests import workloads
+from krm_fn.render.resolve.cluster import namespace
+from krm_fn.render.rules import component_rules, graph_rules, model_rules, pod_template_rules
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from krm_fn.base.results import Result
+    from krm_fn.kubernetes.types import Resource
+    from krm_fn.render.config import Config
+    from krm_fn.render.manifests.pod_builder import Pods
+    from krm_fn.render.plan import GraphPlan
+    from krm_fn.render.resolve.cluster import ClusterFacts
+
+
+def check_graph(plan: GraphPlan, pods: Sequence[Pods], cluster: ClusterFacts) -> Iterator[Result]:
+    """Yields the findings about a graph or a standalone component. `pods` holds those of each component."""
+    if not plan.standalone:
+        yield from graph_rules.check(plan)
+    for component in pods:
+        yield from _check_component(component, cluster)
+        yield from pod_template_rules.check_object_labels(component.plan, plan.features.labels)
+    for workload, components in workloads.grouped(pods).items():
+        yield from workload.check_together(plan, [component.plan for component in components])
+    if any(plan.config.platform):
+        from krm_fn.render.rules import platform_rules  # noqa: PLC0415 - few configurations describe their platform
+
+        yield from platform_rules.check(plan)
+    if plan.release.rules:
+        from krm_fn.render.rules import by_release  # noqa: PLC0415 - a render under the oldest release starts without it
+
+        for group in registry.modules(by_release, plan.release.rules):
+            yield from group.check(plan, pods)
+
+
+def check_other(resource: Resource, config: Config, cluster: ClusterFacts) -> Iterator[Result]:
+    """Yields the findings about a resource of a kind that is not expanded: a model. `resource` must be well-formed."""
+    spec, ref = resource.get("spec") or {}, results.ref(resource)
+    if ref.kind == identity.MODEL:
+        yield from model_rules.check_model(spec, ref, namespace(resource, config), cluster.models)
+
+
+def _check_component(pods: Pods, cluster: ClusterFacts) -> Iterator[Result]:
+    plan = pods.plan
+    yield from workloads.get(plan.placement.workload).check(pods)
+    yield from component_rules.check(plan, pods, cluster)
+    yield from pod_template_rules.check(pods)
+    yield from model_rules.check_component(plan, cluster.models)

@@ -1,0 +1,238 @@
+"""Rules about one component: names, mounts, ingress, labels, probes, service account, runtime discovery."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from krm_fn.base import results
+from krm_fn.kubernetes import merge
+from krm_fn.kubernetes.api_server import name_formats
+from krm_fn.render import engines, labels, names
+from krm_fn.render.manifests import component_defaults, ingress, volumes, workloads
+from krm_fn.render.schema import rule_messages
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from krm_fn.base.results import Path, Result
+    from krm_fn.kubernetes.native_types import Container
+    from krm_fn.render.manifests.pod_builder import Pods
+    from krm_fn.render.plan import ComponentPlan
+    from krm_fn.render.resolve.cluster import ClusterFacts
+
+_BEFORE_1 = re.compile(r"v?0\.[0-9]+([.+_a-z-].*)?")
+_STORES = ("ETCD_ENDPOINTS", "DYN_STORE_KV")
+
+
+def check(plan: ComponentPlan, pods: Pods, cluster: ClusterFacts) -> Iterator[Result]:
+    """Yields the findings about one component and its main container."""
+    if plan.type.picks_workers:
+        yield from _check_picker(plan)
+    yield from _check_names(plan)
+    if plan.pod.mounts:
+        yield from _check_mounts(plan)
+        yield from _check_volumes(plan)
+    if plan.exposure.ingress.enabled:
+        yield from _check_ingress(plan)
+    if plan.pod.labels and not plan.release.pod_metadata.protected:
+        yield from _check_selector(plan)
+    if plan.release.merges_probes:
+        yield from _check_probes(plan)
+    yield from _check_store(pods)
+    yield from _check_account(plan, cluster)
+
+
+def _check_picker(plan: ComponentPlan) -> Iterator[Result]:
+    """Reports endpoint pickers with several nodes, and other problems that depend on the version of their image.
+
+    Follows the operator's `internal/webhook/validation/shared.go` validateEPPConfig.
+    """
+    if plan.placement.nodes > 1:
+        yield rule_messages.error("DYN130", plan.ref, plan.at("multinode"), nodes=plan.word("multinode"))
+    from krm_fn.render.kinds import gates  # noqa: PLC0415 - few graphs have an endpoint picker
+
+    if gates.NATIVE_PICKER not in plan.gates:
+        yield from _check_configured(plan)
+    elif plan.exposure.picker.is_configured:
+        message = f"a native endpoint picker, which images have since 1.5.0, reads no configuration; remove {plan.word('eppConfig')}"
+        yield results.error("DYN493", message, plan.ref, plan.at("eppConfig"))
+
+
+def _check_configured(plan: ComponentPlan) -> Iterator[Result]:
+    """Reports endpoint pickers without one configuration, or with several replicas."""
+    picker = plan.exposure.picker
+    if plan.placement.replicas not in (None, 1):
+        yield rule_messages.error("DYN131", plan.ref, plan.at("replicas"))
+    config, reference = plan.word("eppConfig", "config"), plan.word("eppConfig", "configMapRef")
+    if picker.config is None and not picker.by_reference:
+        yield rule_messages.error("DYN132", plan.ref, plan.at("eppConfig"), config=config, reference=reference)
+    elif picker.config is not None and picker.by_reference:
+        yield rule_messages.error("DYN133", plan.ref, plan.at("eppConfig", "configMapRef"), config=config, reference=reference)
+    elif picker.by_reference and not picker.config_map:
+        yield rule_messages.error("DYN134", plan.ref, plan.at("eppConfig", "configMapRef", "name"))
+
+
+def _check_names(plan: ComponentPlan) -> Iterator[Result]:
+    """Reports names that Kubernetes does not accept."""
+    name = [plan.service_name, *workloads.get(plan.placement.workload).services(plan)][-1]
+    if len(name) > names.SERVICE_LIMIT:
+        over = len(name) - names.SERVICE_LIMIT
+        message = f"the Service would be named {name}, which is {over} over the limit of {names.SERVICE_LIMIT} characters"
+        yield results.error("DYN140", f"{message}; shorten the graph's or the service's name", plan.ref, plan.at("name"))
+    elif not names.SERVICE.fullmatch(name):
+        message = f"the Service would be named {name}, which is not a valid name; use letters, digits and dashes only"
+        yield results.error("DYN141", message, plan.ref, plan.at("name"))
+    elif plan.identity.service.startswith("-") and not plan.identity.standalone:
+        message = f"{plan.identity.service!r} is not a valid label value; begin it with a letter or a digit"
+        yield results.error("DYN204", message, plan.ref, plan.at("name"))
+    elif not name_formats.DNS_SUBDOMAIN.fullmatch(plan.ref.name):
+        message = f"{plan.ref.name!r} is not a valid name of a resource; use lower-case letters, digits and dashes"
+        yield results.error("DYN251", message, plan.ref, ("metadata", "name"))
+    if len(plan.identity.dynamo_namespace) > names.LABEL_LIMIT:
+        message = (
+            f"the Dynamo namespace {plan.identity.dynamo_namespace} is longer than the {names.LABEL_LIMIT} characters of a label value"
+        )
+        yield results.error("DYN142", f"{message}; shorten the graph's name", plan.ref, ("metadata", "name"))
+
+
+def _check_mounts(plan: ComponentPlan) -> Iterator[Result]:
+    """Reports mounts of claims without a name or a path."""
+    for index, mount in enumerate(plan.pod.mounts):
+        path = plan.at("volumeMounts", index, "mountPoint")
+        if not mount.name:
+            yield rule_messages.error("DYN145", plan.ref, plan.at("volumeMounts", index, "name"))
+        if not mount.path and not mount.cache:
+            cache = plan.at("volumeMounts", index, "useAsCompilationCache")
+            yield rule_messages.error("DYN146", plan.ref, path, field=f"{path[-1]}", cache=f"{cache[-1]}")
+        elif not mount.path and not engines.get(plan.engine).cache_dir:
+            yield cache_without_path(plan, path)
+
+
+def cache_without_path(plan: ComponentPlan, path: Path) -> Result:
+    """Returns the finding about a compilation cache without a folder, which the field at `path` sets."""
+    message = f"{path[-1]} is required, because the engine {plan.engine} has no default folder for its compilation cache"
+    return results.error("DYN147", f"{message}; set it", plan.ref, path)
+
+
+def _check_volumes(plan: ComponentPlan) -> Iterator[Result]:
+    """Reports two volumes with the same name, because an API server rejects the pod."""
+    names = {volume.get("name") for volume in plan.pod.spec.get("volumes") or component_defaults.pod(plan).get("volumes") or ()}
+    if plan.pod.shared_memory:
+        names.add(volumes.SHARED_MEMORY)
+    for index, mount in enumerate(plan.pod.mounts):
+        if mount.name in names:
+            message = f"the pod would have two volumes named {mount.name}"
+            fix = f"mount the claim once here, and write further mounts under {plan.word('main', 'volumeMounts')}"
+            yield results.error("DYN148", f"{message}; {fix}", plan.ref, plan.at("volumeMounts", index, "name"))
+        names.add(mount.name)
+
+
+def _check_ingress(plan: ComponentPlan) -> Iterator[Result]:
+    """Reports an ingress without a host, with invalid names, or without effect."""
+    exposure = plan.exposure.ingress
+    if not exposure.host:
+        yield rule_messages.error("DYN149", plan.ref, plan.at("ingress", "host"))
+    elif not name_formats.DNS_SUBDOMAIN.fullmatch((host := ingress.host(plan)).removeprefix("*.")):
+        message = f"the host would be {host!r}, which is not a valid host name; use lower-case letters, digits, dashes and dots"
+        yield results.error("DYN157", message, plan.ref, plan.at("ingress", "hostSuffix" if host.endswith(".") else "host"))
+    for field, name in ((("ingressControllerClassName",), exposure.class_name), (("tls", "secretName"), exposure.tls_secret)):
+        if name and ingress.makes_ingress(plan) and not name_formats.DNS_SUBDOMAIN.fullmatch(name):
+            message = f"{name!r} is not a valid name; use lower-case letters, digits, dashes and dots"
+            yield results.error("DYN158", message, plan.ref, plan.at("ingress", *field))
+    if not ingress.makes_ingress(plan) and not ingress.makes_virtual_service(plan):
+        message = (
+            f"the ingress has no effect; set {plan.word('ingress', 'ingressControllerClassName')}, or configure ingress.istioGateway "
+            f"and set {plan.word('ingress', 'useVirtualService')} and {plan.word('ingress', 'virtualServiceGateway')}"
+        )
+        yield results.warning("DYN150", message, plan.ref, plan.at("ingress"))
+
+
+def _check_selector(plan: ComponentPlan) -> Iterator[Result]:
+    """Reports user labels that override a label of a selector, if the release lets them."""
+    expected = {labels.SELECTOR: plan.identity.workload_name, **plan.identity.selector}
+    for key, value in plan.pod.labels.items():
+        path = plan.at("podTemplate", "metadata", "labels", key)
+        if key == labels.SELECTOR and value != expected[key]:
+            yield results.error("DYN151", f"the workload selects its pods by {key}={expected[key]}; remove the label", plan.ref, path)
+        elif key in expected and value != expected[key]:
+            yield results.warning("DYN152", f"the Service selects its pods by {key}={expected[key]}; remove the label", plan.ref, path)
+
+
+def _check_probes(plan: ComponentPlan) -> Iterator[Result]:
+    """Reports probes of the main container whose port or handler is merged with that of a default probe."""
+    defaults = component_defaults.container(plan, plan.type, plan.defaults)
+    replaced = {"livenessProbe": plan.pod.liveness, "readinessProbe": plan.pod.readiness}
+    for name in merge.PROBES:
+        default, probe = defaults.get(name), plan.pod.container.get(name)
+        if name == "startupProbe" or not default or not probe or replaced.get(name) is not None:
+            continue
+        if merge.keeps_named_port(default, probe):
+            port = default["httpGet"]["port"]
+            message = f"the default port {port} stays, because a number does not replace a named port"
+            fix = f"set {name} on the service itself, or name the port"
+            yield results.warning("DYN153", f"{message}; {fix}", plan.ref, plan.at("main", name, "httpGet", "port"))
+        if {key for key in merge.HANDLERS if probe.get(key)} - set(default):
+            message = "this handler replaces the handler of the default probe; the default's times stay"
+            yield results.info("DYN300", message, plan.ref, plan.at("main", name))
+
+
+def _check_account(plan: ComponentPlan, cluster: ClusterFacts) -> Iterator[Result]:
+    """Reports a discovery annotation on a service only: its pods use a ServiceAccount that the graph does not create."""
+    account = names.discovery(plan.identity.graph)
+    if plan.placement.discovery != "kubernetes" or (plan.placement.graph_discovery == "kubernetes" and plan.identity.has_graph):
+        return
+    spec = {**merge.overlay(component_defaults.pod(plan), plan.pod.spec), **plan.pod.enforced}
+    if spec.get("serviceAccountName") or account in cluster.accounts.get(plan.identity.namespace, ()):
+        return
+    if not plan.identity.has_graph:
+        # Without the name of a graph there is no account that a user could create.
+        finding, create = (results.warning, f"create {account}, ") if plan.identity.graph else (results.error, "")
+        message = "Kubernetes discovery needs a service account, and only a graph creates one"
+        fix = f"{create}set serviceAccountName, or the annotation {labels.DISCOVERY_BACKEND}: etcd"
+        yield finding("DYN156", f"{message}; {fix}", plan.ref, plan.at("pod", "serviceAccountName"))
+        return
+    message = f"the pods need the service account {account}, which this graph does not create; set the annotation on the graph"
+    yield results.error("DYN155", message, plan.ref, plan.at("annotations", labels.DISCOVERY_BACKEND))
+
+
+def _check_store(pods: Pods) -> Iterator[Result]:
+    """Warns of a runtime before 1.0 that exits at its start, because it cannot connect to etcd, although discovery is Kubernetes.
+
+    Observed with 0.8.1, 0.9.0 and 0.9.1: without DYN_STORE_KV, their key-value store is etcd. 1.0.0 and 1.5.1 need no store. In sidecar
+    mode, the main container runs no Dynamo.
+    """
+    plan, container = pods.plan, pods.main
+    if (
+        plan.placement.discovery == "etcd"
+        or plan.features.sidecar_mode
+        or not _BEFORE_1.fullmatch(_tag(container.get("image") or ""))
+        or _knows_store(container)
+    ):
+        return
+    message = (
+        "a Dynamo runtime before 1.0 connects to etcd when it starts, also with Kubernetes discovery, and neither ETCD_ENDPOINTS nor "
+        "DYN_STORE_KV is set; use an image of version 1.0 or later, or set etcdAddress in the configuration, or set natsAddress there and "
+        "the environment variable DYN_STORE_KV to mem"
+    )
+    yield results.warning("DYN173", message, plan.ref, plan.at("main", "image"))
+
+
+def _tag(image: str) -> str:
+    """Returns the tag of an image reference, without a digest.
+
+    >>> _tag("registry.example:5000/dynamo:0.8.0@sha256:00"), _tag("registry.example:5000/dynamo")
+    ('0.8.0', '')
+    """
+    return image.partition("@")[0].rpartition("/")[2].partition(":")[2]
+
+
+def _knows_store(container: Container) -> bool:
+    """Returns true if a variable or a flag sets the store or the address of etcd, or a ConfigMap may contain such variables."""
+    words = [*(container.get("command") or ()), *(container.get("args") or ())]
+    return (
+        any(entry.get("name") in _STORES and (entry.get("value") or "valueFrom" in entry) for entry in container.get("env") or ())
+        or any("configMapRef" in entry for entry in container.get("envFrom") or ())
+        or any("--store-kv" in word for word in words)
+    )

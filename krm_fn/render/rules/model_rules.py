@@ -1,0 +1,65 @@
+"""Rules about a DynamoModel, and about the base models of services.
+
+Follows the operator's `internal/webhook/validation/dynamomodel.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from krm_fn.base import results
+from krm_fn.render.schema import rule_messages
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from krm_fn.base.results import Path, Ref, Result
+    from krm_fn.render.plan import ComponentPlan
+    from krm_fn.render.resolve.cluster import BaseModels
+
+_LORA = "lora"
+
+
+def check_model(spec: dict[str, Any], ref: Ref, namespace: str, models: BaseModels) -> Iterator[Result]:
+    """Checks that a service serves the base model, and that a LoRA adapter has a source and a name that can be loaded and unloaded."""
+    base = spec.get("baseModelName") or ""
+    if base and (namespace, base) not in models.served:
+        message = (
+            f"no service among the items serves {base!r} in namespace {namespace}, so the model has no endpoints; "
+            "write this name as the base model of a service, or correct it here"
+        )
+        yield results.warning("DYN175", message, ref, ("spec", "baseModelName"))
+    yield from _alike(base, ref, ("spec", "baseModelName"), namespace, models)
+    if spec.get("modelType") == _LORA:
+        yield from _adapter(spec, ref)
+
+
+def check_component(plan: ComponentPlan, models: BaseModels) -> Iterator[Result]:
+    """Checks that no other base model has the hash of the base model of this component."""
+    if plan.exposure.model:
+        yield from _alike(plan.exposure.model, plan.ref, plan.at("modelRef", "name"), plan.identity.namespace, models)
+
+
+def _alike(name: str, ref: Ref, path: Path, namespace: str, models: BaseModels) -> Iterator[Result]:
+    if name and (other := models.alike(namespace, name)):
+        message = (
+            f"{name!r} has the same hash as {other!r}, and the pods of a base model are found by its hash, so requests and adapters "
+            "reach pods of the other model; use one of the two in another namespace"
+        )
+        yield results.error("DYN176", message, ref, path)
+
+
+def _adapter(spec: dict[str, Any], ref: Ref) -> Iterator[Result]:
+    """Checks name and source of a LoRA adapter."""
+    if problem := rule_messages.adapter_name_problem(spec.get("modelName") or ""):
+        yield results.error("DYN178", problem, ref, ("spec", "modelName"))
+    source, path = spec.get("source"), ("spec", "source", "uri")
+    if source is None:
+        yield rule_messages.error("DYN170", ref, ("spec", "source"))
+        return
+    uri = source.get("uri") or ""
+    if not uri.startswith(rule_messages.SCHEMES):
+        yield rule_messages.error("DYN171", ref, path, uri=f"{uri!r}")._replace(current=uri)
+    elif problem := rule_messages.adapter_source_problem(uri):
+        yield results.error("DYN177", problem, ref, path, current=uri)

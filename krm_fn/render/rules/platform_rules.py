@@ -1,0 +1,45 @@
+"""Rules about the platform that the configuration describes: each release needs a lowest version of each part that a graph uses."""
+
+from __future__ import annotations
+
+from krm_fn.base import results
+from krm_fn.render import config as settings
+from krm_fn.render.kinds import WHOLE_GRAPH, floors
+from krm_fn.render.manifests import workloads
+from krm_fn.render.manifests.workloads.grove import grove_schedulers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from krm_fn.base.results import Result
+    from krm_fn.render.plan import GraphPlan
+
+
+def check(plan: GraphPlan) -> Iterator[Result]:
+    """Warns of each part of the platform that is too old for the release of a graph, or whose version cannot be read."""
+    release, platform = plan.release.number, plan.config.platform
+    for part in _used(plan):
+        declared, needed = getattr(platform, part), getattr(floors.FLOORS[release], part)
+        if not declared:
+            continue
+        field = f"platform.{settings.key(part)}"
+        version = floors.parsed(declared)
+        if version is None:
+            message = f"{field} of the configuration is {declared!r}, which is not a version; write for example {needed or '1.30'}"
+            yield results.warning("DYN488", message, plan.ref)
+        elif needed and version < (floors.parsed(needed) or ()):
+            message = (
+                f"release v{'.'.join(map(str, release))} needs {floors.NAMES[part]} {needed} or newer, and {field} of the configuration is "
+                f"{declared}; upgrade it before you apply the graph, or correct the configuration"
+            )
+            yield results.warning("DYN485", message, plan.ref)
+
+
+def _used(plan: GraphPlan) -> Iterator[str]:
+    """Yields the parts of the platform that the objects of a graph use."""
+    yield "kubernetes"
+    parts = (workloads.get(component.placement.workload).platform for component in plan.components)
+    yield from dict.fromkeys(part for part in parts if part)
+    if plan.orchestrator in WHOLE_GRAPH and any(grove_schedulers.scheduler(entry) == grove_schedulers.KAI for entry in plan.components):
+        yield "kai_scheduler"

@@ -1,0 +1,118 @@
+"""Changes between two states of Dynamo resources that a cluster would reject, or that move a graph to another release.
+
+Follows ValidateUpdate of the operator's `internal/webhook/validation/`. The policies in `platform/admission` enforce the same rules in
+a cluster.
+"""
+
+from __future__ import annotations
+
+from krm_fn.base import results
+from krm_fn.base.records import NamedTuple
+from krm_fn.kubernetes import identity
+from krm_fn.kubernetes.identity import DYNAMO_GROUP
+from krm_fn.kubernetes.values import mapping
+from krm_fn.render.config import Config
+from krm_fn.render.convert import versions
+from krm_fn.render.resolve import release_choice
+from krm_fn.render.rules import graph_updates, release_moves
+from krm_fn.render.schema import invalid_fields
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from krm_fn.base.results import Result
+    from krm_fn.kubernetes.types import Resource
+    from krm_fn.render.rules.graph_updates import Change
+
+SERVICES = graph_updates.SERVICES
+"""Code of added and removed services, the only rule that is optional in a cluster."""
+
+
+_DEFAULTS = Config()
+
+
+class _Fixed(NamedTuple):
+    """An immutable field of the spec, with the reason."""
+
+    code: str
+    field: str
+    reason: str
+    default: str = ""
+
+
+_ENGINE = _Fixed("DYN400", "backendFramework", "the engine is immutable")
+_OF_MODELS = (
+    _Fixed("DYN404", "modelType", "what was loaded for the old type stays loaded", "base"),
+    _Fixed("DYN405", "baseModelName", "endpoints are found by it"),
+)
+
+
+def check(old: Iterable[Resource], new: Iterable[Resource], default_namespace: str, config: Config = _DEFAULTS) -> Iterator[Result]:
+    """Yields the findings about changes of resources that are in both states.
+
+    Any field may have any type, and the API versions of the states may differ. `default_namespace` is the namespace of resources without
+    one. `config` has the orchestrator of all graphs that do not opt out, and can name their release.
+    """
+    before = _known(old, default_namespace)
+    for key, resource in _known(new, default_namespace).items():
+        if key in before and repr(before[key]) != repr(resource):
+            was, now = (invalid_fields.without_nulls(state) for state in (before[key], resource))
+            yield from (result._replace(ref=results.ref(resource)) for result in _rules(key.kind, was, now, config))
+
+
+def compared(old: Iterable[Resource], new: Iterable[Resource], default_namespace: str) -> int:
+    """Counts the Dynamo resources that are in both states."""
+    return len(_known(old, default_namespace).keys() & _known(new, default_namespace).keys())
+
+
+def _known(state: Iterable[Resource], default_namespace: str) -> dict[identity.ObjectKey, Resource]:
+    named = {identity.key(resource, default_namespace): resource for resource in state}
+    return {key: resource for key, resource in named.items() if key.group == DYNAMO_GROUP}
+
+
+def _rules(kind: str, was: Resource, now: Resource, config: Config) -> Iterator[Result]:
+    """Checks a change of one resource. The findings have no resource yet."""
+    if kind in (identity.GRAPH, identity.COMPONENT):
+        yield from _keeps(_ENGINE, was, now)
+        yield from release_moves.check_files(was, now, config)
+        change = graph_updates.change(was, now)
+        for rule in _OF_GRAPHS if kind == identity.GRAPH else _OF_COMPONENTS:
+            yield from rule(change)
+        if kind == identity.GRAPH:
+            yield from graph_updates.check_holder(change, config.orchestrator)
+            if release_choice.release(now, config).role_templates:
+                yield from graph_updates.check_roles(change)
+    elif kind == identity.MODEL:
+        for fixed in _OF_MODELS:
+            yield from _keeps(fixed, was, now)
+    elif kind == identity.REQUEST:
+        yield from _request(was, now)
+
+
+def _keeps(fixed: _Fixed, was: Resource, now: Resource) -> Iterator[Result]:
+    old, new = (mapping(resource.get("spec")).get(fixed.field) or fixed.default for resource in (was, now))
+    if old != new:
+        message = f"{fixed.field} cannot change from {graph_updates.shown(old)} to {graph_updates.shown(new)}, because {fixed.reason}"
+        message += "; set it back, or make a resource with another name"
+        yield results.error(fixed.code, message, path=("spec", fixed.field), current=new or None, proposed=old or None)
+
+
+def _request(was: Resource, now: Resource) -> Iterator[Result]:
+    """Warns of a changed request: the change has no effect if profiling has begun, which only the cluster knows."""
+    version = results.ref(now).api_version.rpartition("/")[2]
+    old, new = (mapping(resource.get("spec")) for resource in (versions.to(version, was), now))
+    changed = [key for key in (*new, *old) if new.get(key) != old.get(key)]
+    if changed:
+        message = f"{changed[0]} was changed, and a request does not change once profiling has begun; make a request with another name"
+        yield results.warning("DYN406", message, path=("spec", changed[0]))
+
+
+_OF_GRAPHS: tuple[Callable[[Change], Iterator[Result]], ...] = (
+    graph_updates.check_nodes,
+    graph_updates.check_services,
+    graph_updates.check_replicas,
+    graph_updates.check_claims,
+    graph_updates.check_features,
+)
+_OF_COMPONENTS = (graph_updates.check_nodes,)

@@ -1,0 +1,156 @@
+"""The words of messages about wrong types: how a message shows a value, and the fix. Proposes the right value if it is certain."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from krm_fn.kubernetes import secret_values
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from krm_fn.base.results import Path
+    from krm_fn.render.schema.schema_node import Schema
+
+TYPES = {
+    "integer": "an integer",
+    "number": "a number",
+    "string": "a string",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "quantity": "a quantity",
+    "int-or-string": "an integer or a string",
+}
+_TRUE = ("true", "yes", "on", "1")
+_FALSE = ("false", "no", "off", "0")
+
+
+def wrong_type(value: Any, expected: str, schema: Schema, path: Path, definitions: dict[str, Schema]) -> tuple[str, Any]:
+    """Returns the message about a value of the wrong type, and the right value if it is certain, otherwise None.
+
+    `expected` is a key of `TYPES`. The message about a private field does not quote the value.
+    """
+    if secret_values.may_be_at(path):
+        actual, fix, proposed = kind(value), _without_value(value, expected), None
+    else:
+        actual = described(value)
+        fix, proposed = _fix(value, expected, schema, path, definitions)
+    return f"the field takes {TYPES[expected]}, not {actual}; {fix}", proposed
+
+
+def quoted(value: Any, path: Path) -> str:
+    """Returns the value for a message, or `the value` if it is private."""
+    return "the value" if secret_values.may_be_at(path) else shown(value)
+
+
+def shown(value: Any) -> str:
+    """Returns a scalar in YAML, shortened."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:56]}…{text[-1]}"
+
+
+def described(value: Any) -> str:
+    """Describes a value in words.
+
+    >>> described("2"), described(True), described([1])
+    ('the string "2"', 'the boolean true', 'a list')
+    """
+    if value is None or isinstance(value, (dict, list)):
+        return kind(value)
+    return f"the {kind(value).partition(' ')[2]} {shown(value)}"
+
+
+def kind(value: Any) -> str:
+    """Names the JSON type of a value, with its article."""
+    if value is None:
+        return "null"
+    if isinstance(value, (dict, list)):
+        return "an object" if isinstance(value, dict) else "a list"
+    return "a string" if isinstance(value, str) else "a boolean" if isinstance(value, bool) else "a number"
+
+
+def _fix(value: Any, expected: str, schema: Schema, path: Path, definitions: dict[str, Schema]) -> tuple[str, Any]:
+    """Returns the text of the fix, and the right value if it is certain, otherwise None."""
+    if value is None:
+        return "remove the entry", None
+    if expected == "array":
+        item: Schema = schema["items"]
+        return _as_list(value, definitions.get(item.get("$ref", ""), item))
+    if expected == "object":
+        return _as_object(value, schema), None
+    if expected in ("string", "quantity") or (expected == "int-or-string" and not isinstance(value, float)):
+        return _as_text(value, path)
+    if expected == "boolean":
+        return _as_boolean(value)
+    return _as_number(value, expected)
+
+
+def _without_value(value: Any, expected: str) -> str:
+    """Returns the text of the fix for a value that may be a secret. The text does not quote the value."""
+    if value is None:
+        return "remove the entry"
+    if expected == "array":
+        return "write a list, with a dash before each entry"
+    if expected == "object":
+        return "write lines of name: value below it"
+    if expected == "boolean":
+        return "write true or false, without quotes"
+    if expected in ("integer", "number"):
+        return "write a number without quotes"
+    return "put the whole entry in quotes" if isinstance(value, dict) else "put the value in quotes"
+
+
+def _as_text(value: Any, path: Path) -> tuple[str, Any]:
+    listed = not path or isinstance(path[-1], int)
+    key = "- " if listed else f"{path[-1]}: "
+    if isinstance(value, bool):
+        others = "on, yes and y as true" if value else "off, no and n as false"
+        return f"quote it: {key}{json.dumps(shown(value))}, or quote the original text, because YAML reads {others}", None
+    if isinstance(value, (int, float)):
+        return f"quote it: {key}{json.dumps(shown(value))}", shown(value)
+    if isinstance(value, dict) and len(value) == 1 and listed:
+        ((name, inner),) = value.items()
+        whole = f"{name}: {inner}" if isinstance(inner, str) else f"{name}: {shown(inner)}"
+        return f"quote the whole entry, because YAML reads a colon and a blank as an object: - {shown(whole)}", None
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
+        return f"remove the brackets or the dash: {key}{shown(value[0])}", value[0]
+    return "write a single text in quotes", None
+
+
+def _as_boolean(value: Any) -> tuple[str, Any]:
+    text = value.lower() if isinstance(value, str) else str(value)
+    if text in _TRUE or text in _FALSE:
+        return f"write {shown(text in _TRUE)}{' without quotes' if isinstance(value, str) else ''}", text in _TRUE
+    return "write true or false, without quotes", None
+
+
+def _as_number(value: Any, expected: str) -> tuple[str, Any]:
+    text = str(value).strip() if isinstance(value, (str, float)) else ""
+    if re.fullmatch(r"[+-]?[0-9]{1,19}(\.0*)?", text):
+        number = int(text.partition(".")[0])
+        return f"write {number} without {'quotes' if isinstance(value, str) else 'a decimal point'}", number
+    if expected == "number" and re.fullmatch(r"[+-]?[0-9]{1,19}\.[0-9]{1,19}", text):
+        return f"write {text} without quotes", float(text)
+    return "write a number" if expected == "number" else "write a whole number", None
+
+
+def _as_list(value: Any, item: Schema) -> tuple[str, Any]:
+    if item.get("type") == "string" and isinstance(value, str):
+        return f"write [{shown(value)}]", [value]
+    if isinstance(value, dict) and item.get("type") == "object":
+        if all(key in item.get("properties", ()) for key in value):
+            return "put a dash before its first line", [value]
+        return f"write a list of entries like - {item.get('required', ['name'])[0]}: …", None
+    return "write a list, with a dash before each entry", None
+
+
+def _as_object(value: Any, schema: Schema) -> str:
+    if value == []:
+        return "write {}"
+    if isinstance(value, list):
+        return "write each entry as name: …, without dashes"
+    known = list(schema.get("properties", ()))
+    return f"write its fields below it, for example {', '.join(known[:4])}" if known else "write lines of name: value below it"

@@ -1,0 +1,163 @@
+"""The fix for an unknown field, kind or enum value: the right name, the right parent, or the release that has it.
+
+Follows the operator's api/CONVERSION.md for fields of the other API version, and the release notes of 1.5.0 and 1.6.0 for later fields.
+`krm-fn convert` rewrites whole files.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from krm_fn.render.schema import table
+
+_CONTAINER, _POD = "io.k8s.api.core.v1.Container", "io.k8s.api.core.v1.PodSpec"
+_PARENTS = {
+    "ComponentExperimentalV1beta1": (("the component, as", "ComponentV1beta1"),),
+    "ComponentV1beta1": (
+        ("experimental", "ComponentExperimentalV1beta1"),
+        ("experimental.grove", "ComponentGroveV1beta1"),
+        ("the container main of podTemplate, as", _CONTAINER),
+        ("podTemplate.spec", _POD),
+    ),
+    "Component": (("extraPodSpec.mainContainer", "MainContainer"), ("extraPodSpec", "ExtraPodSpec")),
+    "DynamoComponentDeployment": (("spec", "ComponentDeploymentSpec"),),
+    "DynamoGraphDeployment": (("spec", "GraphSpec"),),
+    "DynamoGraphDeploymentRequest": (("spec", "RequestSpec"),),
+    "DynamoGraphDeploymentScalingAdapter": (("spec", "ScalingAdapterSpec"),),
+    "DynamoComponentDeploymentV1beta1": (("spec", "ComponentDeploymentSpecV1beta1"),),
+    "DynamoGraphDeploymentV1beta1": (("spec", "GraphSpecV1beta1"),),
+    "DynamoGraphDeploymentRequestV1beta1": (("spec", "RequestSpecV1beta1"),),
+    "DynamoGraphDeploymentScalingAdapterV1beta1": (("spec", "ScalingAdapterSpecV1beta1"),),
+    "DynamoModel": (("spec", "ModelSpec"),),
+    "DynamoRender": (("spec", "RenderSpec"),),
+    "ExtraPodSpec": (("mainContainer", "MainContainer"), ("the service, as", "Component")),
+    "GraphSpec": (("a service, as", "Component"),),
+    "GraphSpecV1beta1": (("a component, as", "ComponentV1beta1"),),
+    "MainContainer": (("extraPodSpec", "ExtraPodSpec"), ("the service, as", "Component")),
+    "PodTemplateMetadataV1beta1": (("the podTemplate, as", "PodTemplateV1beta1"),),
+    "PodTemplateV1beta1": (
+        *(("metadata", "PodTemplateMetadataV1beta1"), ("spec", _POD)),
+        *(("the container main, as", _CONTAINER), ("the component, as", "ComponentV1beta1")),
+    ),
+    _POD: (("a container, as", _CONTAINER), ("the component, as", "ComponentV1beta1")),
+}
+"""By definition: the parents in which a misplaced field may belong, with the definition that has the field."""
+
+_MAIN = "the container main of podTemplate"
+_SWITCHES_ON = "remove it, because the object itself switches the feature on"
+_NOT_IN_V1BETA1 = "remove it, because nvidia.com/v1beta1 has no such field"
+_OPERATOR = "leave this resource to an operator of that release"
+
+LATER_KINDS = {"LPXGraphDeployment": f"only Dynamo 1.6 and later has this kind, and krm-fn does not expand it; {_OPERATOR}"}
+"""Kinds of releases that krm-fn does not follow yet, with the message."""
+LATER_VALUES = {"lpx": f"only Dynamo 1.6 and later has it; {_OPERATOR}"}
+"""Enum values of releases that krm-fn does not follow yet, with the end of the message."""
+_FIXES = {
+    # v1alpha1 fields in v1beta1
+    ("ComponentDeploymentSpecV1beta1", "serviceName"): "write name",
+    ("ComponentV1beta1", "annotations"): "write podTemplate.metadata.annotations",
+    ("ComponentV1beta1", "autoscaling"): _NOT_IN_V1BETA1,
+    ("ComponentV1beta1", "componentType"): "write type",
+    ("ComponentV1beta1", "dynamoNamespace"): _NOT_IN_V1BETA1,
+    ("ComponentV1beta1", "envFromSecret"): f"write envFrom in {_MAIN}",
+    ("ComponentV1beta1", "envs"): f"write env in {_MAIN}",
+    ("ComponentV1beta1", "extraPodMetadata"): "write podTemplate.metadata",
+    ("ComponentV1beta1", "extraPodSpec"): "write podTemplate.spec, and its mainContainer as the container main",
+    ("ComponentV1beta1", "ingress"): "write an Ingress as a resource of its own",
+    ("ComponentV1beta1", "labels"): "write podTemplate.metadata.labels",
+    ("ComponentV1beta1", "serviceName"): "write name",
+    ("ComponentV1beta1", "sharedMemory"): "write sharedMemorySize with the size alone",
+    ("ComponentV1beta1", "subComponentType"): "write type: prefill or type: decode",
+    ("FailoverV1beta1", "enabled"): _SWITCHES_ON,
+    ("GPUMemoryServiceV1beta1", "enabled"): _SWITCHES_ON,
+    ("GraphComponentReferenceV1beta1", "serviceName"): "write componentName",
+    ("GraphSpecV1beta1", "envs"): "write env",
+    ("GraphSpecV1beta1", "pvcs"): "write the PersistentVolumeClaims as resources of their own",
+    ("GraphSpecV1beta1", "services"): "write components, a list of entries with names, or apiVersion: nvidia.com/v1alpha1",
+    ("GraphTopologyConstraintV1beta1", "topologyProfile"): "write clusterTopologyName",
+    ("RequestSpecV1beta1", "deploymentOverrides"): "write overrides.dgd",
+    ("RequestSpecV1beta1", "enableGpuDiscovery"): _NOT_IN_V1BETA1,
+    ("RequestSpecV1beta1", "profilingConfig"): "write image, sla, workload, modelCache and overrides.profilingJob",
+    ("RequestSpecV1beta1", "useMocker"): "write features.mocker.enabled",
+    ("ScalingAdapterV1beta1", "enabled"): _SWITCHES_ON,
+    (_POD, "mainContainer"): "write it in containers, with name: main",
+    # v1beta1 fields in v1alpha1
+    ("Component", "compilationCache"): "write useAsCompilationCache: true in an entry of volumeMounts",
+    ("Component", "experimental"): "write gpuMemoryService, failover or checkpoint",
+    ("Component", "podTemplate"): "write extraPodSpec and extraPodMetadata",
+    ("Component", "sharedMemorySize"): "write sharedMemory.size",
+    ("GraphServiceReference", "componentName"): "write serviceName",
+    ("GraphSpec", "components"): "write services, a map from names to components, or apiVersion: nvidia.com/v1beta1",
+    ("GraphTopologyConstraint", "clusterTopologyName"): "write topologyProfile",
+    # fields of later releases
+    ("ComponentExperimentalV1beta1", "flagsInjection"): f"only Dynamo 1.6 and later has it; remove it, or {_OPERATOR}",
+    ("Component", "roles"): "write the resource in apiVersion: nvidia.com/v1beta1, which has roles; krm-fn convert rewrites it",
+    ("ComponentV1beta1", "lpx"): f"krm-fn does not support LPX; remove it, or {_OPERATOR}",
+    ("GraphExperimental", "componentGroups"): f"no release of Dynamo that krm-fn knows has it; remove it, or {_OPERATOR}",
+    ("Multinode", "leader"): "released operators do not have it; remove it",
+    ("Multinode", "worker"): "released operators do not have it; remove it",
+    ("MultinodeV1beta1", "leader"): "write an entry of roles with name: leader, beside multinode",
+    ("MultinodeV1beta1", "roles"): "write roles beside multinode",
+    ("MultinodeV1beta1", "worker"): "write an entry of roles with name: worker, beside multinode",
+    # other names of a field
+    ("Component", "env"): "write envs",
+    ("Component", "envFrom"): "write envFromSecret: NAME, or envFrom in extraPodSpec.mainContainer",
+    ("Component", "name"): "remove it, because the key in spec.services is the name",
+    ("Component", "type"): "write componentType",
+    ("PVC", "accessModes"): "write volumeAccessMode with a single mode",
+    ("ResourceItem", "ephemeral-storage"): "write it below custom",
+    ("ResourceItem", "nvidia.com/gpu"): "write gpu",
+    ("VolumeMount", "mountPath"): "write mountPoint",
+}
+"""The fix by definition and field, where no rule finds it."""
+_COMPONENTS = {"GraphSpec": ("components", "services"), "GraphSpecV1beta1": ("services", "components")}
+"""By definition: the field that holds the components in the other API version, and in this one."""
+_SAME_FIELDS = {"ComponentDeploymentSpec": "Component", "ComponentDeploymentSpecV1beta1": "ComponentV1beta1"}
+_MAX_LISTED = 8
+
+
+def fix(definition: str, key: str, parent: dict[str, object]) -> str:
+    """Returns the fix for the unknown field `key` of an object. `definition` is the definition of the object in the table."""
+    other, components = _COMPONENTS.get(definition, ("", ""))
+    if key == other and components in parent:
+        return f"{components} has the components in this apiVersion, so move the entries of {other} there, or remove {other}"
+    return _fix(definition, key)
+
+
+@cache
+def _fix(definition: str, key: str) -> str:
+    """Returns the fix that depends on the definition alone."""
+    component = _SAME_FIELDS.get(definition, definition)
+    if (component, key) in _FIXES:
+        return _FIXES[component, key]
+    if definition == "ResourceItem" and "/" in key:
+        return "write it below custom"
+    definitions = table.load().definitions
+    if definition not in definitions:
+        definitions = table.load_native().definitions
+    for parent, name in _PARENTS.get(component, ()):
+        if key in definitions[name]["properties"]:
+            return f"it belongs in {parent}{' ' if ' ' in parent else '.'}{key}"
+    known = tuple(definitions[definition]["properties"])
+    match = nearest(key, known)
+    if match:
+        return f"write {match}"
+    return f"write one of {', '.join(known)}" if 0 < len(known) <= _MAX_LISTED else "remove it"
+
+
+def nearest(word: str, known: tuple[str, ...], cutoff: float = 0.7) -> str:
+    """Returns the known word that most resembles `word`, or an empty text. Case, dashes and underscores do not count.
+
+    >>> nearest("readiness_probe", ("livenessProbe", "readinessProbe")), nearest("x", ("replicas",))
+    ('readinessProbe', '')
+    """
+    plain = {_plain(name): name for name in known}
+    if _plain(word) in plain:
+        return plain[_plain(word)]
+    from difflib import get_close_matches  # noqa: PLC0415 - two milliseconds that only a finding should cost
+
+    return "".join(plain[name] for name in get_close_matches(_plain(word), plain, 1, cutoff))
+
+
+def _plain(word: str) -> str:
+    return word.lower().replace("_", "").replace("-", "")

@@ -1,0 +1,219 @@
+"""Builds a root in a private copy with kustomize or kpt, and finds the files from which its resources come."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from krm_fn.base import report, results
+from krm_fn.base.results import Path, Result
+from krm_fn.base.yaml import emitter
+from krm_fn.render import labels
+from krm_fn.render.krm import origin
+from krm_fn.repository import function_layers, kustomizations, mixed_versions, preparation, private_programs
+from krm_fn.repository.files import reading
+from krm_fn.repository.files.commands import CommandResult
+from krm_fn.repository.files.reading import Source
+from krm_fn.repository.kustomizations import Closure
+from krm_fn.repository.private_programs import Programs
+from krm_fn.repository.roots import Root
+from krm_fn.repository.tree import KPTFILE, Tree, entries, text_of
+
+_KUSTOMIZE, _KUBECTL, _KPT = "kustomize", "kubectl", "kpt"
+_MUTATORS = "mutators"
+_STEPS = (_MUTATORS, "validators")
+_LONGEST = 600  # characters of the message of a program
+
+
+class RootBuild(NamedTuple):
+    """The resources of a build, or the findings that prevent it. `program` is the program that ran.
+
+    If a build fails, `unrendered` are the resources of the same build with a krm-fn that changes nothing; empty if that fails, too.
+    """
+
+    sources: list[Source]
+    results: list[Result]
+    program: str = ""
+    unrendered: list[Source] = []
+
+
+def kustomize(tree: Tree, root: Root, closure: Closure, programs: Programs) -> RootBuild:
+    """Builds a Kustomization. Each resource gets the location of the file from which it comes."""
+    if closure.problems:
+        return RootBuild([], closure.problems)
+    name = next((name for name in (_KUSTOMIZE, _KUBECTL) if private_programs.find(name)), "")
+    location = closure.folders[root.folder].location()
+    if not name:
+        message = "the root is not built, because kustomize is not installed; install it, or pipe its output into `krm-fn check -`"
+        return RootBuild([], [results.error("DYN594", message, **location)])
+    arguments = ("build",) if name == _KUSTOMIZE else ("kustomize",)
+    path = str(tree.path(root.folder))
+    command = [private_programs.find(name), *arguments, "--enable-alpha-plugins", path]
+    with preparation.prepared(tree, root.folder, closure, root.settings):
+        process = programs.run(command, tree.path(root.folder))
+        again = programs.run(command, tree.path(root.folder), renders=False) if process.problem else process
+    sources, problem = _output(tree, root, closure, process)
+    if problem:
+        message = f"the root is not built: {name} {problem}: {_message(tree, process.messages)}; repair the Kustomization"
+        location = _problem_location(closure, process.messages) or location
+        return RootBuild([], [results.error("DYN593", message, **location)], "", _output(tree, root, closure, again)[0])
+    return RootBuild(sources, [*function_layers.check(tree, closure, sources), *mixed_versions.check(sources)], name)
+
+
+def _problem_location(closure: Closure, messages: str) -> dict[str, Any]:
+    """Returns the location of the entry of a Kustomization that kustomize names, as written or with its folder; empty if it names none.
+
+    Paths contain each other, so the longest one counts.
+    """
+    locations: dict[int, tuple[Source, results.Path]] = {}
+    for folder, source in closure.folders.items():
+        for path, written in kustomizations.named_paths(source.value):
+            names = (written, posixpath.normpath(posixpath.join(folder, written)))
+            length = max((len(name) for name in names if name in messages), default=0)
+            if path and length:
+                locations.setdefault(length, (source, path))
+    if not locations:
+        return {}
+    source, field = locations[max(locations)]
+    location: dict[str, Any] = source.location(field)
+    return location
+
+
+def _output(tree: Tree, root: Root, closure: Closure, process: CommandResult) -> tuple[list[Source], str]:
+    """Returns the resources that a build printed, or its problem."""
+    file = reading.parse(process.data, root.folder)
+    problem = process.problem or next((finding.message for finding in file.results if finding.severity == "error"), "")
+    keep_origins = kustomizations.has_origins(closure.folders[root.folder].value)
+    return [] if problem else [_located(tree, root, closure, source, keep_origins=keep_origins) for source in file.sources], problem
+
+
+def _message(tree: Tree, messages: str) -> str:
+    """Returns the last lines of the messages of a program, with paths relative to the top of the tree."""
+    relative = messages.replace(f"{tree.top}/", "").replace(str(tree.top), ".")
+    text = re.sub(r"(?<!\S)([^\s/]*+)/\S*/kust-plugin-config-\d+", r"\1krm-fn", relative).strip()
+    return report.visible(" ".join(text.split())[-_LONGEST:]) or "no message"
+
+
+def _located(tree: Tree, root: Root, closure: Closure, source: Source, *, keep_origins: bool) -> Source:
+    """Returns a resource at the location of the file from which it comes; a generated one at the Kustomization."""
+    path, number = origin.file(source.value)
+    value = source.value if keep_origins else _without_origin(source.value)
+    name = posixpath.normpath(posixpath.join(root.folder, path)) if path else ""
+    candidates = tree.read(name).sources if name and tree.is_file(name) else []
+    document = reading.document_of(candidates, number, source)
+    if document is None:
+        return closure.folders[root.folder]._replace(value=value)
+    return document._replace(value=value, patches=tuple(_patches(tree, closure, document)), unbuilt=document.value)
+
+
+def _patches(tree: Tree, closure: Closure, document: Source) -> Iterator[Source]:
+    """Yields the parts of a build that patch a document: patches in files and in Kustomizations, and Kustomizations with images.
+
+    Those of the root are the last ones that a build applies, so they are first.
+    """
+    for folder, kustomization in closure.folders.items():
+        for patch in _of_kustomization(tree, folder, kustomization):
+            if isinstance(patch.value, list) or _is_same(patch, document):
+                yield patch
+        if entries(kustomization.value, "images"):
+            yield kustomization
+    for name in sorted(closure.files):
+        for source in tree.read(name).sources:
+            if source is not document and _is_same(source, document):
+                yield source
+
+
+def _of_kustomization(tree: Tree, folder: str, kustomization: Source) -> Iterator[Source]:
+    """Yields the patches that a Kustomization names or has in its text."""
+    for field_name in ("patches", "patchesJson6902", "patchesStrategicMerge"):
+        for number, entry in enumerate(entries(kustomization.value, field_name)):
+            inline = entry if isinstance(entry, str) else text_of(entry, "patch")
+            name = posixpath.normpath(posixpath.join(folder, text_of(entry, "path"))) if text_of(entry, "path") else ""
+            if "\n" in inline.strip():
+                step = () if isinstance(entry, str) else ("patch",)
+                yield from _inline(kustomization, (field_name, number, *step), inline)
+            elif name and tree.is_file(name):
+                yield from (source for source in tree.read(name).sources if isinstance(source.value, list))
+
+
+def _inline(kustomization: Source, path: Path, text: str) -> Iterator[Source]:
+    """Yields the documents of a patch in the text of a Kustomization, each at its lines there."""
+    line = kustomization.location(path)["line"]
+    for source in reading.parse(text.encode("utf-8", "surrogateescape"), kustomization.file).sources:
+        yield source._replace(line=line + source.line, document=kustomization.document)
+
+
+def _is_same(source: Source, document: Source) -> bool:
+    return (source.address.kind, source.address.name) == (document.address.kind, document.address.name)
+
+
+def _without_origin(value: dict[str, object]) -> dict[str, object]:
+    annotations = {key: text for key, text in labels.annotations(value).items() if key != labels.ORIGIN}
+    if len(annotations) == len(labels.annotations(value)):
+        return value
+    metadata = {**value["metadata"], "annotations": annotations}  # type: ignore[dict-item]
+    if not annotations:
+        del metadata["annotations"]
+    return {**value, "metadata": metadata}
+
+
+def kpt(tree: Tree, root: Root, programs: Programs) -> RootBuild:
+    """Renders a kpt package in place, in the copy. The new files are those of the package; no resource is returned.
+
+    A package whose only mutator is krm-fn is rendered. Other functions need a container engine or run programs of the repository. Those
+    among the validators are left out, because kpt ignores what they return: https://kpt.dev/book/04-using-functions/.
+    """
+    kptfiles = [name for name in tree.below(root.folder) if posixpath.basename(name) == KPTFILE]
+    functions = [(name, step, function) for name in kptfiles for step in _STEPS for function in _functions(tree, name, step)]
+    others = [(step, _foreign(tree, name, step, function)) for name, step, function in functions if not _is_ours(function)]
+    if any(step == _MUTATORS for step, _ in others):
+        return RootBuild([], [finding for step, finding in others if step == _MUTATORS])
+    notes = [finding for _, finding in others]
+    if len(others) == len(functions):
+        return RootBuild([], notes, _KPT)
+    location = tree.read(functions[0][0]).sources[0].location()
+    if not (program := private_programs.find(_KPT)):
+        message = "the package is not rendered again, because kpt is not installed; install it to compare its files with a new render"
+        return RootBuild([], [results.warning("DYN594", message, **location)])
+    for name in kptfiles:
+        preparation.write(tree.path(name), emitter.text(_with_our_program(tree.read(name).sources[0].value)))
+    process = programs.run([program, "fn", "render", "--allow-exec", str(tree.path(root.folder))], tree.path(root.folder))
+    for name in kptfiles:
+        preparation.write(tree.path(name), tree.read(name).text)
+    if process.problem:
+        message = f"the package is not rendered: {_KPT} {process.problem}: {_message(tree, process.messages)}; repair the package"
+        return RootBuild([], [results.error("DYN593", message, **location)])
+    return RootBuild([], notes, _KPT)
+
+
+def _functions(tree: Tree, name: str, step: str) -> list[Any]:
+    sources = tree.read(name).sources
+    return entries(sources[0].value if len(sources) == 1 else None, "pipeline", step)
+
+
+def _is_ours(function: Any) -> bool:
+    """True for krm-fn without arguments. With arguments, it is a command."""
+    program = text_of(function, "exec")
+    return kustomizations.is_our_program(program) if program else kustomizations.is_our_image(text_of(function, "image"))
+
+
+def _foreign(tree: Tree, name: str, step: str, function: Any) -> Result:
+    """Returns the warning about a mutator that krm-fn does not run, or the note about a validator."""
+    written = text_of(function, "image") or text_of(function, "exec") or "without a name"
+    location = tree.read(name).sources[0].location(("pipeline", step))
+    if step != _MUTATORS:
+        return results.info("DYN595", f"krm-fn does not run the validator {written}, so only kpt judges the package by it", **location)
+    message = f"the package is not rendered: krm-fn does not run the function {written}; its files are checked as they are"
+    return results.warning("DYN595", f"{message}, so render the package before you commit", **location)
+
+
+def _with_our_program(kptfile: dict[str, Any]) -> dict[str, Any]:
+    """Returns a Kptfile in which krm-fn runs as a program, not as a container, and no other function runs."""
+    steps = {step: [_as_program(function) for function in entries(kptfile, "pipeline", step) if _is_ours(function)] for step in _STEPS}
+    return {**kptfile, "pipeline": {**(kptfile.get("pipeline") or {}), **steps}}
+
+
+def _as_program(function: dict[str, Any]) -> dict[str, Any]:
+    return {"exec": "krm-fn", **{key: value for key, value in function.items() if key not in ("exec", "image")}}

@@ -1,0 +1,111 @@
+"""Runs a command of a user, such as `kustomize build`, with limits for its output and its time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import shlex
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from krm_fn.repository.files import reading
+
+_MESSAGES = 64 * 1024
+"""The number of bytes that are stored of stderr. Its end says what failed."""
+
+_CHUNK = 64 * 1024
+_OF_REPOSITORY = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE")
+"""Variables of git hooks. With them, a git that the command runs would change the user's repository."""
+
+
+class CommandResult(NamedTuple):
+    """The output of a command. `problem` says why it failed; it is empty if the command succeeded. `slow` is true if it did not end."""
+
+    data: bytes
+    messages: str
+    problem: str = ""
+    slow: bool = False
+
+
+def split(text: str) -> list[str]:
+    """Returns the words of a command line. No shell reads it. Raises ValueError if it has no words, or a quote without an end."""
+    words = shlex.split(text)
+    if not words:
+        raise ValueError("the command is empty")
+    return words
+
+
+def run(command: Sequence[str], folder: Path, seconds: float, environment: Mapping[str, str] | None = None) -> CommandResult:
+    """Runs a command in a folder, without stdin. Ends the command and its children after a time, and if it prints too much.
+
+    `environment` replaces the environment of this process.
+    """
+    inherited = os.environ if environment is None else environment
+    variables = {name: value for name, value in inherited.items() if name not in _OF_REPOSITORY} | {"PWD": str(folder)}
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+            env=variables,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as problem:  # ValueError: a zero byte in a word
+        reason = problem.strerror if isinstance(problem, OSError) else problem
+        return CommandResult(b"", "", f"{command[0]} cannot be run: {reason}")
+    with process:
+        try:
+            return _collected(process, seconds)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def _collected(process: subprocess.Popen[bytes], seconds: float) -> CommandResult:
+    """Reads both streams until they end."""
+    out, err = bytearray(), bytearray()
+    end = time.monotonic() + seconds
+    with selectors.DefaultSelector() as selector:
+        for stream, into in ((process.stdout, out), (process.stderr, err)):
+            if stream:
+                selector.register(stream, selectors.EVENT_READ, into)
+        while selector.get_map():
+            left = end - time.monotonic()
+            if left <= 0:
+                return CommandResult(b"", _text(err), f"did not end within {seconds:g} seconds", slow=True)
+            for key, _ in selector.select(left):
+                data = os.read(key.fd, _CHUNK)
+                key.data.extend(data)
+                if not data:
+                    selector.unregister(key.fileobj)
+            del err[:-_MESSAGES]
+            if len(out) > reading.LIMIT:
+                return CommandResult(b"", _text(err), f"printed more than {reading.LIMIT // 1024**2} MiB")
+    code = _code(process, end - time.monotonic())
+    if code is None:
+        return CommandResult(b"", _text(err), f"did not end within {seconds:g} seconds", slow=True)
+    return CommandResult(bytes(out), _text(err), _ending(code))
+
+
+def _code(process: subprocess.Popen[bytes], seconds: float) -> int | None:
+    try:
+        return process.wait(max(seconds, 1))
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def _ending(code: int) -> str:
+    if code < 0:
+        return f"was ended by {signal.Signals(-code).name}"
+    return f"ended with exit code {code}" if code else ""
+
+
+def _text(data: bytearray) -> str:
+    return data.decode(errors="replace")

@@ -1,0 +1,52 @@
+"""Finds the field of a patch, or of a Kustomization, that wrote a field of a built resource."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from krm_fn.base.results import Path
+from krm_fn.kubernetes import paths
+
+_TAGS = (("newTag", ":"), ("digest", "@"))
+_WRITING = ("add", "replace")
+
+
+def find(patch: Any, built: Any, path: Path) -> Path | None:
+    """Returns the path in a patch of the field that has the value of a field of a built resource; None if the patch did not write it.
+
+    A patch is a part of a resource, a list of operations (RFC 6902), or a Kustomization, which writes images.
+    """
+    value = paths.at(built, path)
+    if value is None:
+        return None
+    if isinstance(patch, list):
+        return next(_operations(patch, path, value), None)
+    if isinstance(patch, dict) and isinstance(patch.get("images"), list):
+        return next(images(patch, value), None)
+    written = paths.by_names(path, built, patch)
+    return written if paths.at(patch, written) == value else None
+
+
+def images(kustomization: dict[str, Any], value: Any) -> Iterator[Path]:
+    """Yields the entries of `images` of a Kustomization that gave an image its tag or digest."""
+    for index, image in enumerate(kustomization.get("images") or () if isinstance(value, str) else ()):
+        for field, mark in _TAGS if isinstance(image, dict) else ():
+            if image.get(field) and value == f"{image.get('newName') or image.get('name')}{mark}{image[field]}":
+                yield "images", index, field
+
+
+def _operations(operations: list[Any], path: Path, value: Any) -> Iterator[Path]:
+    """Yields the operations that wrote a field, from the last one."""
+    for index in reversed(range(len(operations))):
+        operation = operations[index] if isinstance(operations[index], dict) else {}
+        steps = str(operation.get("path", "")).split("/")[1:]
+        is_prefix = len(steps) <= len(path) and all(map(_is_step, steps, path))
+        if operation.get("op") in _WRITING and steps and is_prefix and paths.at(operation.get("value"), path[len(steps) :]) == value:
+            yield index, "value", *path[len(steps) :]
+
+
+def _is_step(written: str, step: str | int) -> bool:
+    """True if a step of a JSON pointer (RFC 6901) is a step of a path. `-` is the end of a list."""
+    name = written.replace("~1", "/").replace("~0", "~")
+    return name == str(step) or (name == "-" and isinstance(step, int))

@@ -1,0 +1,88 @@
+"""What a Kustomization with the function sets on the graph only, because kustomize runs functions after everything else in a layer.
+
+Labels then reach the graph, and not the objects that the function makes. Images reach containers in lists named `containers`, so in a
+graph of v1alpha1 they reach nothing, unless a file under `configurations` has the paths.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from krm_fn.base import results
+from krm_fn.base.results import Path, Result
+from krm_fn.kubernetes import identity, paths
+from krm_fn.kubernetes.paths import EVERY
+from krm_fn.kubernetes.types import Resource
+from krm_fn.kubernetes.values import mapping, objects, text
+from krm_fn.render import function_config, labels
+from krm_fn.render.manifests import ownership
+from krm_fn.repository import kustomizations
+from krm_fn.repository.files.reading import Source
+from krm_fn.repository.kustomizations import Closure
+from krm_fn.repository.tree import Tree, entries, field
+
+_COMMON = (("commonLabels", labels.of), ("commonAnnotations", labels.annotations))
+_OUTSIDE_OF_LISTS: tuple[Path, ...] = (
+    ("spec", "services", EVERY, "extraPodSpec", "mainContainer", "image"),
+    ("spec", "services", EVERY, "frontendSidecar", "image"),
+)
+"""The images of a v1alpha1 graph that kustomize does not find itself."""
+
+
+def check(tree: Tree, closure: Closure, built: Sequence[Source]) -> Iterator[Result]:
+    """Yields a note for labels of a layer with the function that its objects lack, and a warning for images without effect."""
+    for folder, kustomization in closure.folders.items():
+        if _runs_function(tree, folder, kustomization.value):
+            yield from _labels(kustomization, built)
+            yield from _images(kustomization, built)
+
+
+def _runs_function(tree: Tree, folder: str, kustomization: dict[str, Any]) -> bool:
+    files = [
+        source.value
+        for entry in entries(kustomization, "transformers")
+        if isinstance(entry, str) and tree.is_file(name := posixpath.normpath(posixpath.join(folder, entry.strip())))
+        for source in tree.read(name).sources
+    ]
+    written = [*files, *kustomizations.inline_plugins(kustomization)]
+    return any(isinstance(value, dict) and function_config.is_config(results.ref(value)) for value in written)
+
+
+def _labels(kustomization: Source, built: Sequence[Source]) -> Iterator[Result]:
+    """Yields the fields with labels and annotations that no generated object has."""
+    generated = [source.value for source in built if ownership.is_marked(source.value)]
+    wanted: list[tuple[Path, dict[str, Any], Callable[[Resource], dict[str, Any]]]] = [
+        ((name,), mapping(field(kustomization.value, name)), read) for name, read in _COMMON
+    ]
+    for number, entry in enumerate(objects(field(kustomization.value, "labels"))):
+        wanted.append((("labels", number, "pairs"), mapping(entry.get("pairs")), labels.of))
+    for path, pairs, read in wanted:
+        if pairs and generated and not any(pairs.items() <= read(value).items() for value in generated):
+            kind = "annotations" if read is labels.annotations else "labels"
+            message = f"these {kind} reach the graph, and none of the objects that the function makes, because it runs after them"
+            fix = f"set {kind} in a layer around this one, without includeSelectors, or {kind} of pods in the graph"
+            yield results.info("DYN672", f"{message}; {fix}", **kustomization.location(path))
+
+
+def _images(kustomization: Source, built: Sequence[Source]) -> Iterator[Result]:
+    """Yields the images that a v1alpha1 graph still has as they were."""
+    graphs = [source.value for source in built if source.value.get("apiVersion") == identity.V1ALPHA1]
+    images = {text(image) for graph in graphs for _, image in paths.find(graph, _OUTSIDE_OF_LISTS)}
+    for number, entry in enumerate(objects(field(kustomization.value, "images"))):
+        unchanged = sorted(image for image in images if _is_unchanged(image, entry))
+        if unchanged:
+            message = f"this image stays {unchanged[0]} in the v1alpha1 graph, because kustomize does not know its fields"
+            fix = "list the file of `krm-fn schema --for names GRAPH` under configurations of this layer; it has the paths of images"
+            yield results.warning("DYN673", f"{message}; {fix}", **kustomization.location(("images", number)))
+
+
+def _is_unchanged(image: str, entry: dict[str, Any]) -> bool:
+    """True if kustomize would change an image with an entry of `images`, and has not done so."""
+    name, digest = image.partition("@")[::2]
+    last = name.rpartition("/")[2]
+    repository, tag = (name.rpartition(":")[::2]) if ":" in last else (name, "")
+    new_name, new_tag, new_digest = (text(entry.get(key)) for key in ("newName", "newTag", "digest"))
+    is_changed = (not new_name or new_name == repository) and (not new_tag or new_tag == tag) and (not new_digest or new_digest == digest)
+    return repository == entry.get("name") and not is_changed

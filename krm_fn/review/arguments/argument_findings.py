@@ -1,0 +1,113 @@
+"""Findings about the command lines of engines in graphs and components, for `krm-fn check` and `krm-fn diff`.
+
+A finding is an error if the flag table is that of the image's own release. With the table of the nearest release, or of all releases for
+an image without a version, it is a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from krm_fn.base import results
+from krm_fn.base.results import Ref, Result
+from krm_fn.render.expand import PlannedResource
+from krm_fn.render.manifests.pod_builder import Pods
+from krm_fn.render.plan import GraphPlan
+from krm_fn.review.arguments import argument_rules, injected_flags, judged_commands, pairing_rules, size_rules
+from krm_fn.review.arguments.argument_rules import ArgumentFinding
+from krm_fn.review.arguments.engine_commands import UnreadableLine
+from krm_fn.review.arguments.judged_commands import AuthorContainer, JudgedCommand
+
+_MOST = 20
+"""The largest number of findings about one command line."""
+_UNKNOWN_FLAGS = ("DYN600", "DYN601")
+
+
+def check(planned: Iterable[PlannedResource], *, notes: bool = False) -> Iterator[Result]:
+    """Yields the findings about the command lines in graphs and components, at the fields of their authors.
+
+    With `notes`, a note says why a command line is not judged, or only in part.
+    """
+    for resource in planned:
+        yield from check_plan(resource, notes=notes)
+
+
+def check_plan(planned: PlannedResource, *, notes: bool = False) -> list[Result]:
+    """Returns the findings about the command lines of one graph or component."""
+    if not isinstance(planned.plan, GraphPlan):
+        return []
+    try:
+        return list(_check_graph(planned.pods, planned.plan.ref, notes=notes))
+    except Exception as problem:  # noqa: BLE001 - an internal error about one graph hides no finding about the others
+        return [results.internal(problem, planned.plan.ref)]
+
+
+def _check_graph(components: Iterable[Pods], ref: Ref, *, notes: bool) -> Iterator[Result]:
+    mains: list[JudgedCommand] = []
+    for pods in components:
+        for container in judged_commands.containers(pods):
+            commands, unreadable = judged_commands.of_container(container)
+            if notes:
+                yield from (_result(container, ref, finding) for finding in _not_judged(commands, unreadable))
+            for line in unreadable:
+                if line.is_mistake:
+                    message = f"{line.reason}, so the shell does not run the line; close the quote"
+                    yield _result(container, ref, ArgumentFinding("DYN619", "error", line.word, message))
+            for judged in commands:
+                yield from (_result(container, ref, finding) for finding in islice(_of_command(judged, pods, len(commands)), _MOST))
+            mains += commands if container.is_main and len(commands) == 1 else []
+    for judged, finding in pairing_rules.check(mains):
+        yield _result(judged.container, ref, finding)
+
+
+def _not_judged(commands: Iterable[JudgedCommand], unreadable: Iterable[UnreadableLine]) -> Iterator[ArgumentFinding]:
+    for line in unreadable:
+        if not line.is_mistake:
+            message = f"no flag is checked here, because {line.reason}; write the command into the graph, with an image of a known release"
+            yield ArgumentFinding("DYN620", "info", line.word, message)
+    for judged in commands:
+        if not judged.parsed.is_complete:
+            message = (
+                "missing flags and sizes are not checked, because a variable or a file can have more flags; "
+                "write the flags into the command to have them checked"
+            )
+            yield ArgumentFinding("DYN620", "info", judged.command.start, message)
+
+
+def _of_command(judged: JudgedCommand, pods: Pods, count: int) -> Iterator[ArgumentFinding]:
+    """Yields the findings about one of the command lines of a container."""
+    yield from _of_flags(judged)
+    if not judged.container.is_main or count != 1:
+        return
+    is_spread = judged.plan.placement.nodes > 1 and not judged.plan.features.has_role_templates
+    injected = injected_flags.of_command(judged, pods) if is_spread else None
+    if injected:
+        yield from argument_rules.check_injected(judged.parsed, injected.flags)
+    yield from (_weakened(judged, finding) for finding in size_rules.check(judged, injected))
+
+
+def _of_flags(judged: JudgedCommand) -> Iterator[ArgumentFinding]:
+    """Yields the findings about the flags. Without a known version, these are the findings that hold in all releases."""
+    elsewhere = [{_key(finding) for finding in argument_rules.check(parsed, table)} for table, parsed in judged.others]
+    for finding in argument_rules.check(judged.parsed, judged.table):
+        if all(_key(finding) in keys for keys in elsewhere):
+            yield _weakened(judged, finding)
+
+
+def _weakened(judged: JudgedCommand, finding: ArgumentFinding) -> ArgumentFinding:
+    """Returns a warning in place of an error if the table is not that of the image's release."""
+    return finding if judged.table.is_exact or finding.severity != "error" else finding._replace(severity="warning")
+
+
+def _key(finding: ArgumentFinding) -> tuple[str, object]:
+    """The kind of a finding and its word, without the text, which names a release."""
+    return ("unknown" if finding.code in _UNKNOWN_FLAGS else finding.code, finding.word)
+
+
+def _result(container: AuthorContainer, ref: Ref, finding: ArgumentFinding) -> Result:
+    """Returns the finding at the item that has its word. `within` leads to the word in an item of several lines."""
+    word = finding.word
+    item = container.fields[word.field][word.item]
+    within = len("".join(item[: word.offset].split()))
+    return results.Result(finding.severity, finding.code, finding.message, ref, container.at(word.field, word.item), within=within)

@@ -1,0 +1,210 @@
+"""Findings about one command line: flags and values that the parser of its program refuses, and flags that have no effect."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Severity
+from krm_fn.kubernetes import secret_values
+from krm_fn.review.arguments import flag_tables, value_types
+from krm_fn.review.arguments.command_line_parser import ParsedCommand, Problem, ProblemKind, Use
+from krm_fn.review.arguments.flag_tables import FlagTable
+from krm_fn.review.arguments.shell_words import Word
+
+_LONGEST = 60
+"""The longest text that a message shows, in characters."""
+_SECRET = re.compile(r"(?:sk|pk|hf|nvapi|ghp|gho|glpat|xox[a-z]|AKIA)[-_]?\w{8,}|eyJ\w{8,}", re.ASCII)
+_ADDS_UP = ("append", "extend", "count")
+
+
+class ArgumentFinding(NamedTuple):
+    """A finding at a word of a command line."""
+
+    code: str
+    severity: Severity
+    word: Word
+    message: str
+
+
+def check(parsed: ParsedCommand, table: FlagTable) -> Iterator[ArgumentFinding]:
+    """Yields the findings about a parsed command line."""
+    for problem in parsed.problems:
+        code, message = _MESSAGES[problem.kind](problem, table)
+        yield ArgumentFinding(code, "error", problem.word, message)
+    yield from _check_repeated(parsed)
+    for use in parsed.uses:
+        if use.option in use.flag.deprecated_aliases:
+            message = f"`{use.option}` is a deprecated name in {_program(table)}; write {use.flag.name}"
+            yield ArgumentFinding("DYN611", "info", use.word, message)
+        elif use.flag.deprecated:
+            message = f"`{use.option}` is deprecated in {_program(table)}; {_replacement(use, table)}"
+            yield ArgumentFinding("DYN611", "warning", use.word, message)
+
+
+def check_injected(parsed: ParsedCommand, injected: Mapping[str, str]) -> Iterator[ArgumentFinding]:
+    """Yields the flags of an author that the render adds, too. `injected` has the names of these flags as the render writes them."""
+    for use in parsed.uses:
+        if use.flag.name in injected:
+            message = (
+                f"krm-fn adds `{injected[use.flag.name]}` to the command of a component on several nodes, and the last one counts; "
+                f"remove `{use.option}`"
+            )
+            yield ArgumentFinding("DYN610", "warning", use.word, message)
+
+
+def shown(word: Word, option: str = "") -> str:
+    """Returns a value for a message: hidden if it or its flag looks secret, and shortened."""
+    if secret_values.is_secret_name(option) or _SECRET.search(word.text):
+        return secret_values.HIDDEN
+    text = word.text.replace("\n", " ")
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _check_repeated(parsed: ParsedCommand) -> Iterator[ArgumentFinding]:
+    """Yields the flags that have two values. The last one counts."""
+    earlier: dict[str, Use] = {}
+    for use in parsed.uses:
+        before = earlier.get(use.flag.name)
+        earlier[use.flag.name] = use
+        if before is None or use.flag.action in _ADDS_UP:
+            continue
+        if before.text is not None and use.text is not None and (before.text, before.is_negated) != (use.text, use.is_negated):
+            message = f"`{use.option}` has two different values, and only the last one counts; remove one of them"
+            yield ArgumentFinding("DYN609", "warning", use.word, message)
+
+
+def _unknown(problem: Problem, table: FlagTable) -> tuple[str, str]:
+    option = _name(problem)
+    bare = problem.option.replace("_", "-")
+    replacement = table.replacements.get(bare)
+    if replacement and bare not in table.flags and not _is_later(replacement.since, table.release):
+        fix = _without_flag(replacement.write)
+        return "DYN601", f"{option} is no longer a flag of {_program(table)}, since {replacement.since}; {fix}"
+    releases = [] if bare in table.flags else flag_tables.releases_of(table.program, bare)
+    if releases:
+        when = f"since {releases[0]}" if _is_later(releases[0], table.release) else f"until {releases[-1]}"
+        fix = f"use an image of {releases[0]} or later, or remove it" if when.startswith("since") else "remove it"
+        return "DYN601", f"{option} is not a flag of {_program(table)}; it exists {when}; {fix}"
+    nearest = bare if bare in table.flags else _nearest(bare, table.flags, 0.75)
+    return "DYN600", f"{option} is not a flag of {_program(table)}; {f'write {nearest}' if nearest else 'remove it'}"
+
+
+def _ambiguous(problem: Problem, table: FlagTable) -> tuple[str, str]:
+    names = sorted(problem.detail, key=len)
+    replacement = table.replacements.get(problem.option.replace("_", "-"))
+    fix = _without_flag(replacement.write) if replacement else "write the whole name"
+    listed = ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
+    return "DYN607", f"{_name(problem)} can mean several flags of {_program(table)}: {listed}; {fix}"
+
+
+def _missing_value(problem: Problem, table: FlagTable) -> tuple[str, str]:
+    flag = problem.flag
+    several = flag is not None and flag.values not in ("1", "?")
+    return (
+        "DYN602",
+        f"{_name(problem)} of {_program(table)} needs {_count(flag.values if flag and several else '1')}; write it behind the flag",
+    )
+
+
+def _superfluous_value(problem: Problem, table: FlagTable) -> tuple[str, str]:
+    negated = f"--no-{problem.option[2:]}"
+    negated = negated if problem.flag and negated in problem.flag.negations else ""
+    fix = f"remove the value, or write {negated} to turn it off" if negated else "remove the value"
+    return "DYN603", f"{_name(problem)} of {_program(table)} takes no value; {fix}"
+
+
+def _superfluous_word(problem: Problem, table: FlagTable) -> tuple[str, str]:
+    text = problem.word.text
+    is_flag = text[:1].isspace() and text.lstrip().startswith("--")
+    fix = "remove the blank before the flag" if is_flag else "remove it, or quote it"
+    return "DYN603", f"`{shown(problem.word)}` is not the value of a flag, and {_program(table)} reads no such word; {fix}"
+
+
+def _choice(problem: Problem, table: FlagTable) -> tuple[str, str]:
+    choices = problem.flag.choices if problem.flag else ()
+    nearest = _nearest(problem.word.text, choices, 0.6)
+    others = ", ".join(choices[:12]) + (", …" if len(choices) > 12 else "")
+    fix = f"write {nearest}" if nearest else "write one of these values"
+    value = shown(problem.word, problem.option)
+    return "DYN604", f"`{value}` is not a value of {_name(problem)} in {_program(table)}, which has {others}; {fix}"
+
+
+def _wrong_type(problem: Problem, table: FlagTable) -> tuple[str, str]:
+    expected = value_types.get(problem.flag.type) if problem.flag else None
+    name = expected.name if expected else "another type"
+    return "DYN605", f"{_name(problem)} of {_program(table)} needs {name}, not `{shown(problem.word, problem.option)}`; write {name}"
+
+
+def _wrong_json(problem: Problem, table: FlagTable) -> tuple[str, str]:
+    return "DYN606", (
+        f"the value of {_name(problem)} of {_program(table)} is not JSON{_json_place(problem.word.text)}; write it in double quotes "
+        'as in {"name": "value"}, and the whole value in single quotes if a shell reads it'
+    )
+
+
+def _required(problem: Problem, table: FlagTable) -> tuple[str, str]:
+    return "DYN608", f"{_program(table)} needs {_name(problem)}; add it"
+
+
+def _refused(problem: Problem, table: FlagTable) -> tuple[str, str]:
+    return "DYN601", f"{_program(table)} refuses {_name(problem)}; {problem.flag.refused if problem.flag else 'remove it'}"
+
+
+_MESSAGES: dict[ProblemKind, Callable[[Problem, FlagTable], tuple[str, str]]] = {
+    "unknown": _unknown,
+    "ambiguous": _ambiguous,
+    "missing value": _missing_value,
+    "superfluous value": _superfluous_value,
+    "superfluous word": _superfluous_word,
+    "choice": _choice,
+    "type": _wrong_type,
+    "json": _wrong_json,
+    "required": _required,
+    "refused": _refused,
+}
+
+
+def _name(problem: Problem) -> str:
+    """The flag as its author wrote it, for messages."""
+    return f"`{problem.option if len(problem.option) <= _LONGEST else problem.option[:_LONGEST] + '…'}`"
+
+
+def _program(table: FlagTable) -> str:
+    """The program with its release, for messages."""
+    return f"{table.program} {table.release}{f' ({table.engine})' if table.engine else ''}"
+
+
+def _count(values: str) -> str:
+    return f"{values} values" if values.isdigit() and values != "1" else "at least one value" if values == "+" else "a value"
+
+
+def _replacement(use: Use, table: FlagTable) -> str:
+    """The fix of a deprecated flag."""
+    if use.flag.deprecated.startswith("write "):
+        return use.flag.deprecated
+    replacement = table.replacements.get(use.flag.name)
+    return _without_flag(replacement.write) if replacement else "remove it"
+
+
+def _without_flag(write: str) -> str:
+    """The fix of a removed flag: a text of the table such as `--flag value` or `nothing: it is the default`."""
+    return f"remove it{write.removeprefix('nothing')}" if write.startswith("nothing") else f"write {write}"
+
+
+def _nearest(text: str, names: Iterable[str], least: float) -> str:
+    """Returns the most similar name; empty if none has at least this similarity, from 0 to 1."""
+    return "" if len(text) > _LONGEST else next(iter(difflib.get_close_matches(text, [*names], 1, least)), "")
+
+
+def _json_place(text: str) -> str:
+    """The position of the mistake in a JSON document, for messages."""
+    problem = value_types.json_problem(text)
+    return f" ({problem})" if problem else ""
+
+
+def _is_later(release: str, other: str) -> bool:
+    """True if a release is later than another one."""
+    return flag_tables.number(release) > flag_tables.number(other)

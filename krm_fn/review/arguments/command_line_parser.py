@@ -1,0 +1,294 @@
+"""Parses a command line as the parsers of a program do, and reports what they refuse.
+
+Follows Python's `argparse` (3.12: `_parse_optional`, `_get_option_tuples`, `_match_argument`), and vLLM's `FlexibleArgumentParser` for
+underscores and dotted flags. A program has several stages: each parser passes the words that it does not know on to the next one. A real
+parser ends at the first mistake; this one goes on. A word whose text only the running container knows is never a mistake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from krm_fn.base.records import NamedTuple
+from krm_fn.review.arguments import dotted_flags, flag_tables, value_types
+from krm_fn.review.arguments.flag_tables import Flag, FlagTable, Stage
+from krm_fn.review.arguments.shell_words import UNKNOWN, Word
+
+ProblemKind = Literal[
+    "unknown", "ambiguous", "missing value", "superfluous value", "superfluous word", "choice", "type", "json", "required", "refused"
+]
+
+_LEVEL = "-O"
+
+
+class Use(NamedTuple):
+    """A flag in a command line. `option` is its name as the parser reads it."""
+
+    flag: Flag
+    option: str
+    word: Word
+    values: tuple[Word, ...] = ()
+    is_negated: bool = False
+
+    @property
+    def text(self) -> str | None:
+        """The values, joined with blanks; None if one of them is not known."""
+        return " ".join(value.text for value in self.values) if all(value.is_known for value in self.values) else None
+
+
+class Problem(NamedTuple):
+    """A mistake at a word. `option` is the flag as written; `detail` lists flags that an abbreviation can mean."""
+
+    kind: ProblemKind
+    word: Word
+    option: str
+    flag: Flag | None = None
+    detail: tuple[str, ...] = ()
+
+
+class ParsedCommand(NamedTuple):
+    """A parsed command line. `is_complete` is false if there may be more flags than the line shows, for example those of a file."""
+
+    uses: list[Use]
+    problems: list[Problem]
+    is_complete: bool
+
+    def last(self, table: FlagTable, *options: str) -> Use | None:
+        """Returns the last use of a flag, by any of its names. None without one."""
+        flags = [table.flags[option].name for option in options if option in table.flags]
+        return next((use for use in reversed(self.uses) if use.flag.name in flags), None)
+
+
+def parse(words: Sequence[Word], table: FlagTable, start: Word) -> ParsedCommand:
+    """Parses the words behind the name of a program. `start` is the word with that name, where a missing flag is reported."""
+    uses: list[Use] = []
+    problems: list[Problem] = []
+    reads_files = any(stage.files for stage in table.stages)
+    words = [word._replace(text=UNKNOWN) if reads_files and word.text.startswith("@") else word for word in words]
+    rest, names_file = _without_early_flags(words, table)
+    for stage in table.stages:
+        parser = _StageParser(stage, rest)
+        parser.parse()
+        uses += parser.uses
+        problems += parser.problems
+        rest = parser.rest
+    is_complete = not (names_file or any(word.text.startswith((UNKNOWN, *table.parser.dynamic)) for word in rest))
+    is_complete = is_complete and not any(
+        use.flag.name in table.parser.config_files or use.option in table.parser.config_files for use in uses
+    )
+    if not _passes_on(uses, table):
+        problems += _unknown(rest, table, words)
+    if is_complete:
+        used = {use.flag.name for use in uses}
+        required = {flag.name: flag for flag in table.flags.values() if flag.required and flag.name not in used}
+        problems += [Problem("required", start, flag.name, flag) for flag in required.values()]
+    return ParsedCommand(uses, problems, is_complete)
+
+
+def _without_early_flags(words: Sequence[Word], table: FlagTable) -> tuple[list[Word], bool]:
+    """Returns the words without the flags that are read before all others, and true if one of them names a file of flags.
+
+    The others are vLLM's level of optimization: `-O3`, `-O 3` and `-O.mode=3`.
+    """
+    names = [name for name in table.parser.config_files if name not in table.flags]
+    levels = any(stage.dotted for stage in table.stages)
+    others: list[Word] = []
+    is_value = names_file = False
+    for word in words:
+        name, equals, _ = word.text.partition("=")
+        if is_value:
+            is_value = False
+        elif name in names:
+            is_value, names_file = not equals, True
+        elif levels and name.startswith(_LEVEL):
+            is_value = word.text == _LEVEL
+        else:
+            others.append(word)
+    return others, names_file
+
+
+def _passes_on(uses: Sequence[Use], table: FlagTable) -> bool:
+    """True if unknown flags go on to another parser."""
+    switches = [(use, table.parser.passes_on.get(use.flag.name)) for use in uses]
+    return table.parser.unknown != "refused" or any(values and (use.text is None or use.text in values) for use, values in switches)
+
+
+def _unknown(rest: Sequence[Word], table: FlagTable, words: Sequence[Word]) -> Iterator[Problem]:
+    """Yields the problems of the words that no stage knows. The words directly behind an unknown flag may be its values."""
+    positions = {id(word): position for position, word in enumerate(words)}
+    capacity = _capacity(table)
+    behind_unknown, last = False, -1
+    for word in rest:
+        behind_unknown = behind_unknown and positions.get(id(word), last + 1) == last + 1
+        last = positions.get(id(word), last)
+        if word.text[:1] == UNKNOWN or (table.parser.dynamic and word.text.startswith(table.parser.dynamic)):
+            behind_unknown = True
+        elif word.text == "--":
+            if not capacity:
+                yield Problem("superfluous word", word, "")
+            return
+        elif _is_like_option(word.text):
+            option = word.text.partition("=")[0]
+            behind_unknown = True
+            if UNKNOWN not in option:
+                yield Problem("unknown", word, option)
+        elif not behind_unknown:
+            capacity -= 1
+            if capacity < 0:
+                yield Problem("superfluous word", word, "")
+
+
+def _capacity(table: FlagTable) -> float:
+    """Returns the number of words that may stand without a flag."""
+    listed = table.parser.positionals
+    if not isinstance(listed, list | dict):
+        return 0 if listed == "none" else float("inf")
+    return float("inf") if any(part in str(listed) for part in "*+") else len(listed)
+
+
+def _is_like_option(text: str) -> bool:
+    return len(text) > 1 and text[0] == "-" and not flag_tables.is_negative(text) and (" " not in text.partition("=")[0])
+
+
+class _Match(NamedTuple):
+    """An option string: its flag, its name, and the value behind `=`; None without one."""
+
+    flag: Flag
+    option: str
+    value: Word | None = None
+
+
+class _StageParser:
+    """Parses words with one stage. `rest` are the words that it passes on, in their order."""
+
+    def __init__(self, stage: Stage, words: list[Word]) -> None:
+        self.stage = stage
+        self.words = dotted_flags.as_json(words) if stage.dotted else words
+        self.uses: list[Use] = []
+        self.problems: list[Problem] = []
+        self.rest: list[Word] = []
+
+    def parse(self) -> None:
+        """Reads all words from the left to the right."""
+        position = 0
+        while position < len(self.words):
+            word = self.words[position]
+            if word.text == "--":
+                self.rest += self.words[position:]
+                return
+            position += 1
+            match = self._match(word)
+            if isinstance(match, _Match):
+                position += self._use(match, word, position)
+            elif match == "ambiguous":
+                names = tuple(option for option, _ in self._abbreviated(self._normal(word.text).partition("=")[0]))
+                self.problems.append(Problem("ambiguous", word, word.text.partition("=")[0], None, names))
+                position += self._count(position, 1)
+            else:
+                self.rest.append(word)
+
+    def _use(self, match: _Match, word: Word, position: int) -> int:
+        """Records a flag with its values. Returns the number of words that are its values."""
+        flag = match.flag
+        is_negated = match.option in flag.negations
+        values, length = ([match.value], 0) if match.value is not None else ([], -1)
+        if length < 0:
+            length = self._count(position, self._most(flag, is_negated=is_negated))
+            values = self.words[position : position + length]
+        use = Use(flag, match.option, word, tuple(values), is_negated)
+        self.uses.append(use)
+        if flag.refused:
+            self.problems.append(Problem("refused", word, match.option, flag))
+        self.problems += _value_problems(use, "0" if is_negated else flag.values, has_equals=match.value is not None)
+        return length
+
+    def _most(self, flag: Flag, *, is_negated: bool) -> int:
+        """Returns the largest number of values."""
+        if is_negated:
+            return 0
+        return int(flag.values) if flag.values.isdigit() else {"?": 1}.get(flag.values, len(self.words))
+
+    def _count(self, position: int, most: int) -> int:
+        """Returns the number of words from a position on, at most `most`, that are no flags."""
+        count = 0
+        while count < most and position + count < len(self.words) and self._is_value(self.words[position + count]):
+            count += 1
+        return count
+
+    def _is_value(self, word: Word) -> bool:
+        if word.text[:1] != "-" or len(word.text) == 1:
+            return True
+        return word.text != "--" and self._match(word) == "word"
+
+    def _match(self, word: Word) -> _Match | Literal["word", "unknown", "ambiguous"]:
+        """Returns the flag of a word, or the kind of a word that is none: a plain word, or like a flag."""
+        text = word.text
+        if len(text) < 2 or text[0] != "-":
+            return "word"
+        text = self._normal(text)
+        if text in self.stage.flags:
+            return _Match(self.stage.flags[text], text)
+        option, equals, value = text.partition("=")
+        if equals and option in self.stage.flags:
+            return _Match(self.stage.flags[option], option, _behind(word, value))
+        known = self._abbreviated(text) if UNKNOWN not in option else []
+        if len(known) > 1:
+            return "ambiguous"
+        if known:
+            return _Match(self.stage.flags[known[0][0]], known[0][0], None if known[0][1] is None else _behind(word, known[0][1]))
+        if (flag_tables.is_negative(text) and not self.stage.has_numbers) or " " in text:
+            return "word"
+        return "unknown"
+
+    def _normal(self, text: str) -> str:
+        """Replaces underscores in the name of a flag if the parser does."""
+        if not self.stage.underscores or not text.startswith("--"):
+            return text
+        option, equals, value = text.partition("=")
+        return f"--{option[2:].replace('_', '-')}{equals}{value}"
+
+    def _abbreviated(self, text: str) -> list[tuple[str, str | None]]:
+        """Returns the flags that a word can mean, with the value in the word."""
+        option, equals, value = text.partition("=")
+        explicit = value if equals else None
+        if text.startswith("--"):
+            return [(name, explicit) for name in self.stage.beginning_with(option)] if self.stage.abbreviations else []
+        short = [(text[:2], text[2:])] if len(text) > 2 and text[:2] in self.stage.flags else []
+        return [*short, *((name, explicit) for name in self.stage.beginning_with(option))]
+
+
+def _behind(word: Word, value: str) -> Word:
+    """Returns the value behind `=` in a word."""
+    return word._replace(text=value, offset=word.offset + len(word.text) - len(value), is_single=True)
+
+
+def _value_problems(use: Use, values: str, *, has_equals: bool) -> Iterator[Problem]:
+    """Yields the mistakes in the values of a flag."""
+    count = len(use.values)
+    if has_equals and values == "0":
+        yield Problem("superfluous value", use.values[0], use.option, use.flag)
+        return
+    least = int(values) if values.isdigit() else {"+": 1}.get(values, 0)
+    if count < least and all(value.is_single for value in use.values):
+        yield Problem("missing value", use.word, use.option, use.flag)
+    for value in use.values:
+        if value.is_known and (kind := _wrong(use.flag, value.text)):
+            yield Problem(kind, value, use.option, use.flag)
+
+
+def _wrong(flag: Flag, text: str) -> Literal["choice", "type", "json", ""]:
+    """Returns the kind of the mistake in a value; empty without one. As in argparse, the type comes before the choices."""
+    expected = value_types.get(flag.type)
+    if expected and not expected.accepts(text):
+        return "json" if flag.takes_json else "type"
+    if flag.choices and text not in flag.choices and not _is_equal_number(flag, text):
+        return "choice"
+    return ""
+
+
+def _is_equal_number(flag: Flag, text: str) -> bool:
+    """True if the choices are numbers, and the text is one of them in another form."""
+    if flag.type not in ("int", "float"):
+        return False
+    return any(value_types.number(choice) == value_types.number(text) for choice in flag.choices)

@@ -1,0 +1,250 @@
+"""Flag tables: the flags that the parsers of Dynamo's programs accept in each release.
+
+A table is a file in `tables/`. `make engine-flags` reads it from the parsers of the released packages.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Mapping
+from functools import cache
+from itertools import islice, takewhile
+from typing import Any
+
+from krm_fn.base import registry
+from krm_fn.base.records import NamedTuple
+from krm_fn.kubernetes.version import Version
+from krm_fn.render.kinds import floors
+from krm_fn.review.arguments import value_types
+
+_NEGATIVE = re.compile(r"-[0-9]+|-[0-9]*\.[0-9]+", re.ASCII)
+_PROGRAM = re.compile(r"dynamo\.[a-z_]+", re.ASCII)
+_FRONTEND = "dynamo.frontend"
+
+
+class Flag(NamedTuple):
+    """A flag of one release. `name` is its first name, and `options` are all its names, without the negated ones.
+
+    `values` is the number of values as in argparse: a number, `?`, `*` or `+`. `choices` are all allowed values; empty if all are allowed.
+    `deprecated` is the parser's text about a deprecated flag, and `deprecated_aliases` are its deprecated names.
+    `refused` says what to write in place of a flag whose use is an error. A flag with `replaced` has no abbreviations, because the program
+    replaces it before it parses.
+    """
+
+    name: str
+    options: tuple[str, ...]
+    values: str = "1"
+    type: str = "str"
+    choices: tuple[str, ...] = ()
+    negations: tuple[str, ...] = ()
+    action: str = ""
+    required: bool = False
+    deprecated: str = ""
+    stage: int = 0
+    deprecated_aliases: tuple[str, ...] = ()
+    refused: str = ""
+    replaced: bool = False
+
+    @property
+    def takes_json(self) -> bool:
+        """True if a value is a JSON document."""
+        return self.type in value_types.JSON
+
+
+def is_negative(text: str) -> bool:
+    """Returns true for a text that argparse reads as a negative number."""
+    return bool(_NEGATIVE.fullmatch(text))
+
+
+class Stage(NamedTuple):
+    """One of the parsers through which a command line goes. A stage passes unknown words on to the next one.
+
+    `abbreviations`: a unique beginning of a flag is the flag. `underscores`: `_` in a flag is `-`. `dotted`: `--x.y v` is JSON for `--x`.
+    `files`: a word `@name` names a file with more words. `flags` has each flag by each of its names, also by the
+    negated ones, and `ordered` has these names in their order. `has_numbers` is true if one of them is like
+    a negative number.
+    """
+
+    abbreviations: bool
+    underscores: bool
+    dotted: bool
+    files: bool
+    flags: Mapping[str, Flag]
+    ordered: tuple[str, ...]
+    has_numbers: bool = False
+
+    def beginning_with(self, text: str) -> list[str]:
+        """Returns the names of flags that begin with a text."""
+        first = bisect_left(self.ordered, text)
+        return [*takewhile(lambda name: name.startswith(text), islice(self.ordered, first, None))]
+
+
+class ParserFacts(NamedTuple):
+    """The behaviour of a program's last parser in one release.
+
+    `unknown` says what it does with an unknown flag: `refused`, `ignored` or `passed on`. `config_files` are the flags that name a file
+    with more flags. `positionals` is `none` if no word may stand without a flag. Flags that begin with one of `dynamic` take any one value.
+    A flag of `passes_on` with one of its values passes unknown flags on to another parser.
+    """
+
+    unknown: str = "refused"
+    config_files: tuple[str, ...] = ()
+    positionals: Any = "none"
+    dynamic: tuple[str, ...] = ()
+    passes_on: Mapping[str, Collection[str]] = {}
+
+
+class Replacement(NamedTuple):
+    """The flag to write in place of a removed one, and the release that removed it."""
+
+    since: str
+    write: str
+
+
+class FlagTable(NamedTuple):
+    """The flags of one program in one release.
+
+    `is_exact` is false if the release is only the nearest one to that of an image. `flags` has each flag of all stages by each of its
+    names; `engine` is the engine that the release pins, for example `vllm 0.14.1`.
+    """
+
+    program: str
+    release: str
+    engine: str
+    is_exact: bool
+    parser: ParserFacts
+    stages: tuple[Stage, ...]
+    flags: Mapping[str, Flag]
+    replacements: Mapping[str, Replacement]
+
+
+@cache
+def program_of(module: str) -> str | None:
+    """Returns the program that `python3 -m` starts by the name of a module; None if no table has the module.
+
+    >>> program_of("dynamo.planner.planner_sla"), program_of("dynamo.profiler")
+    ('dynamo.planner', None)
+    """
+    name = ".".join(module.split(".", 2)[:2])
+    try:
+        is_known = bool(_PROGRAM.fullmatch(name)) and module in _content(name)["modules"]
+    except OSError:
+        return None
+    return name if is_known else None
+
+
+@cache
+def published() -> tuple[Version, ...]:
+    """Returns the versions of Dynamo of which a table has the flags, the older ones first. Every version has a frontend."""
+    return tuple(sorted({number(release) for release in _content(_FRONTEND)["releases"]}))
+
+
+def of_version(program: str, version: Version) -> FlagTable | None:
+    """Returns the table of the release of a version, or else of the nearest one; None if all are more than two minor versions away."""
+    versions = _versions(program)
+    older = [release for release, number in versions.items() if number <= version]
+    release = older[-1] if older else next(iter(versions), None)
+    if release is None or abs(floors.distance(versions[release], version)) > floors.OLDER:
+        return None
+    return _table(program, release)._replace(is_exact=versions[release] == version)
+
+
+def of_each_minor(program: str) -> Iterator[FlagTable]:
+    """Yields the tables of the last release of each minor version, none of them exact. An unknown version may be any of them."""
+    newest = {number[:2]: release for release, number in _versions(program).items()}
+    for release in newest.values():
+        yield _table(program, release)._replace(is_exact=False)
+
+
+def releases_of(program: str, option: str) -> list[str]:
+    """Returns the releases with a flag, the older ones first."""
+    content, releases = _content(program), list(_versions(program))
+    order = list(content["releases"])
+    shapes = [shape for name, entries in content["flags"].items() for shape in entries if option in _names(name, shape)]
+    return [release for release in releases if any(_is_in(shape, release, order) for shape in shapes)]
+
+
+@cache
+def _content(program: str) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(registry.data(f"review/arguments/tables/{program}.json"))
+    return content
+
+
+@cache
+def _versions(program: str) -> dict[str, Version]:
+    """The version numbers of the releases whose parser is known. A post release of a package has the number of its release."""
+    releases = _content(program)["releases"]
+    return {release: number(release) for release, facts in releases.items() if facts.get("parser") is not None}
+
+
+@cache
+def _table(program: str, release: str) -> FlagTable:
+    return of_release(_content(program), release)
+
+
+def of_release(content: Mapping[str, Any], release: str) -> FlagTable:
+    """Returns the table of one release from the content of a file."""
+    facts, order = content["releases"][release], list(content["releases"])
+    flags = [_flag(name, shape) for name, shapes in content["flags"].items() for shape in shapes if _is_in(shape, release, order)]
+    parser = content["parsers"][facts["parser"]]
+    stages = tuple(_stage(number, stage, flags) for number, stage in enumerate(parser.get("stages") or [parser]))
+    last = ParserFacts(
+        parser.get("unknown", "refused"),
+        tuple(parser.get("config_files", ())),
+        parser.get("positionals", "none"),
+        tuple(parser.get("dynamic", ())),
+        parser.get("passes_on", {}),
+    )
+    by_name = {option: flag for stage in reversed(stages) for option, flag in stage.flags.items()}
+    return FlagTable(content["program"], release, facts.get("engine") or "", True, last, stages, by_name, _replacements(content))
+
+
+def _stage(number: int, facts: Mapping[str, Any], flags: list[Flag]) -> Stage:
+    by_name = {option: flag for flag in flags if flag.stage == number for option in (*flag.options, *flag.negations)}
+    underscores, dotted, files = (bool(facts.get(name)) for name in ("underscores", "dotted", "files"))
+    whole = tuple(sorted(name for name, flag in by_name.items() if not flag.replaced))
+    return Stage(facts.get("abbreviations", True), underscores, dotted, files, by_name, whole, any(map(is_negative, by_name)))
+
+
+def _replacements(content: Mapping[str, Any]) -> dict[str, Replacement]:
+    return {option: Replacement(entry.get("since", ""), entry["write"]) for option, entry in content.get("replacements", {}).items()}
+
+
+def number(release: str) -> Version:
+    """Returns the version number of a release.
+
+    >>> number("1.2.0.post1")
+    (1, 2, 0)
+    """
+    major, minor, patch = map(int, release.split(".")[:3])
+    return major, minor, patch
+
+
+def _names(name: str, shape: Mapping[str, Any]) -> tuple[str, ...]:
+    return (name, *shape.get("aliases", ()), *shape.get("negations", ()))
+
+
+def _is_in(shape: Mapping[str, Any], release: str, order: list[str]) -> bool:
+    """True if a release has this shape of a flag."""
+    position = order.index(release)
+    return order.index(shape["since"]) <= position and ("until" not in shape or position <= order.index(shape["until"]))
+
+
+def _flag(name: str, shape: Mapping[str, Any]) -> Flag:
+    return Flag(
+        name,
+        (name, *shape.get("aliases", ())),
+        str(shape.get("values", "1")),
+        shape.get("type", "str"),
+        tuple(map(str, shape.get("choices", ()))),
+        tuple(shape.get("negations", ())),
+        shape.get("action", ""),
+        shape.get("required", False),
+        shape.get("deprecated", ""),
+        shape.get("stage", 0),
+        tuple(shape.get("deprecated_aliases", ())),
+        shape.get("refused", ""),
+        shape.get("replaced", False),
+    )

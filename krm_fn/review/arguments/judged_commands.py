@@ -1,0 +1,137 @@
+"""Reads the containers of components into parsed command lines, with the flag tables of the releases of their images."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Path
+from krm_fn.kubernetes import version
+from krm_fn.kubernetes.types import WordsField
+from krm_fn.render import engines
+from krm_fn.render.manifests.pod_builder import Pods
+from krm_fn.render.plan import ComponentPlan
+from krm_fn.review.arguments import command_line_parser, engine_commands, flag_tables
+from krm_fn.review.arguments.command_line_parser import ParsedCommand
+from krm_fn.review.arguments.engine_commands import EngineCommand, UnreadableLine
+from krm_fn.review.arguments.flag_tables import FlagTable
+
+_OF_RELEASE = re.compile(r"v?[0-9]+\.[0-9]+\.[0-9]+(?:\.post[0-9]+)?(?:-cuda[0-9.]+)?", re.ASCII)
+"""The tags of released images. Any other tag, such as `1.6.0-rc1`, may hold another parser."""
+
+
+class AuthorContainer(NamedTuple):
+    """A container as its author wrote it, with the defaults of its component type.
+
+    `at` returns the path of an item of its command or arguments. `version` is that of Dynamo in its image; None if it is not known.
+    `is_exact` is false for the version of a pre-release or of a custom build.
+    """
+
+    plan: ComponentPlan
+    fields: Mapping[str, Any]
+    at: Callable[[WordsField, int], Path]
+    version: version.Version | None
+    is_exact: bool
+    is_main: bool
+
+
+class JudgedCommand(NamedTuple):
+    """A command line with its flags as a parser reads them.
+
+    `is_known` is false if the version of the image is not known. `others` are the command line as the other releases read it: any of them
+    may be in the image.
+    """
+
+    container: AuthorContainer
+    command: EngineCommand
+    table: FlagTable
+    parsed: ParsedCommand
+    is_known: bool = True
+    others: tuple[tuple[FlagTable, ParsedCommand], ...] = ()
+
+    @property
+    def plan(self) -> ComponentPlan:
+        """The component."""
+        return self.container.plan
+
+    def number(self, *options: str, default: int = 1) -> int | None:
+        """Returns the number behind a flag, by any of its names: the default without the flag, and None if it is not known."""
+        use = self.parsed.last(self.table, *options)
+        if use is None:
+            return default
+        return int(use.text) if use.text is not None and re.fullmatch(r"[0-9]{1,6}", use.text, re.ASCII) else None
+
+    def text(self, *options: str) -> str | None:
+        """Returns the value of a flag, by any of its names; None without a known value."""
+        use = self.parsed.last(self.table, *options)
+        return use.text if use else None
+
+    def has(self, *options: str) -> bool:
+        """Returns true if the command line has one of these flags."""
+        return any(self.parsed.last(self.table, option) for option in options)
+
+
+def containers(pods: Pods) -> Iterator[AuthorContainer]:
+    """Yields the containers of a component whose command or arguments its author wrote."""
+    for plan in pods.plan.templates:
+        main = plan.pod.container if plan.features.has_role_templates else pods.main
+        if plan.pod.container.get("command") or plan.pod.container.get("args"):
+            yield _container(plan, main, partial(plan.at, "main"), is_main=True)
+        for number, container in enumerate(plan.pod.spec.get("containers") or ()):
+            yield _container(plan, container, partial(plan.at, "sidecars", number), is_main=False)
+        for number, container in enumerate(plan.pod.spec.get("initContainers") or ()):
+            yield _container(plan, container, partial(plan.at, "pod", "initContainers", number), is_main=False)
+
+
+def _container(plan: ComponentPlan, fields: Any, at: Callable[[WordsField, int], Path], *, is_main: bool) -> AuthorContainer:
+    """A container with the version of its image. An override counts for the main container."""
+    override = plan.paths.written.get("runtimeVersionOverride") if is_main else None
+    if isinstance(override, str) and override:
+        return AuthorContainer(plan, fields, at, version.core(override), bool(_OF_RELEASE.fullmatch(override)), is_main)
+    image = fields.get("image") or ""
+    _, _, tag = _named(image)
+    known = None if _is_of_engine(image) else version.of_image(image)
+    return AuthorContainer(plan, fields, at, known, bool(_OF_RELEASE.fullmatch(tag)), is_main)
+
+
+def _named(image: str) -> tuple[str, str, str]:
+    """Returns the name of an image without its registry, a colon, and its tag."""
+    return image.partition("@")[0].rpartition("/")[2].partition(":")
+
+
+def _is_of_engine(image: str) -> bool:
+    """True for an image of an engine without Dynamo."""
+    return any(_named(image)[0] in engines.get(name).own_images for name in engines.names())
+
+
+def of_container(container: AuthorContainer) -> tuple[list[JudgedCommand], list[UnreadableLine]]:
+    """Returns the command lines of a container, and the lines that cannot be read."""
+    commands, unreadable = engine_commands.read(container.fields)
+    judged: list[JudgedCommand] = []
+    for command in commands:
+        if one := _judged(container, command):
+            judged.append(one)
+        else:
+            unreadable.append(UnreadableLine(command.start, "no table of flags is near the version of its image"))
+    return judged, unreadable
+
+
+def _judged(container: AuthorContainer, command: EngineCommand) -> JudgedCommand | None:
+    """Parses a command line with the table of its image. None if no table is near enough."""
+    if container.version is None and _is_of_engine(container.fields.get("image") or ""):
+        return None
+    if container.version is None:
+        every = [(table, _parsed(command, table)) for table in flag_tables.of_each_minor(command.program)]
+        return JudgedCommand(container, command, *every[-1], is_known=False, others=tuple(every[:-1])) if every else None
+    table = flag_tables.of_version(command.program, container.version)
+    if table is None:
+        return None
+    table = table._replace(is_exact=table.is_exact and container.is_exact)
+    return JudgedCommand(container, command, table, _parsed(command, table))
+
+
+def _parsed(command: EngineCommand, table: FlagTable) -> ParsedCommand:
+    return command_line_parser.parse(command.words, table, command.start)

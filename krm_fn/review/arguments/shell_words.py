@@ -1,0 +1,298 @@
+"""Splits lines for a shell into commands and words, with their positions, and replaces the variables whose values are known.
+
+Follows POSIX.1-2017, Shell Command Language, 2.2 to 2.10, and the bash manual, "Brace Expansion". Kubernetes replaces `$(NAME)` before the
+shell reads the line. A part that only the shell can know, such as a command substitution, is `UNKNOWN`. Each character is read once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from krm_fn.base.records import NamedTuple
+
+UNKNOWN = "\0"
+"""Stands for a part of a word with an unknown text. No argument of a container has this character."""
+
+_BLANK = re.compile(r"(?:[ \t]|\\\n)+")
+_COMMENT = re.compile(r"#[^\n]*")
+_REDIRECTION = re.compile(r"[0-9]*(?:<<<|>>|>&|<&|&>>|&>|>\||<>|[<>](?!\())&?")
+_HERE_DOCUMENT = re.compile(r"[0-9]*<<(?!<)")
+_OPERATOR = re.compile(r"&&|\|\||;;&?|;&|\|&|[;&|()\n]")
+_PLAIN = re.compile(r"""[^\s'"\\$`;&|()<>]+""")
+_IN_QUOTES = re.compile(r'[^"\\$`]+')
+_KUBERNETES = re.compile(r"\$\(([A-Za-z_.-][A-Za-z0-9_.-]*)\)")
+_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))", re.ASCII)
+_SPECIAL = re.compile(r"\$[0-9@*#?$!-]")
+_SAFE = re.compile(r"[\w@%+=:,./\[\] \t\n-]*", re.ASCII)
+_ASSIGNED = re.compile(r"(?:(?<=[\s;&|({])|\A)([A-Za-z_]\w*)\+?=", re.ASCII)
+_CHANGES_ANY = re.compile(r"(?:(?<=[\s;&|({])|\A)(?:source|\.|eval|unset|read|mapfile|getopts|for|select|set -a|printf -v)\s")
+_SINGLE_QUOTED = re.compile(r"'[^']*'")
+
+
+class Word(NamedTuple):
+    """A word of a command line, and its position: the index of the item in `command` or `args`, and the offset in its text.
+
+    `is_single` is false for a part that may be several words or none.
+    """
+
+    text: str
+    field: Literal["command", "args"] = "args"
+    item: int = 0
+    offset: int = 0
+    is_single: bool = True
+
+    @property
+    def is_known(self) -> bool:
+        """True if the whole text is known."""
+        return UNKNOWN not in self.text
+
+
+class ShellWord(NamedTuple):
+    """A word with its position in the line. An unknown variable without quotes may be several words or none: `is_single` is then false."""
+
+    text: str
+    start: int
+    is_single: bool = True
+
+
+class ShellLine(NamedTuple):
+    """The simple commands of a line. `problem` says why the line was not read to its end; empty if it was."""
+
+    commands: list[list[ShellWord]]
+    problem: str = ""
+
+
+class UnclosedError(ValueError):
+    """A quote without an end. `start` is its position."""
+
+    def __init__(self, quote: str, start: int) -> None:
+        super().__init__(quote)
+        self.quote = quote
+        self.start = start
+
+
+def split(line: str, variables: Mapping[str, str]) -> ShellLine:
+    """Splits a line. `variables` are those with known values. Raises UnclosedError for a quote without an end.
+
+    >>> [[word.text for word in command] for command in split("cd /w && exec a '--b c' $D > log # e", {"D": "x y"}).commands]
+    [['cd', '/w'], ['exec', 'a', '--b c', 'x', 'y']]
+    """
+    return _Splitter(line, variables).split()
+
+
+def inner_start(line: str, word: ShellWord) -> int:
+    """Returns the position of the text of a word, behind its opening quote if single quotes surround the whole word."""
+    quoted = _SINGLE_QUOTED.match(line, word.start)
+    return word.start + (quoted is not None and quoted.end() - quoted.start() - 2 == len(word.text))
+
+
+class _Splitter:
+    """Reads a line from the left to the right."""
+
+    def __init__(self, line: str, variables: Mapping[str, str]) -> None:
+        self.line, self.position = line, 0
+        changed = set(_ASSIGNED.findall(line))
+        self.of_kubernetes = variables
+        is_unknown = bool(_CHANGES_ANY.search(line))
+        self.of_shell = {} if is_unknown else {name: value for name, value in variables.items() if name not in changed}
+        self.commands: list[list[ShellWord]] = [[]]
+
+    def split(self) -> ShellLine:
+        is_target = False
+        while self.position < len(self.line):
+            if self._skip(_BLANK) or self._skip(_COMMENT):
+                continue
+            if _HERE_DOCUMENT.match(self.line, self.position):
+                return self._lines("a here-document follows")
+            if self._skip(_REDIRECTION):
+                is_target = True
+            elif self._skip(_OPERATOR):
+                self.commands.append([])
+            elif is_target:
+                self._word()
+                is_target = False
+            else:
+                self.commands[-1] += self._word()
+        return self._lines("")
+
+    def _lines(self, problem: str) -> ShellLine:
+        return ShellLine([command for command in self.commands if command], problem)
+
+    def _skip(self, pattern: re.Pattern[str]) -> bool:
+        match = pattern.match(self.line, self.position)
+        if match is None or match.end() == self.position:
+            return False
+        self.position = match.end()
+        return True
+
+    def _word(self) -> list[ShellWord]:
+        """Reads a word. Returns several words if it has a variable with blanks."""
+        start, word = self.position, _GrowingWord()
+        while self.position < len(self.line):
+            character = self.line[self.position]
+            if plain := _PLAIN.match(self.line, self.position):
+                word.add_plain(plain[0])
+                self.position = plain.end()
+            elif character == "'":
+                word.add_quoted(self._until("'"))
+            elif character == '"':
+                self._quoted(word)
+            elif character == "\\":
+                escaped = self.line[self.position + 1 : self.position + 2]
+                if escaped != "\n":  # a line that goes on
+                    word.add_quoted(escaped or character)
+                self.position += 2
+            elif character in "$`":
+                self._expanded(word, in_quotes=False)
+            elif self.line.startswith(("<(", ">("), self.position):
+                self.position += 1
+                self._balanced()
+                word.add_quoted(UNKNOWN)
+            else:
+                break
+        if self.position == start:  # an operator that is none here
+            self.position += 1
+        return [ShellWord(text, start, is_single) for text, is_single in word.ended()]
+
+    def _until(self, quote: str) -> str:
+        """Returns the text in single quotes."""
+        end = self.line.find(quote, self.position + 1)
+        if end < 0:
+            raise UnclosedError(quote, self.position)
+        text = self.line[self.position + 1 : end]
+        self.position = end + 1
+        return text if "$(" not in text else self._replaced(text)
+
+    def _replaced(self, text: str) -> str:
+        """Replaces the references of Kubernetes, which does not know the quotes of a shell."""
+        return _KUBERNETES.sub(lambda match: self.of_kubernetes.get(match[1], UNKNOWN), text)
+
+    def _quoted(self, word: _GrowingWord) -> None:
+        """Reads a text in double quotes."""
+        start = self.position
+        self.position += 1
+        word.add_quoted("")
+        while self.position < len(self.line):
+            character = self.line[self.position]
+            if plain := _IN_QUOTES.match(self.line, self.position):
+                word.add_quoted(plain[0])
+                self.position = plain.end()
+            elif character == '"':
+                self.position += 1
+                return
+            elif character == "\\":
+                escaped = self.line[self.position + 1 : self.position + 2]
+                word.add_quoted("" if escaped == "\n" else escaped if escaped in '"\\$`' else f"\\{escaped}")
+                self.position += 2
+            else:
+                self._expanded(word, in_quotes=True)
+        raise UnclosedError('"', start)
+
+    def _expanded(self, word: _GrowingWord, *, in_quotes: bool) -> None:
+        """Reads a variable, a substitution, or a single `$`."""
+        if self.line.startswith("$$", self.position):  # Kubernetes writes `$` for it
+            self.position += 1
+        elif kubernetes := _KUBERNETES.match(self.line, self.position):
+            self.position = kubernetes.end()
+            word.add_variable(self.of_kubernetes.get(kubernetes[1]), in_quotes=in_quotes)
+            return
+        if variable := _VARIABLE.match(self.line, self.position):
+            self.position = variable.end()
+            goes_on = variable[2] and self.line.startswith("\\\n", self.position)  # the name goes on in the next line
+            word.add_variable(None if goes_on else self.of_shell.get(variable[1] or variable[2]), in_quotes=in_quotes)
+        elif special := _SPECIAL.match(self.line, self.position):
+            self.position = special.end()
+            word.add_variable(None, in_quotes=in_quotes and special[0] != "$@")
+        elif self.line.startswith(("$(", "${"), self.position):
+            self.position += 1
+            self._balanced()
+            word.add_variable(None, in_quotes=in_quotes)
+        elif self.line[self.position] == "`":
+            end = self.line.find("`", self.position + 1)
+            if end < 0:
+                raise UnclosedError("`", self.position)
+            self.position = end + 1
+            word.add_variable(None, in_quotes=in_quotes)
+        else:
+            word.add_quoted("$")
+            self.position += 1
+
+    def _balanced(self) -> None:
+        """Skips a text in parentheses or braces, with those in it. Quotes in it may hold others."""
+        start = self.position
+        opening = self.line[start]
+        closing, depth = {"(": ")", "{": "}"}[opening], 0
+        while self.position < len(self.line):
+            character = self.line[self.position]
+            if character == "\\":
+                self.position += 1
+            elif character == "'" and (end := self.line.find("'", self.position + 1)) > 0:
+                self.position = end
+            elif character == opening:
+                depth += 1
+            elif character == closing:
+                depth -= 1
+            self.position += 1
+            if depth == 0:
+                return
+        raise UnclosedError(f"${opening}", start)
+
+
+class _GrowingWord:
+    """The parts of a word, and the words before it that a variable with blanks has added."""
+
+    def __init__(self) -> None:
+        self.whole: list[tuple[str, bool]] = []
+        self.parts: list[str] = []
+        self.plain: list[str] = []
+        self.is_single = True
+        self.is_word = False
+
+    def add_plain(self, text: str) -> None:
+        """Adds a text without quotes."""
+        self.plain.append(text)
+        self.add_quoted(text)
+
+    def add_quoted(self, text: str) -> None:
+        """Adds a text as it is."""
+        self.parts.append(text)
+        self.is_word = True
+
+    def add_variable(self, value: str | None, *, in_quotes: bool) -> None:
+        """Adds the value of a variable; None for an unknown one. Blanks in it separate words if it has no quotes."""
+        if value is None or not _SAFE.fullmatch(value):
+            self.parts.append(UNKNOWN)
+            self.is_word = True
+            self.is_single = self.is_single and in_quotes
+        elif in_quotes:
+            self.add_quoted(value)
+        else:
+            self._add_words(value)
+
+    def _add_words(self, value: str) -> None:
+        words = value.split()
+        if value[:1].isspace():
+            self._end()
+        for number, text in enumerate(words):
+            if number:
+                self._end()
+            self.add_quoted(text)
+        if words and value[-1:].isspace():
+            self._end()
+
+    def _end(self) -> None:
+        if self.is_word:
+            self.whole.append((UNKNOWN, False) if self._has_braces() else ("".join(self.parts), self.is_single))
+        self.parts, self.plain, self.is_single, self.is_word = [], [], True, False
+
+    def _has_braces(self) -> bool:
+        """True if bash may replace braces with several words."""
+        within = "".join(self.plain).partition("{")[2].rpartition("}")[0]
+        return "," in within or ".." in within
+
+    def ended(self) -> Iterator[tuple[str, bool]]:
+        """Yields the words with true for each that is a single one."""
+        self._end()
+        yield from self.whole

@@ -1,0 +1,85 @@
+"""Compares the parallel sizes in command lines with the GPUs of a pod and with the nodes of a component.
+
+The flags are facts of the engines (`krm_fn.render.engines`). There is no finding where another flag, a file or a variable can decide the
+sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from krm_fn.render import engines
+from krm_fn.render.engines import ParallelFlags
+from krm_fn.review.arguments.argument_rules import ArgumentFinding
+from krm_fn.review.arguments.injected_flags import InjectedFlags
+from krm_fn.review.arguments.judged_commands import JudgedCommand
+from krm_fn.review.arguments.shell_words import Word
+
+_ON_SOME_GPUS = ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
+
+
+def check(judged: JudgedCommand, injected: InjectedFlags | None) -> Iterator[ArgumentFinding]:
+    """Yields the findings about the sizes of a main container. `injected` is None on one node."""
+    sizes, plan = _flags(judged.command.program), judged.plan
+    gpus, nodes = plan.pod.gpus.number, plan.placement.nodes
+    if sizes is None or gpus <= 0 or not judged.parsed.is_complete or _is_elsewhere(judged, sizes):
+        return
+    numbers = [judged.number(*names) for names in (*sizes.parallel, *(() if judged.has(*sizes.within) else sizes.copies))]
+    if any(number is None for number in numbers):
+        return
+    local = judged.number("--data-parallel-size-local", default=0) if nodes == 1 else 0
+    if local:
+        numbers = [*numbers[: len(sizes.parallel)], local]
+    needed = prod(number for number in numbers if number)
+    word = _word(judged, sizes)
+    if needed > nodes * gpus:
+        message = f"the engine needs {_gpus(needed)}, and {_of_pods(nodes, gpus)}; lower the parallel sizes, or request more GPUs"
+        yield ArgumentFinding("DYN612", "error", word, message)
+    elif injected is not None and not injected.changes and needed <= gpus:
+        message = (
+            f"the engine needs {_gpus(needed)}, which one of the {nodes} nodes has, so each node runs an engine of its own; "
+            "remove multinode and set replicas, or raise the parallel sizes"
+        )
+        yield ArgumentFinding("DYN614", "warning", word, message)
+    elif injected is not None and not injected.changes:
+        message = (
+            f"krm-fn adds no flags for {nodes} nodes, because it reads the sizes only from --tensor-parallel-size N, "
+            "--pipeline-parallel-size N and --data-parallel-size N; write the sizes in this form, as separate words"
+        )
+        yield ArgumentFinding("DYN615", "warning", word, message)
+    elif needed < nodes * gpus:
+        message = f"the engine uses {_gpus(needed)}, and {_of_pods(nodes, gpus)}; raise the parallel sizes, or request fewer GPUs"
+        yield ArgumentFinding("DYN613", "warning", word, message)
+
+
+def _flags(program: str) -> ParallelFlags | None:
+    """Returns the flags of a program that starts an engine; None for other programs."""
+    name = program.rpartition(".")[2]
+    return engines.get(name).parallel_flags if name in engines.names() else None
+
+
+def _is_elsewhere(judged: JudgedCommand, sizes: ParallelFlags) -> bool:
+    """True if something else than the sizes decides the GPUs of the engine."""
+    plan, container = judged.plan, judged.container.fields
+    variables = {entry.get("name") for entry in container.get("env") or ()}
+    claims = plan.pod.spec.get("resourceClaims") or (container.get("resources") or {}).get("claims")
+    lines = (item for field in ("command", "args") for item in container.get(field) or ())
+    shared = plan.features.gpu_memory or plan.features.failover or plan.features.has_role_templates
+    hidden = any(name in variables for name in _ON_SOME_GPUS) or any(name in line for line in lines for name in _ON_SOME_GPUS)
+    return bool(claims or shared or hidden or judged.has(*sizes.silent))
+
+
+def _word(judged: JudgedCommand, sizes: ParallelFlags) -> Word:
+    """The flag with the largest size, or the start of the command without any."""
+    names = [option for group in (*sizes.parallel, *sizes.copies) for option in group]
+    uses = [use for use in (judged.parsed.last(judged.table, name) for name in names) if use]
+    return max(uses, key=lambda use: int(use.text or 0)).word if uses else judged.command.start
+
+
+def _gpus(number: int) -> str:
+    return f"{number} GPU{'s' * (number != 1)}"
+
+
+def _of_pods(nodes: int, gpus: int) -> str:
+    return f"the pod has {_gpus(gpus)}" if nodes == 1 else f"its {nodes} nodes have {_gpus(gpus)} each"

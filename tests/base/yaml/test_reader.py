@@ -1,0 +1,234 @@
+"""Texts become the values that the API server would see, or findings with a place; nothing that comes in raises or hangs."""
+
+import importlib
+import json
+import time
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from krm_fn.base.yaml import builder, reader, stream
+from krm_fn.base.yaml.python_parser import PythonParser
+
+
+@pytest.fixture(params=["libyaml", "python"])
+def parser(request, monkeypatch):
+    """Both parsers: the C extension, and what stands in where it is missing."""
+    if request.param == "python":
+        monkeypatch.setattr(stream, "Parser", PythonParser)
+    return request.param
+
+
+READ = [
+    # reason, text, values of its documents
+    ("a mapping", "a: 1\nb: [x, {y: z}]\n", [{"a": 1, "b": ["x", {"y": "z"}]}]),
+    ("keys are texts as written", "y: 1\n1: 2\n1.0: 3\nnull: 4\n~: 5\n", [{"y": 1, "1": 2, "1.0": 3, "null": 4, "~": 5}]),
+    ("quotes make strings", "a: 'y'\nb: \"1\"\n", [{"a": "y", "b": "1"}]),
+    ("blocks are strings", "a: |\n  1\nb: >-\n  y\n  y\n", [{"a": "1\n", "b": "y y"}]),
+    ("values of YAML 1.1", "a: on\nb: 0777\nc: 08\nd: 22:22\n", [{"a": True, "b": 511, "c": 8, "d": "22:22"}]),
+    ("special signs as values", "a: =\nb: <<\n", [{"a": "=", "b": "<<"}]),
+    ("several documents", "a: 1\n---\nb: 2\n", [{"a": 1}, {"b": 2}]),
+    ("empty documents do not count", "---\n---\na: 1\n---\n# nothing\n---\n", [{"a": 1}]),
+    ("a byte order mark", "\ufeffa: 1\n", [{"a": 1}]),
+    ("Windows line ends", "a: 1\r\nb: |\r\n  x\r\n  y\r\n", [{"a": 1, "b": "x\ny\n"}]),
+    ("aliases", "a: &x [1]\nb: *x\n", [{"a": [1], "b": [1]}]),
+    ("an anchored value keeps its type", "a: &x y\nb: *x\n", [{"a": True, "b": True}]),
+    ("a key that is an alias", "a: &x k\n*x : 1\n", [{"a": "k", "k": 1}]),
+    ("an anchor that is set again", "a: &x 1\nb: &x 2\nc: *x\n", [{"a": 1, "b": 2, "c": 2}]),
+    ("a merge before its mapping's keys", "b: &b {x: 1, y: 2}\nc:\n  <<: *b\n  x: 3\n", [{"b": {"x": 1, "y": 2}, "c": {"x": 3, "y": 2}}]),
+    ("a merge after them", "c:\n  x: 3\n  <<: {x: 1, y: 2}\n", [{"c": {"x": 3, "y": 2}}]),
+    ("of several merged mappings the first wins", "c:\n  <<: [{x: 1}, {x: 2, y: 2}]\n", [{"c": {"x": 1, "y": 2}}]),
+    ("of two merges too", "c: {<<: {x: 1}, <<: {x: 2, y: 2}}\n", [{"c": {"x": 1, "y": 2}}]),
+    ("a quoted merge sign is a key", "c: {'<<': 1}\n", [{"c": {"<<": 1}}]),
+    ("a quoted merge sign is a string as a value", 'a: "<<"\n', [{"a": "<<"}]),
+    ("the tag that kustomize writes for the string <<", "a: !!merge <<\nb: [!!merge <<]\n", [{"a": "<<", "b": ["<<"]}]),
+    ("a merge key with its tag", "c: {!!merge <<: {x: 1}, y: 2}\n", [{"c": {"x": 1, "y": 2}}]),
+    (
+        "standard tags",
+        "a: !!str 1\nb: !!int '1'\nc: !!float 1.5\nd: !!bool y\ne: !!null ~\n",
+        [{"a": "1", "b": 1, "c": 1.5, "d": True, "e": None}],
+    ),
+    ("standard tags of collections", "a: !!map {b: !!seq [1]}\n", [{"a": {"b": [1]}}]),
+    ("the tag of no meaning", "a: ! 1\n", [{"a": "1"}]),
+    ("binary text", "a: !!binary aGVsbG8=\n", [{"a": "hello"}]),
+    ("30 digits", "a: 123456789012345678901234567890\n", [{"a": 1.2345678901234568e29}]),
+    ("JSON", '{"a": [1, 2.0, true, null, "x"]}', [{"a": [1, 2, True, None, "x"]}]),
+    ("JSON with tabs", '{\n\t"a": 1\n}\n', [{"a": 1}]),
+    ("JSON with a surrogate pair", '{"a": "\\ud83d\\ude00"}', [{"a": "\U0001f600"}]),
+    ("JSON with 30 digits", '{"a": 123456789012345678901234567890}', [{"a": 1.2345678901234568e29}]),
+    ("YAML that begins like JSON", "{a: b}\n", [{"a": "b"}]),
+    ("two JSON documents", '{"a": 1}\n---\n{"b": 2}\n', [{"a": 1}, {"b": 2}]),
+    ("nothing", "", []),
+    ("only a comment", "# a\n", []),
+]
+
+
+@pytest.mark.parametrize(("text", "values"), [row[1:] for row in READ], ids=[row[0] for row in READ])
+def test_read(text, values, parser):
+    documents, found = reader.read(text)
+    assert not found
+    assert [document.value for document in documents] == values
+
+
+FLOW_LIMIT = 1000 if yaml.__with_libyaml__ and importlib.import_module("yaml._yaml").get_version() >= (0, 2, 6) else 200
+"""libyaml has a limit of its own since 0.2.6. In brackets it reads 1,024 characters ahead, and so reports that limit first."""
+
+
+def nested(opening):
+    return opening * 100_000
+
+
+LAUGHS = "a0: &a0 [x]\n" + "".join(f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]\n" for level in range(1, 10))
+CHAIN = "a0: &a0 [x]\n" + "".join(f"a{step}: &a{step} {'[' * 150}*a{step - 1}{']' * 150}\n" for step in range(1, 9))
+
+BROKEN = [
+    # reason, text, code, line, column, words that help
+    ("a tab for indentation", "a:\n\tb: 1\n", "DYN004", 2, 1, "indent with spaces"),
+    ("a sign that begins no text", "a: @b\n", "DYN004", 1, 4, "cannot begin with @; put it in quotes"),
+    ("two colons in a line", "a: b: c\n", "DYN004", 1, 5, "in quotes"),
+    ("a line that stands too far left", "a:\n    b: 1\n  c: 2\n", "DYN004", 3, 3, "indentation"),
+    ("a quote that is not closed", "a: 1\nb: 'x\nc: 2\n", "DYN004", 2, 4, "close the quote"),
+    ("a bracket that is not closed", "a: [1\nb: 2\n", "DYN004", 2, 2, "close the bracket"),
+    ("an alias without anchor", "a: *b\n", "DYN004", 1, 4, "write the value out"),
+    ("a value that holds itself", "a: &a [*a]\n", "DYN004", 1, 8, "write the value out"),
+    ("a value that holds itself under an older name", "b: &a 1\na: &a [*a]\n", "DYN004", 2, 8, "write the value out"),
+    ("a merge of a text", "a: {<<: b}\n", "DYN004", 1, 5, "needs a mapping"),
+    ("a key twice", "a:\n  b: 1\n  c: 2\n  b: 3\n", "DYN007", 4, 3, "remove one"),
+    ("a key twice beside a merge", "a: {<<: {b: 1}, b: 2, b: 3}\n", "DYN007", 1, 23, "remove one"),
+    ("a key twice in JSON", '{"a": 1,\n "a": 2}', "DYN007", 2, 2, "remove one"),
+    ("a tag of one's own", "a: !secret b\n", "DYN008", 1, 4, "know the tag"),
+    ("a tag of another kind of value", "a: !!int b\n", "DYN008", 1, 4, "!!int"),
+    ("a merge tag on another value", "a: !!merge b\n", "DYN008", 1, 4, "know the tag"),
+    ("a tag on a mapping", "a: !!set {b}\n", "DYN008", 1, 4, "know the tag"),
+    ("binary that is no text", "a: !!binary /w==\n", "DYN008", 1, 4, "write the text"),
+    ("a list as a key", "? [a]\n: b\n", "DYN009", 1, 3, "quotes"),
+    ("an unquoted template", "a: {{ b }}\n", "DYN009", 1, 5, "quotes"),
+    ("infinity", "a: .inf\n", "DYN010", 1, 4, "quotes"),
+    ("NUL", "a: x\nb: \x00\n", "DYN003", 2, 4, "U+0000"),
+    ("a bell", "a: \x07\n", "DYN003", 1, 4, "U+0007"),
+    ("half a surrogate pair in JSON", '{"a": "\\ud83d"}', "DYN004", 1, 10, "escape code"),
+    ("100,000 open brackets", nested("["), "DYN005", 1, FLOW_LIMIT + 1, "200 levels"),
+    ("100,000 open braces", nested("{"), "DYN005", 1, FLOW_LIMIT + 1, "200 levels"),
+    ("100,000 JSON objects", nested('{"a":'), "DYN005", 1, 1001, "200 levels"),
+    ("100,000 dashes", nested("- "), "DYN005", 1, 401, "200 levels"),
+    ("JSON that is deep but closed", "[" * 300 + "]" * 300, "DYN005", 1, 201, "200 levels"),
+    ("aliases that explode", LAUGHS, "DYN006", 6, 40, "use fewer"),
+    ("aliases that make it deep", CHAIN, "DYN006", 3, 159, "200 levels"),
+]
+
+
+@pytest.mark.parametrize(("text", "code", "line", "column", "words"), [row[1:] for row in BROKEN], ids=[row[0] for row in BROKEN])
+def test_broken(text, code, line, column, words):
+    began = time.process_time()  # of this process alone, whatever else the machine does
+    _, found = reader.read(text, "a.yaml")
+    assert [(result.severity, result.code, result.file, result.line, result.column) for result in found] == [
+        ("error", code, "a.yaml", line, column)
+    ]
+    assert words in found[0].message
+    assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize(("text", "code"), [(row[1], row[2]) for row in BROKEN], ids=[row[0] for row in BROKEN])
+def test_the_python_parser_finds_the_same(text, code, monkeypatch):
+    monkeypatch.setattr(stream, "Parser", PythonParser)
+    assert [result.code for result in reader.read(text)[1]] == [code]
+
+
+def test_everything_wrong_is_found_at_once():
+    text = "a: 1\na: .inf\n---\nb: [\n---\nc: 3\nd: !x y\n"
+    documents, found = reader.read(text)
+    assert [result.code for result in found] == ["DYN007", "DYN010", "DYN004", "DYN008"]
+    assert [document.value for document in documents] == [{"a": 1}, {"c": 3, "d": "y"}]
+
+
+@pytest.mark.parametrize("text", ["a: !!int hunter2\n", "a: !!merge hunter2\n", "a: !!binary hunter2\n", "a: -.inf\n"])
+def test_a_finding_shows_no_value(text, parser):
+    """The text may be a Secret."""
+    (found,) = reader.read(text)[1]
+    assert "hunter2" not in found.message
+    assert ".inf" not in found.message
+
+
+def test_findings_have_an_end():
+    _, found = reader.read("".join(f"a: {number}\n" for number in range(10_000)))
+    assert len(found) == builder.FINDINGS + 1
+    assert "fix them first" in found[-1].message
+    _, found = reader.read("---\n\x01\n" * 10_000)
+    assert len(found) == reader.BROKEN_DOCUMENTS
+
+
+def test_words_that_the_caller_takes_as_text():
+    """A writer that does not know all booleans of YAML 1.1 leaves such texts without quotes."""
+    documents, found = reader.read("a: [y, n, no, Y]\n---\nb: y\n", literal=("y", "n"))
+    assert ([each.value for each in documents], found) == ([{"a": ["y", "n", False, True]}, {"b": "y"}], [])
+
+
+def test_documents_know_where_they_stand():
+    text = "# first\na: 1\n---\n# second\nb: 2\nc: 3\n--- {d: 4}\n...\n---\n---\ne: 5\n"
+    documents, _ = reader.read(text, "a.yaml")
+    slices = [text[document.start : document.end] for document in documents]
+    assert slices == ["a: 1\n", "b: 2\nc: 3\n", "--- {d: 4}\n", "e: 5\n"]
+    assert [document.line for document in documents] == [2, 5, 7, 11]
+    assert [(document.file, document.number) for document in documents] == [("a.yaml", number) for number in range(4)]
+
+
+UNDECODABLE = [
+    # reason, bytes, line, column, words that help
+    ("a byte of Latin-1", "a: 1\nb: \u00e9t\u00e9 \u00fc".encode("latin-1"), 2, 4, "0xe9"),
+    ("characters before it count once", "b: \u00e9".encode() + b"\xff", 1, 5, "save the text as UTF-8"),
+    ("UTF-16", "a: 1".encode("utf-16"), 1, 1, "UTF-16"),
+    ("a text that ends in the middle of a character", "\u00e9".encode()[:1], 1, 1, "0xc3"),
+]
+
+
+@pytest.mark.parametrize(("data", "line", "column", "words"), [row[1:] for row in UNDECODABLE], ids=[row[0] for row in UNDECODABLE])
+def test_undecodable(data, line, column, words):
+    text, found = reader.decode(data, "a.yaml")
+    assert text == ""
+    assert [(result.code, result.file, result.line, result.column) for result in found] == [("DYN002", "a.yaml", line, column)]
+    assert words in found[0].message
+
+
+def test_decode_takes_the_byte_order_mark_off():
+    assert reader.decode(b"\xef\xbb\xbfa: \xc3\xa9") == ("a: \u00e9", [])
+
+
+SIGNS = [*" \n\t:-?[]{}&*!|>'\"%@,#~<a1\r\ufeff", "---\n", "a: ", "- ", "&a ", "*a", "<<: ", "!!str "]
+YAML_LIKE = st.lists(st.sampled_from(SIGNS), max_size=40)
+
+
+@given(st.one_of(st.text(), st.text(alphabet=st.characters()), YAML_LIKE.map("".join)))
+def test_no_text_raises(text):
+    documents, found = reader.read(text)
+    for result in found:
+        assert result.severity == "error"
+        assert result.line >= 1
+        assert result.column >= 1
+    for document in documents:
+        json.dumps(document.value, allow_nan=False)
+
+
+@given(st.binary())
+def test_no_bytes_raise(data):
+    text, found = reader.decode(data)
+    assert not (text and found)
+    reader.read(text)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.text(alphabet=st.characters(exclude_categories=["Cs"])),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(alphabet=st.characters(exclude_categories=["Cs"])), inner, max_size=3)
+    ),
+    max_leaves=10,
+).filter(lambda value: isinstance(value, (dict, list)))
+
+
+@given(JSON, st.booleans())
+def test_json_is_read_as_python_reads_it(value, ascii_only):
+    text = json.dumps(value, ensure_ascii=ascii_only)
+    documents, found = reader.read(text)
+    assert not found
+    assert [document.value for document in documents] == [value]

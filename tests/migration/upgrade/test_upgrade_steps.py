@@ -1,0 +1,78 @@
+"""The steps of an upgrade: never past a release, and with old and new pods that work together if the tables allow it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from krm_fn.migration.upgrade import upgrade_steps
+from krm_fn.migration.upgrade.upgrade_steps import Versions
+from krm_fn.render.resolve.release_choice import RELEASES
+from krm_fn.review.arguments import flag_tables
+from tests.testbed import tier
+
+PATHS = [
+    # reason, release and runtime before, target, release and runtime after each step
+    ("a window that 1.6 does not have", "v0.9 0.9.0", "1.6", ["v1.5 1.5.1", "v1.6 1.6.1"]),
+    ("the last release before", "v0.9 0.9.1", "1.5", ["v1.5 1.5.1"]),
+    ("an older patch", "v0.9 0.9.1", "1.5.0", ["v1.5 1.5.0"]),
+    ("two minor versions", "v1.5 1.4.0", "1.6", ["v1.6 1.6.1"]),
+    ("three minor versions", "v1.5 1.3.1", "1.6", ["v1.5 1.5.1", "v1.6 1.6.1"]),
+    ("four minor versions, with an image between", "v1.5 1.2.0", "1.6", ["v1.5 1.4.2", "v1.6 1.6.1"]),
+    ("five minor versions", "v1.5 1.1.1", "1.6", ["v1.5 1.3.1", "v1.5 1.5.1", "v1.6 1.6.1"]),
+    ("a new patch", "v1.6 1.6.0", "1.6", ["v1.6 1.6.1"]),
+    ("at the target", "v1.6 1.6.1", "1.6", []),
+    ("a release that is pinned behind the images", "v0.9 1.6.1", "1.6", ["v1.5 1.6.1", "v1.6 1.6.1"]),
+    ("a release that is pinned beyond the target stays", "v1.6 1.4.0", "1.5", ["v1.6 1.5.1"]),
+    ("back by one release", "v1.6 1.6.1", "1.5", ["v1.5 1.5.1"]),
+    ("back by two releases", "v1.6 1.6.1", "0.9", ["v1.5 1.5.1", "v0.9 0.9.1"]),
+    ("back by four minor versions", "v1.6 1.6.1", "1.2", ["v1.5 1.4.2", "v1.5 1.2.1"]),
+    ("an image of a release that krm-fn does not know", "v1.6 1.9.0", "1.6", ["v1.6 1.6.1"]),
+]
+
+
+def parsed(text: str) -> Versions:
+    release, runtime = text.split()
+    return Versions(release, flag_tables.number(runtime))
+
+
+@pytest.mark.parametrize(("start", "target", "points"), [row[1:] for row in PATHS], ids=[row[0] for row in PATHS])
+def test_a_path_has_the_fewest_steps_that_the_tables_allow(start, target, points):
+    end = upgrade_steps.target(target)
+    assert end is not None
+    assert upgrade_steps.path(parsed(start), end) == tuple(map(parsed, points))
+
+
+VERSIONS = st.builds(Versions, st.sampled_from([*RELEASES]), st.sampled_from(flag_tables.published()))
+
+
+@settings(max_examples=tier.number(200, 20))
+@given(VERSIONS, st.sampled_from(flag_tables.published()))
+def test_each_path_ends_at_the_target_and_skips_no_release(start, end):
+    points = (start, *upgrade_steps.path(start, end))
+    assert points[-1].runtime == end
+    positions = [[*RELEASES].index(point.release) for point in points]
+    runtimes = [point.runtime for point in points]
+    assert all(abs(new - old) <= 1 for old, new in pairwise(positions))
+    assert positions in (sorted(positions), sorted(positions, reverse=True))
+    assert runtimes in (sorted(runtimes), sorted(runtimes, reverse=True))
+    if points[-1].release == upgrade_steps.release_of(end):  # otherwise it was pinned beyond the target
+        assert upgrade_steps.path(points[-1], end) == ()
+
+
+@pytest.mark.parametrize("text", ["", "newest", "1", "2.0", "1.7", "1.7.0", "1.5.1.2", "v", "-1.5", "1.5.1-rc1", "\uff11.5"])
+def test_a_target_is_a_known_version(text):
+    assert upgrade_steps.target(text) is None
+
+
+def test_graphs_share_the_steps_that_they_have_in_common():
+    """A graph of 1.3 is in both steps of a graph of 0.9, and one of 1.4 in the last one only."""
+    starts = [parsed("v0.9 0.9.0"), parsed("v1.5 1.3.1"), parsed("v1.5 1.4.2")]
+    steps = upgrade_steps.steps((start, upgrade_steps.path(start, (1, 6, 1))) for start in starts)
+    assert [(step.number, step.old_release, step.release, step.old_runtime, step.runtime) for step in steps] == [
+        (1, "v0.9", "v1.5", (0, 9, 0), (1, 5, 1)),
+        (2, "v1.5", "v1.6", (1, 4, 2), (1, 6, 1)),
+    ]

@@ -1,0 +1,210 @@
+"""The images of a graph choose the release that its render follows; the configuration can pin it, and no graph changes by itself.
+
+Each row has at most one finding. It names the field, the release, and what to do.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from krm_fn.base.results import field
+from krm_fn.kubernetes import identity
+from krm_fn.render import expand, function_config, labels
+from krm_fn.render.config import Config
+from krm_fn.render.kinds import releases
+from krm_fn.render.resolve import release_choice
+from tests.support import beta, given
+
+ORIGIN = labels.ORIGIN_VERSION
+OF_CHOICE = {"DYN490", "DYN491", "DYN492"}
+MAIN = "spec.services.Worker.extraPodSpec.mainContainer.image"
+DIGEST = f"@sha256:{'0a' * 32}"
+
+
+def older(*images, annotations=None, **fields):
+    """A v1alpha1 graph with a worker for each image; the first is called `Worker`, and has the other fields."""
+    names = ["Worker", *(f"Worker{number}" for number in range(1, len(images)))]
+    services = {name: given.service("worker", main={"image": image}) for name, image in zip(names, images, strict=True)}
+    services["Worker"].update(fields)
+    return given.graph(services, annotations=annotations)
+
+
+def newer(*images, annotations=None, **fields):
+    """The same in v1beta1."""
+    rest = [beta.component(f"Worker{number}", main={"image": image}) for number, image in enumerate(images[1:], 1)]
+    return beta.graph(beta.component("Worker", main={"image": images[0]}, **fields), *rest, annotations=annotations)
+
+
+def alone(image, api=identity.V1ALPHA1):
+    """A DynamoComponentDeployment."""
+    if api == identity.V1ALPHA1:
+        spec = {"componentType": "worker", "extraPodSpec": {"mainContainer": {"image": image}}}
+    else:
+        spec = {key: value for key, value in beta.component("chat", main={"image": image}).items() if key != "name"}
+    return given.item("DynamoComponentDeployment", "chat", api=api, spec=spec)
+
+
+def tagged(tag):
+    return older(f"registry.example/dynamo:{tag}")
+
+
+SIDECAR = {"name": "front", "image": "registry.example/front:1.6.0"}
+UNKNOWN = ("DYN491", "spec")
+
+CASES = [
+    ("a version below 1.0", tagged("0.9.0"), "v0.9", None),
+    ("the first version of v1.5", tagged("1.0.0"), "v1.5", None),
+    ("the last version before 1.6", tagged("1.5.99"), "v1.5", None),
+    ("the first version of v1.6", tagged("1.6.0"), "v1.6", None),
+    ("a leading v", tagged("v1.6.1"), "v1.6", None),
+    ("a pre-release of an image counts as its release", tagged("1.6.0-rc1"), "v1.6", None),
+    ("a pre-release below 1.0", tagged("0.9.1-rc2"), "v0.9", None),
+    ("two numbers are no version", tagged("1.6"), "v0.9", UNKNOWN),
+    ("a word", tagged("latest"), "v0.9", UNKNOWN),
+    ("a version inside a word", tagged("vllm-1.6.0"), "v0.9", UNKNOWN),
+    ("no tag", older("registry.example/dynamo"), "v0.9", UNKNOWN),
+    ("a digest alone", older(f"registry.example/dynamo{DIGEST}"), "v0.9", UNKNOWN),
+    ("a digest after a version", older(f"registry.example/dynamo:1.6.0{DIGEST}"), "v1.6", None),
+    ("the port of a registry is no tag", older("registry.example:5000/dynamo"), "v0.9", UNKNOWN),
+    ("a version after the port of a registry", older("registry.example:5000/dynamo:1.5.1"), "v1.5", None),
+    ("no image, which is another finding", given.graph({"Worker": {"componentType": "worker"}}), "v0.9", None),
+    ("an override", older("a/b:latest", runtimeVersionOverride="1.6.0"), "v1.6", None),
+    ("an override is above the tag", older("a/b:1.6.0", runtimeVersionOverride="0.9.0"), "v0.9", None),
+    ("the highest version decides", older("a/b:0.9.0", "a/b:1.6.0", "a/b:1.5.0"), "v1.6", None),
+    ("images without a version do not decide", older("a/b:latest", "a/b:1.5.0"), "v1.5", None),
+    ("the image of a frontend sidecar counts", older("a/b:1.5.0", frontendSidecar={"image": "a/f:1.6.0"}), "v1.6", None),
+    ("a newer image", tagged("1.7.0"), "v1.6", ("DYN490", MAIN)),
+    ("a much newer image", tagged("2.0.0-rc1"), "v1.6", ("DYN490", MAIN)),
+    ("a newer patch is of the same release", tagged("1.6.9"), "v1.6", None),
+    (
+        "a newer override",
+        older("a/b:1.6.0", runtimeVersionOverride="1.7.0"),
+        "v1.6",
+        ("DYN490", "spec.services.Worker.runtimeVersionOverride"),
+    ),
+    (
+        "a newer frontend sidecar",
+        older("a/b:1.6.0", frontendSidecar={"image": "a/f:1.7.0"}),
+        "v1.6",
+        ("DYN490", "spec.services.Worker.frontendSidecar.image"),
+    ),
+    ("an annotation of an operator", older("a/b:0.9.0", annotations={ORIGIN: "1.5.0"}), "v1.5", None),
+    ("the same without a version of an image", older("a/b:latest", annotations={ORIGIN: "1.5.0"}), "v1.5", None),
+    ("an older origin", older("a/b:0.9.0", annotations={ORIGIN: "0.9.0"}), "v0.9", None),
+    ("a pre-release of an operator is below its release", older("a/b:0.9.0", annotations={ORIGIN: "1.0.0-rc1"}), "v0.9", None),
+    ("an older origin of a newer graph", older("a/b:1.6.0", annotations={ORIGIN: "1.5.0"}), "v1.6", None),
+    ("a worker hash", older("a/b:latest", annotations={labels.WORKER_HASH_V2: "0a1b2c3d"}), "v1.5", None),
+    (
+        "an origin in the future",
+        older("a/b:1.5.0", annotations={ORIGIN: "1.6.0"}),
+        "v1.5",
+        ("DYN492", f"metadata.annotations['{ORIGIN}']"),
+    ),
+    ("v1beta1 below 1.0", newer("a/b:0.9.0"), "v1.5", None),
+    ("v1beta1 without a version", newer("a/b:latest"), "v1.5", None),
+    ("v1beta1", newer("a/b:1.6.1"), "v1.6", None),
+    ("v1beta1 with several images", newer("a/b:1.5.0", "a/b:1.6.0"), "v1.6", None),
+    ("v1beta1 with an override", newer("a/b:latest", runtimeVersionOverride="1.6.0"), "v1.6", None),
+    ("v1beta1 with a frontend sidecar", newer("a/b:1.5.0", frontendSidecar="front", beside=[SIDECAR]), "v1.6", None),
+    ("v1beta1 with another sidecar", newer("a/b:1.5.0", beside=[SIDECAR]), "v1.5", None),
+    ("v1beta1, newer", newer("a/b:1.8.0"), "v1.6", ("DYN490", "spec.components[0].podTemplate.spec.containers[0].image")),
+    (
+        "v1beta1, newer override",
+        newer("a/b:latest", runtimeVersionOverride="1.8.0"),
+        "v1.6",
+        ("DYN490", "spec.components[0].runtimeVersionOverride"),
+    ),
+    (
+        "v1beta1 with an origin in the future",
+        newer("a/b:1.6.0", annotations={ORIGIN: "2"}),
+        "v1.6",
+        ("DYN492", f"metadata.annotations['{ORIGIN}']"),
+    ),
+    ("a component", alone("a/b:0.9.0"), "v0.9", None),
+    ("a newer component", alone("a/b:1.6.0"), "v1.6", None),
+    ("a component of v1beta1", alone("a/b:1.5.0", identity.V1BETA1), "v1.5", None),
+    ("a component of v1beta1, newest", alone("a/b:1.6.0", identity.V1BETA1), "v1.6", None),
+    ("a component without a version", alone("a/b:latest"), "v0.9", UNKNOWN),
+    ("a component in the future", alone("a/b:1.7.0"), "v1.6", ("DYN490", "spec.extraPodSpec.mainContainer.image")),
+    (
+        "a component of v1beta1 in the future",
+        alone("a/b:1.7.0", identity.V1BETA1),
+        "v1.6",
+        ("DYN490", "spec.podTemplate.spec.containers[0].image"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("resource", "release", "finding"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_the_release_of_a_resource(resource, release, finding):
+    assert release_choice.release_name(resource, Config()) == release
+    found = [result for result in expand.expand([resource], Config()).results if result.code in OF_CHOICE]
+    assert [(result.code, field(result.path)) for result in found] == ([finding] if finding else [])
+    for result in found:
+        assert result.severity == "warning"
+        assert release in result.message
+        assert "set behaviour" in result.message
+
+
+@pytest.mark.parametrize(
+    ("reason", "override", "code"),
+    [
+        ("a word", "main", "DYN027"),
+        ("two numbers", "1.6", "DYN027"),
+        ("a leading v, which the schema refuses", "v1.6.0", "DYN027"),
+        ("a number", 1.6, "DYN021"),
+    ],
+)
+def test_an_override_that_is_no_version_is_the_only_error(reason, override, code):
+    """The choice adds no finding of its own."""
+    (found,) = expand.expand([older("a/b:1.6.0", runtimeVersionOverride=override)], Config()).results
+    assert (found.severity, found.code, field(found.path)) == ("error", code, "spec.services.Worker.runtimeVersionOverride"), reason
+
+
+@pytest.mark.parametrize("resource", [case[1] for case in CASES], ids=[case[0] for case in CASES])
+@pytest.mark.parametrize("release", release_choice.RELEASES)
+def test_the_configuration_pins_a_release_for_all_graphs(resource, release):
+    """Then the images say nothing. An origin that is newer than the release is still reported."""
+    config = Config(behaviour=release)
+    assert release_choice.release_name(resource, config) == release
+    found = {result.code for result in expand.expand([resource], config).results} & OF_CHOICE
+    assert found <= {"DYN492"}
+
+
+def test_the_releases_are_in_order_and_their_names_are_those_of_the_configuration():
+    """The choice takes the last release whose first image version is not above that of the images."""
+    rows = list(release_choice.RELEASES.values())
+    assert rows == sorted(rows, key=lambda row: row.since)
+    assert [releases.get(row.file).number for row in rows] == [tuple(map(int, name[1:].split("."))) for name in release_choice.RELEASES]
+    for name in release_choice.RELEASES:
+        given_config, found = function_config.read(
+            given.item("DynamoRender", "a", api="dynamo.krm-fn.io/v1alpha1", spec={"behaviour": name})
+        )
+        assert (given_config.behaviour, found) == (name, [])
+
+
+@pytest.mark.parametrize(
+    ("reason", "resource", "settings", "origin"),
+    [
+        ("v0.9 has no origin", older("a/b:0.9.0"), {}, None),
+        ("the lowest version of v1.5", older("a/b:1.5.1"), {}, "1.5.0"),
+        ("the lowest version of v1.6", older("a/b:1.6.1"), {}, "1.6.0"),
+        ("v1beta1", newer("a/b:1.6.1"), {}, "1.6.0"),
+        ("the configuration", newer("a/b:1.6.1"), {"operator_version": "1.5.3"}, "1.5.3"),
+        ("the annotation wins", newer("a/b:1.6.1", annotations={ORIGIN: "1.5.1"}), {"operator_version": "1.5.3"}, "1.5.1"),
+        ("a pinned release", newer("a/b:1.6.1"), {"behaviour": "v1.5"}, "1.5.0"),
+    ],
+)
+def test_the_kept_graph_has_the_origin_version(reason, resource, settings, origin):
+    kept = given.rendered(resource, **{"behaviour": "", "discovery_backend": "etcd", "worker_hash": "none", **settings})
+    assert labels.annotations(kept["DynamoGraphDeployment/chat"]).get(ORIGIN) == origin, reason
+
+
+@pytest.mark.parametrize("resource", [older("a/b:1.5.1"), newer("a/b:1.5.1")], ids=["v1alpha1", "v1beta1"])
+def test_the_origin_stays_when_newer_images_move_the_graph(resource):
+    """The pods of several nodes depend on the origin, so a kept graph keeps it: only a new graph gets that of the newer release."""
+    kept = given.rendered(resource, behaviour="")["DynamoGraphDeployment/chat"]
+    moved = {**kept, "spec": newer("a/b:1.6.0")["spec"] if "components" in kept["spec"] else older("a/b:1.6.0")["spec"]}
+    assert release_choice.release_name(moved, Config()) == "v1.6"
+    again = given.rendered(moved, behaviour="")["DynamoGraphDeployment/chat"]
+    assert labels.annotations(again)[ORIGIN] == "1.5.0"

@@ -1,0 +1,38 @@
+"""Every suggestion is about a definition that exists."""
+
+from __future__ import annotations
+
+import pytest
+
+from krm_fn.render.schema import table, unknown_fields
+
+
+def test_hints_are_about_definitions_that_are_there():
+    """Without this test, a renamed model would lose its suggestions unnoticed."""
+    definitions = table.load().definitions
+    named = (
+        {name for name, _ in unknown_fields._FIXES}
+        | {name for parents in unknown_fields._PARENTS.values() for _, name in parents}
+        | set(unknown_fields._PARENTS)
+    )
+    assert named <= set(definitions)
+
+
+def test_synonyms_are_not_fields():
+    definitions = table.load().definitions
+    assert not [(name, field) for name, field in unknown_fields._FIXES if field in definitions[name]["properties"]]
+
+
+@pytest.mark.parametrize(
+    ("reason", "word", "known", "expected"),
+    [
+        ("one letter too few", "imag", ("image", "args"), "image"),
+        ("case does not count", "NODECOUNT", ("nodeCount",), "nodeCount"),
+        ("nor do dashes and underscores", "node-count_", ("nodeCount",), "nodeCount"),
+        ("nothing resembles it", "zzz", ("image", "args"), ""),
+        ("nothing is known", "image", (), ""),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_nearest(reason, word, known, expected):
+    assert unknown_fields.nearest(word, known) == expected

@@ -1,0 +1,376 @@
+"""`krm-fn check` finds mistakes in command lines of engines, at the right line and with the right remedy, and none where there is none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given as drawn
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from krm_fn.render.expand import PlannedResource, expand
+from krm_fn.repository.files import reading, sources
+from krm_fn.review.arguments import argument_findings
+from tests.support import argument_mistakes, beta, given, growth
+from tests.testbed import tier
+
+IMAGE = "nvcr.io/nvidia/ai-dynamo/runtime"
+
+
+def findings(*resources, **settings):
+    """The findings about the command lines of resources."""
+    planned: list[PlannedResource] = []
+    expand(list(resources), given.settings_of(*resources, **settings), planned.append)
+    return [*argument_findings.check(planned)]
+
+
+def codes(*resources, **settings):
+    return [finding.code for finding in findings(*resources, **settings)]
+
+
+def worker(args, *, version="1.5.1", command=("python3", "-m", "dynamo.vllm"), env=(), gpus="", name="Worker", kind="worker", **fields):
+    """A graph with one worker that runs a command line."""
+    main = {"image": f"{IMAGE}:{version}", "command": [*command], "args": args.split() if isinstance(args, str) else args, "env": [*env]}
+    resources = {"resources": {"limits": {"gpu": gpus}}} if gpus else {}
+    return given.graph({name: given.service(kind, main=main, **resources, **fields)})
+
+
+@pytest.fixture(scope="module")
+def located():
+    """The findings about each mistake, with their lines in a file that has all of them."""
+    graphs = [
+        given.graph(
+            {"Worker": given.service("worker", main={"image": f"{IMAGE}:{row.version}", "command": ["sh", "-c"], "args": [row.line]})},
+            name=f"graph-{number}",
+        )
+        for number, row in enumerate(argument_mistakes.ALL)
+    ]
+    text = yaml.dump_all(graphs, Dumper=_Dumper, sort_keys=False)
+    file = reading.parse(text.encode(), "graphs.yaml")
+    results = reading.locate(findings(*(source.value for source in file.sources), behaviour="v1.5"), file.sources)
+    by_name: dict[str, list[Any]] = {f"graph-{number}": [] for number in range(len(graphs))}
+    for result in results:
+        assert result.ref
+        by_name[result.ref.name].append((result, text.splitlines()[result.line - 1]))
+    return by_name
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes lines for a shell as blocks."""
+
+
+def _literal(dumper, text):
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _literal)
+
+
+@pytest.mark.parametrize("number", range(len(argument_mistakes.ALL)), ids=[f"{row.code} {row.flags}" for row in argument_mistakes.ALL])
+def test_a_mistake_is_found_at_its_line_with_its_remedy(located, number):
+    """Each mistake has exactly one finding of its code, an error if the parser refuses it, whose position begins with the wrong word."""
+    row = argument_mistakes.ALL[number]
+    found = [(result, line) for result, line in located[f"graph-{number}"] if result.code == row.code]
+    assert len(found) == 1, located[f"graph-{number}"]
+    result, line = found[0]
+    severity = "info" if row.family == "a deprecated name" else "warning" if row.code in ("DYN609", "DYN611") else "error"
+    assert result.severity == severity
+    assert line[result.column - 1 :].lstrip("'\"").startswith(row.word.lstrip("'\"")), line
+    assert row.remedy in result.message.partition("; ")[2] or row.remedy in result.message
+    assert "; " in result.message
+
+
+RIGHT = [
+    ("a plain worker", "--model acme/tiny"),
+    ("short names", "--model acme/tiny -tp 1 -dp 1 -q fp8"),
+    ("negated flags", "--model acme/tiny --no-enable-prefix-caching"),
+    ("underscores in a flag of vLLM", "--model acme/tiny --max_model_len 4096"),
+    ("an abbreviation", "--model acme/tiny --max-model 4096"),
+    ("sizes with units", "--model acme/tiny --max-model-len 32k --max-num-batched-tokens 8192"),
+    ("JSON", """--model acme/tiny --kv-transfer-config {"kv_connector":"NixlConnector","kv_role":"kv_both"}"""),
+    ("dotted flags", "--model acme/tiny --compilation-config.mode 3"),
+    ("a tool parser", "--model acme/tiny --dyn-tool-call-parser hermes"),
+    ("a variable of the pod", "--model $(MODEL_PATH) --tensor-parallel-size $(GPUS)"),
+    ("more flags in a variable", "--model acme/tiny $(EXTRA)"),
+]
+
+
+@pytest.mark.parametrize("args", [row[1] for row in RIGHT], ids=[row[0] for row in RIGHT])
+def test_a_right_command_line_has_no_finding(args):
+    assert findings(worker(args)) == []
+
+
+def test_a_blank_before_a_flag_has_its_own_remedy():
+    """The parsers read such a word as a value, because it does not begin with a dash."""
+    found = findings(worker(["--model", "acme/tiny", " --enforce-eager"]))
+    assert [(finding.code, finding.message.partition("; ")[2]) for finding in found] == [("DYN603", "remove the blank before the flag")]
+
+
+VERSIONS = [
+    ("a release with a table", "1.5.1", ["error"]),
+    ("a variant of a release", "1.5.1-cuda13", ["error"]),
+    ("a pre-release", "1.5.1-rc1", ["warning"]),
+    ("a build of somebody", "1.5.1-patched", ["warning"]),
+    ("a later patch without a table", "1.6.99", ["warning"]),
+    ("no version", "latest", ["warning"]),
+    ("a version far from all", "0.3.0", []),
+]
+
+
+@pytest.mark.parametrize(("version", "severities"), [row[1:] for row in VERSIONS], ids=[row[0] for row in VERSIONS])
+def test_only_the_table_of_the_image_gives_errors(version, severities):
+    assert [finding.severity for finding in findings(worker("--no-such-flag-at-all", version=version))] == severities
+
+
+def test_the_version_in_place_of_the_image_counts():
+    graph = worker("--no-such-flag-at-all", version="latest", runtimeVersionOverride="1.5.1")
+    assert [finding.severity for finding in findings(graph, behaviour="v1.5")] == ["error"]
+
+
+@pytest.mark.parametrize("image", ["vllm/vllm-openai:v0.28.0", "lmsysorg/sglang:v0.5.18", "vllm/vllm-openai:v1.5.1"])
+def test_nothing_is_said_about_images_of_engines(image):
+    main = {"image": image, "command": ["python3", "-m", "dynamo.vllm"], "args": ["--no-such-flag-at-all"]}
+    assert findings(given.graph({"Worker": given.service("worker", main=main)})) == []
+
+
+WRONG = {"image": f"{IMAGE}:1.5.1", "command": ["python3", "-m", "dynamo.vllm"], "args": ["--no-such-flag-at-all"]}
+PLACES = [
+    (
+        "a sidecar of v1alpha1",
+        given.graph({"Worker": given.service("worker", pod={"containers": [{"name": "b", **WRONG}]})}),
+        "spec.services.Worker.extraPodSpec.containers[0].args[0]",
+    ),
+    (
+        "an init container of v1alpha1",
+        given.graph({"Worker": given.service("worker", pod={"initContainers": [{"name": "b", **WRONG}]})}),
+        "spec.services.Worker.extraPodSpec.initContainers[0].args[0]",
+    ),
+    (
+        "a component of v1beta1",
+        beta.graph(beta.component("Worker", main=WRONG)),
+        "spec.components[0].podTemplate.spec.containers[0].args[0]",
+    ),
+]
+
+
+@pytest.mark.parametrize(("graph", "field"), [row[1:] for row in PLACES], ids=[row[0] for row in PLACES])
+def test_each_container_is_judged_at_its_field(graph, field):
+    assert given.findings(findings(graph)) == [("DYN600", field)]
+
+
+def test_a_frontend_with_the_command_of_its_type_is_judged():
+    main = {"image": f"{IMAGE}:1.5.1", "args": ["-m", "dynamo.frontend", "--router-modes", "kv"]}
+    assert given.findings(findings(given.graph({"Frontend": given.service("frontend", main=main)}))) == [
+        ("DYN600", "spec.services.Frontend.extraPodSpec.mainContainer.args[2]")
+    ]
+
+
+def test_an_error_elsewhere_in_the_graph_hides_no_finding():
+    graph = worker("--no-such-flag-at-all")
+    graph["spec"]["services"]["Other"] = {"componentType": 5}
+    assert codes(graph) == ["DYN600"]
+
+
+TWO = {"multinode": {"nodeCount": 2}}
+SIZES = [
+    ("more GPUs than the pod has", "--tensor-parallel-size 8", "4", {}, "DYN612"),
+    ("copies need GPUs, too", "--tensor-parallel-size 2 --data-parallel-size 4", "4", {}, "DYN612"),
+    ("fewer GPUs than the pod has", "--tensor-parallel-size 2", "4", {}, "DYN613"),
+    ("no size", "", "8", {}, "DYN613"),
+    ("more GPUs than all nodes have", "--tensor-parallel-size 32", "8", TWO, "DYN612"),
+    ("fewer GPUs than all nodes have", "--tensor-parallel-size 12", "8", TWO, "DYN613"),
+    ("one node is enough", "--tensor-parallel-size 8", "8", TWO, "DYN614"),
+    ("a form that the render does not read", "-tp 16", "8", TWO, "DYN615"),
+    ("another form that the render does not read", "--tensor-parallel-size=16", "8", TWO, "DYN615"),
+]
+
+
+@pytest.mark.parametrize(("args", "gpus", "fields", "code"), [row[1:] for row in SIZES], ids=[row[0] for row in SIZES])
+def test_sizes_are_compared_with_gpus_and_nodes(args, gpus, fields, code):
+    assert code in codes(worker(f"--model m {args}", gpus=gpus, **fields))
+
+
+RIGHT_SIZES = [
+    ("all GPUs", "--tensor-parallel-size 4", "4", {}, {}),
+    ("all GPUs in both dimensions", "--tensor-parallel-size 2 --pipeline-parallel-size 2", "4", {}, {}),
+    ("local copies only", "--data-parallel-size 8 --data-parallel-size-local 4", "4", {}, {}),
+    ("one rank of several", "--data-parallel-size 8 --data-parallel-rank 3", "1", {}, {}),
+    ("no GPUs", "--tensor-parallel-size 4", "", {}, {}),
+    ("an unknown size", "--tensor-parallel-size $(SIZE)", "4", {}, {}),
+    ("more flags in a variable", "--tensor-parallel-size 2 $(EXTRA)", "4", {}, {}),
+    ("a file of flags", "--config a.yaml", "4", {}, {}),
+    ("some GPUs only", "--tensor-parallel-size 2", "4", {}, {"env": [{"name": "CUDA_VISIBLE_DEVICES", "value": "0,1"}]}),
+    ("another executor", "--tensor-parallel-size 8 --distributed-executor-backend ray", "4", {}, {}),
+    ("all nodes", "--tensor-parallel-size 16", "8", TWO, {}),
+    ("copies on all nodes", "--tensor-parallel-size 8 --data-parallel-size 2", "8", TWO, {}),
+]
+
+
+@pytest.mark.parametrize(("args", "gpus", "fields", "more"), [row[1:] for row in RIGHT_SIZES], ids=[row[0] for row in RIGHT_SIZES])
+def test_right_and_unknown_sizes_have_no_finding(args, gpus, fields, more):
+    assert codes(worker(f"--model m {args}", gpus=gpus, **fields, **more)) == []
+
+
+OTHER_SIZES = [
+    ("SGLang", "dynamo.sglang", "--model-path m --tp 8", "4", {}, ["DYN612"]),
+    ("SGLang with copies", "dynamo.sglang", "--model-path m --tp 2 --dp-size 4", "4", {}, ["DYN612"]),
+    ("SGLang with attention of copies", "dynamo.sglang", "--model-path m --tp 8 --dp-size 8 --enable-dp-attention", "8", {}, []),
+    ("SGLang on all nodes", "dynamo.sglang", "--model-path m --tp 16", "8", TWO, []),
+    ("SGLang on other GPUs", "dynamo.sglang", "--model-path m --tp 2 --base-gpu-id 2", "4", {}, []),
+    ("TensorRT-LLM", "dynamo.trtllm", "--model m --tensor-parallel-size 8", "4", {}, ["DYN612"]),
+    ("TensorRT-LLM with a field of its own", "dynamo.trtllm", "--model m --trtllm.tensor_parallel_size 4", "8", {}, []),
+    ("TensorRT-LLM with a file", "dynamo.trtllm", "--model m --tensor-parallel-size 8 --extra-engine-args a.yaml", "4", {}, []),
+]
+
+
+@pytest.mark.parametrize(
+    ("module", "args", "gpus", "fields", "expected"), [row[1:] for row in OTHER_SIZES], ids=[row[0] for row in OTHER_SIZES]
+)
+def test_each_engine_counts_its_gpus(module, args, gpus, fields, expected):
+    assert codes(worker(args, command=("python3", "-m", module), gpus=gpus, **fields)) == expected
+
+
+INJECTED = [
+    ("ranks of SGLang", "dynamo.sglang", "--model-path m --tp 16 --nnodes 2 --node-rank 0", ["DYN610", "DYN610"]),
+    ("the executor of vLLM", "dynamo.vllm", "--model m --tensor-parallel-size 16 --distributed-executor-backend mp", ["DYN610"]),
+    ("no such flag", "dynamo.vllm", "--model m --tensor-parallel-size 16", []),
+]
+
+
+@pytest.mark.parametrize(("module", "args", "expected"), [row[1:] for row in INJECTED], ids=[row[0] for row in INJECTED])
+def test_flags_that_a_render_adds_are_reported(module, args, expected):
+    """The engine of the author's flags, on two nodes of eight GPUs."""
+    assert codes(worker(args, command=("python3", "-m", module), gpus="8", **TWO)) == expected
+
+
+def pair(prefill, decode, module="dynamo.vllm"):
+    """A graph with a prefill worker and a decode worker."""
+    graph = worker(prefill, command=("python3", "-m", module), name="Prefill", kind="prefill")
+    other = worker(decode, command=("python3", "-m", module), name="Decode", kind="decode")
+    return {**graph, "spec": {"services": {**graph["spec"]["services"], **other["spec"]["services"]}}}
+
+
+NIXL, OTHER = '{"kv_connector":"NixlConnector"}', '{"kv_connector":"LMCacheConnectorV1"}'
+PAIRS = [
+    ("two models", "--model a", "--model b", ["DYN616"]),
+    ("two served names", "--model a --served-model-name x", "--model a --served-model-name y", ["DYN616"]),
+    ("two paths of one served name", "--model a --served-model-name x", "--model b --served-model-name x", []),
+    ("two block sizes", "--model a --block-size 16", "--model a --block-size 64", ["DYN617"]),
+    ("a default block size", "--model a --block-size 16", "--model a", []),
+    ("two connectors", f"--model a --kv-transfer-config {NIXL}", f"--model a --kv-transfer-config {OTHER}", ["DYN618"]),
+    ("an unknown model", "--model $(A)", "--model b", []),
+    ("one model", "--model a", "--model a", []),
+]
+
+
+@pytest.mark.parametrize(("prefill", "decode", "expected"), [row[1:] for row in PAIRS], ids=[row[0] for row in PAIRS])
+def test_a_prefill_worker_and_a_decode_worker_must_agree(prefill, decode, expected):
+    mode = "--disaggregation-mode"
+    assert codes(pair(f"{prefill} {mode} prefill", f"{decode} {mode} decode"), behaviour="v1.5") == expected
+
+
+NOTED = [
+    ("a script", {"command": ["bash", "run.sh"]}, ["a script in a file"]),
+    ("an old image", {"image": f"{IMAGE}:0.3.0", "command": ["python3", "-m", "dynamo.vllm"]}, ["no table of flags"]),
+    ("a variable", {"command": ["python3", "-m", "dynamo.vllm", "$(MORE)"]}, ["a variable or a file"]),
+    ("a command that is read as a whole", {"command": ["python3", "-m", "dynamo.vllm", "--model", "$(MODEL)"]}, []),
+    ("another program", {"command": ["python3", "-m", "processor"]}, []),
+]
+
+
+@pytest.mark.parametrize(("main", "reasons"), [row[1:] for row in NOTED], ids=[row[0] for row in NOTED])
+def test_a_note_says_why_a_command_line_is_not_judged(main, reasons):
+    graph = given.graph({"Worker": given.service("worker", main={"image": f"{IMAGE}:1.5.1", **main})})
+    planned: list[PlannedResource] = []
+    expand([graph], given.settings_of(graph), planned.append)
+    notes = [*argument_findings.check(planned, notes=True)]
+    assert [(note.severity, note.code) for note in notes] == [("info", "DYN620")] * len(reasons)
+    assert all(reason in note.message for reason, note in zip(reasons, notes, strict=True))
+    assert [*argument_findings.check(planned)] == []
+
+
+def test_two_prefill_workers_are_not_compared():
+    graph = pair("--model a --disaggregation-mode prefill", "--model b --disaggregation-mode decode")
+    graph["spec"]["services"]["Third"] = graph["spec"]["services"]["Prefill"]
+    assert codes(graph, behaviour="v1.5") == []
+
+
+def test_the_workers_of_sglang_need_one_transfer():
+    flag = "--model-path a --disaggregation-transfer-backend"
+    graph = pair(f"{flag} nixl --disaggregation-mode prefill", f"{flag} mooncake --disaggregation-mode decode", "dynamo.sglang")
+    assert codes(graph, behaviour="v1.5") == ["DYN618"]
+
+
+@pytest.mark.parametrize(
+    "args", ["--model m sk-1234567890abcdef", "--hf-token a hf_abcdefghijklmnop", "--max-model-len nvapi-abcdefghijkl"]
+)
+def test_no_message_has_a_secret(args):
+    messages = [finding.message for finding in findings(worker(args))]
+    assert messages
+    assert not any(
+        secret in message for message in messages for secret in ("sk-1234567890abcdef", "hf_abcdefghijklmnop", "nvapi-abcdefghijkl")
+    )
+
+
+WORDS = st.one_of(
+    st.text(max_size=12),
+    st.sampled_from(
+        [
+            "--model",
+            "--tensor-parallel-size=x",
+            "--",
+            "-",
+            "=",
+            "--=",
+            "--a.b",
+            "-tp",
+            "@x",
+            "{",
+            "--kv-transfer-config",
+            "--no-",
+            "$(A)",
+            "'",
+        ]
+    ),
+)
+
+
+@settings(max_examples=tier.number(60, 20), deadline=None)
+@drawn(
+    st.lists(WORDS, max_size=12), st.sampled_from(["vllm", "sglang", "trtllm", "frontend", "planner", "router", "mocker"]), st.booleans()
+)
+def test_no_command_line_raises(words, program, in_shell):
+    """Random words, as items or as a line for a shell, never lead to an internal error."""
+    command = ("sh", "-c") if in_shell else ("python3", "-m", f"dynamo.{program}")
+    args = [f"exec python3 -m dynamo.{program} " + " ".join(words)] if in_shell else words
+    assert "DYN019" not in codes(worker(args, command=command))
+
+
+@pytest.mark.parametrize(
+    "word", ["--unknown-flag ", "--model m ", "x ", "--max-num 4 ", "--compilation-config.a 1 ", "--served-model-name a ", '"', "$(A) "]
+)
+def test_a_long_command_line_takes_linear_time(word):
+    """60 KB take about four times as long as 15 KB, and have at most twenty findings."""
+
+    def check(size):
+        line = "exec python3 -m dynamo.vllm " + word * (size // len(word))
+        assert len(findings(worker([line], command=("sh", "-c")))) <= 20
+
+    assert growth.is_linear(check, 15_000)
+
+
+EXAMPLES = sorted(Path("examples").rglob("*.yaml"))
+
+
+def test_the_examples_have_no_error():
+    """Each graph among the examples is judged; no right command line is refused."""
+    wrong = []
+    for path in EXAMPLES:
+        loaded = sources.load([str(path)])
+        planned: list[PlannedResource] = []
+        expand(loaded.values, loaded.config, planned.append)
+        wrong += [(str(path), finding.message) for finding in argument_findings.check(planned) if finding.severity != "info"]
+    assert wrong == []
