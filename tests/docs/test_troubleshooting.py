@@ -37,14 +37,15 @@ def failure(overlay, *command, **environment):
     ("message", "command", "without_krm_fn"),
     [
         ("external plugins disabled; unable to load external plugin 'DynamoRender'", ("kustomize", "build"), False),
-        ("unknown flag: --enable-exec", (str(programs.path("kubectl")), "kustomize", *BUILD[2:]), False),
+        ("unknown flag: --enable-exec", ("kubectl", "kustomize", *BUILD[2:]), False),
         ('exec: "krm-fn": executable file not found in $PATH', BUILD, True),
     ],
     ids=["no flag", "kubectl", "no program"],
 )
 def test_a_message_of_kustomize_is_on_the_page(overlay, message, command, without_krm_fn):
     path = {"PATH": f"{programs.path('kustomize').parent}:/usr/bin:/bin"} if without_krm_fn else {}
-    assert message in failure(overlay, *command, "chat/prod", **path)
+    program = programs.path(command[0])
+    assert message in failure(overlay, program, *command[1:], "chat/prod", **path)
     assert f"| `{message}` |" in PAGE
 
 

@@ -15,6 +15,8 @@ import yaml
 from tests.support import given, toys
 from tests.testbed import programs
 
+pytestmark = pytest.mark.slow  # runs a copy of this clone
+
 LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "build", "*.egg-info")
 RUN = {"command": ["python3"], "args": ["-m", "dynamo.abacus"]}
 WORKER = given.service("worker", main=RUN, resources={"limits": {"cpu": "1", "memory": "1Gi"}})

@@ -11,6 +11,8 @@ from tests.extensions.test_clone import Clone
 from tests.support import beta, given, toys
 from tests.testbed import programs
 
+pytestmark = pytest.mark.slow  # runs a copy of this clone
+
 PAGE = (programs.ROOT / "docs" / "architecture.md").read_text()
 FIELD = '''    share_processes: bool | None = None
     """If true, the processes of all containers of a pod see each other."""
