@@ -28,8 +28,11 @@ _PURE = (
     "krm_fn.syncer.status",
     "krm_fn.kubernetes",
     "krm_fn.base.records",
+    "krm_fn.render.labels",
+    "krm_fn.render.names",
     "krm_fn.render.workload_list",
     "krm_fn.cluster.informer",
+    "krm_fn.syncer.informer_cache",
     "krm_fn.syncer.packed_values",
     "krm_fn.cluster.stored_objects",
 )
