@@ -121,8 +121,9 @@ class LoadedRoots(NamedTuple):
         return next((part.stdin for part in self.parts if part.stdin), "")
 
     def with_dynamo(self) -> LoadedRoots:
-        """Returns the parts with a Dynamo resource or an object of one; all parts if none has any."""
-        return self._replace(roots=[root for root in self.roots if any(map(is_of_dynamo, root.sources.values))] or self.roots)
+        """Returns the parts with a Dynamo resource or an object of one, and those with errors, which may have some; all if none has any."""
+        needed = [root for root in self.roots if any(map(is_of_dynamo, root.sources.values)) or results.failed(root.sources.results)]
+        return self._replace(roots=needed or self.roots)
 
     def at_texts(self, move: Callable[[Source], Source]) -> LoadedRoots:
         """Returns the same resources at other texts, those that a function returns for them."""

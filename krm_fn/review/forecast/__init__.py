@@ -22,7 +22,7 @@ from krm_fn.review.forecast import (
     rollouts,
     simulation,
 )
-from krm_fn.review.forecast.claimed_gpus import ClaimKey, StateDevices
+from krm_fn.review.forecast.claimed_gpus import ClaimKey, Shared, StateDevices
 from krm_fn.review.forecast.object_rules import ClusterState, Effect, KindForecast
 from krm_fn.review.forecast.rollouts import Rollout, Service
 
@@ -87,7 +87,8 @@ class Forecast(NamedTuple):
     `services` are all services of the new state, and `restarting` those with pods that are replaced. `deleted` are the services of the old
     state that the new state does not have, and `created` those that only the new state has. `needed` is the smallest number of
     free GPUs with which all rollouts end, if all free GPUs were on one node. `free` is the number of GPUs that the nodes have free
-    while the old pods run; it is None if nothing is known about the nodes.
+    while the old pods run; it is None if nothing is known about the nodes. Nodes list no GPUs of claims, so if the nodes are known, these
+    are in neither of the two numbers.
     """
 
     outcomes: tuple[ObjectForecast, ...]
@@ -123,14 +124,14 @@ def forecast(
         stuck = iter(simulation.simulate(placed, free_nodes).stuck)
     devices = claimed_gpus.read(changes)
     outcomes = tuple(_outcome(change, part, stuck, free, devices) for change, part in zip(changes, parts, strict=True))
-    gpus = _gpus_with_claims([(change.key.namespace, part.rollouts) for change, part in zip(changes, parts, strict=True)], devices)
+    by_object = [(change.key.namespace, part.rollouts) for change, part in zip(changes, parts, strict=True)]
+    gpus = _gpus_with_claims(by_object, devices)
+    needed = simulation.needed(together) if nodes is not None else _needed_with_claims(by_object, devices)
     services = tuple(dict.fromkeys(service for change, part in zip(changes, parts, strict=True) if change.new for service in part.services))
     before = tuple(dict.fromkeys(service for change, part in zip(changes, parts, strict=True) for service in _old_services(change, part)))
     findings = (*_findings_of_all(changes, parts), *_node_findings(nodes, gpus.peak))
     deleted, created = tuple(service for service in before if service not in services), tuple(s for s in services if s not in before)
-    return Forecast(
-        outcomes, gpus, services, _restarting(changes, parts), simulation.needed(together), free, findings, deleted=deleted, created=created
-    )
+    return Forecast(outcomes, gpus, services, _restarting(changes, parts), needed, free, findings, deleted=deleted, created=created)
 
 
 def _old_services(change: ObjectChange, part: KindForecast) -> Iterator[Service]:
@@ -192,11 +193,22 @@ def _shares(part: KindForecast, namespace: str, devices: StateDevices) -> Iterat
         yield service, _gpus_with_claims([(namespace, service_rollouts)], devices)
 
 
+def _needed_with_claims(rollouts_by_object: Sequence[tuple[str, Sequence[Rollout]]], devices: StateDevices) -> int:
+    """Returns the smallest number of free GPUs with which all rollouts end, with those of claims."""
+    counted, shared = _claims(rollouts_by_object, devices)
+    return simulation.needed(counted) + shared.peak - shared.before
+
+
+def _claims(rollouts_by_object: Sequence[tuple[str, Sequence[Rollout]]], devices: StateDevices) -> tuple[list[Rollout], Shared]:
+    """Returns the rollouts with the GPUs of claims from templates, and the GPUs of claims with a name."""
+    counted = [rollout for namespace, own in rollouts_by_object for rollout in claimed_gpus.counted(own, namespace, devices)]
+    return counted, claimed_gpus.shared([(namespace, rollout) for namespace, own in rollouts_by_object for rollout in own], devices)
+
+
 def _gpus_with_claims(rollouts_by_object: Sequence[tuple[str, Sequence[Rollout]]], devices: StateDevices) -> Gpus:
     """Returns the GPUs of rollouts with those of claims. Each sequence of rollouts comes with its namespace."""
-    counted = [rollout for namespace, own in rollouts_by_object for rollout in claimed_gpus.counted(own, namespace, devices)]
+    counted, shared = _claims(rollouts_by_object, devices)
     total = total_gpus(counted)
-    shared = claimed_gpus.shared([(namespace, rollout) for namespace, own in rollouts_by_object for rollout in own], devices)
     unknown = [claimed_gpus.unknown(own, namespace, devices) for namespace, own in rollouts_by_object]
     old, new = (frozenset[ClaimKey]().union(*(claims[state] for claims in unknown)) for state in (0, 1))
     before, peak, after = total.before + shared.before, total.peak + shared.peak, total.after + shared.after
