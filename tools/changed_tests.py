@@ -1,8 +1,8 @@
 """Prints the test files for the changes since a git base: `make test CHANGED=1`.
 
 A changed module selects the tests of its room (`tests/render/rules` for a module in `krm_fn/render/rules`), and all tests that import it.
-If there are none, it selects the tests of the modules that import it, and so on. Any other changed file selects the tests of its own
-folder, and those that contain its name with that of its folder.
+If there are none, it selects the tests of the modules that import it, and so on. Any other changed file selects the tests of its room or
+of its own folder, and those that contain its name with that of its folder.
 
 Usage:
 
@@ -64,7 +64,7 @@ def tests(files: Iterable[str]) -> set[str]:
         if file.suffix == ".py" and file.parts[0] in ("krm_fn", "tests"):
             found |= _of_room(file) | _importing(graph, {module} & graph.modules) or nearest(graph, module)
         else:
-            found |= set(_beside(file)) | set(_naming(file))
+            found |= _of_room(file) | set(_beside(file)) | set(_naming(file))
     return found
 
 

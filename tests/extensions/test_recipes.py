@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 
 import pytest
@@ -35,6 +36,28 @@ GATE = """    Gate(
         types=("worker",),
         env=(("DYN_ECHO", "true"),),
     ),
+"""
+RULE = """    if plan.identity.service == "Nobody":
+        yield results.error("DYN139", "nobody answers; give the component the name of its work", plan.ref, plan.at())
+"""
+TEXT = """
+DYN139:
+  title: Nobody answers
+  message: >-
+    nobody answers; give the component the name of its work
+  means: >-
+    The name of the component says that it does nothing.
+  fix: >-
+    Choose another name.
+  wrong: |
+    services:
+      Nobody: {componentType: frontend}
+  right: |
+    services:
+      Frontend: {componentType: frontend}
+"""
+CASES = """    fires("DYN139", "spec.services.Nobody", "nobody", given.graph({"Nobody": given.service("frontend")})),
+    quiet("somebody", given.graph({"Somebody": given.service("frontend")})),
 """
 NET = ("tests/fields/test_every_field.py", "-k", "ComponentDeployment-v1alpha1-v0.9")
 
@@ -148,6 +171,22 @@ def test_a_new_gate(clone):
     clone.test("tests/render/kinds/test_gates.py")
     added = by_hand(clone) - of_release
     assert [name for name in added if f"`{name}`" not in section("A gate")] == []
+
+
+def test_a_new_finding(clone):
+    """A rule, a page and two cases. Without the cases, a test fails."""
+    row = "    yield from _check_names(plan)\n"
+    clone.edit("render/rules/component_rules.py", row, RULE + row)
+    texts = clone.root / "krm_fn/schemas/codes/texts/components.yaml"
+    texts.write_text(texts.read_text() + TEXT)
+    clone.generate()
+    with pytest.raises(AssertionError, match="DYN139"):
+        clone.test("tests/schemas/codes/test_codes.py")
+    clone.edit("../tests/support/faults.py", "COMPONENTS = [\n", f"COMPONENTS = [\n{CASES}")
+    clone.test("tests/schemas/codes", "tests/render/rules", "-k", "DYN139 or nobody or somebody or codes")
+    assert "# DYN139: Nobody answers" in (clone.root / "docs/errors/DYN139.md").read_text()
+    recipe = section("A finding")
+    assert {"`krm_fn/render/rules`", "`krm_fn/schemas/codes/texts`", "`tests/support/faults.py`"} <= {*re.findall(r"`[^`]*`", recipe)}
 
 
 def test_the_page_names_the_files_of_the_other_recipes():
