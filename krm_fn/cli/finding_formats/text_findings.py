@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Collection
-from functools import cache
 
 from krm_fn.base import escaping, report
 from krm_fn.base.results import Result
@@ -12,15 +11,19 @@ from krm_fn.cli.finding_formats import Checked
 from krm_fn.kubernetes.secret_values import HIDDEN
 from krm_fn.repository.files import reading, secret_lines
 
+_Lines = tuple[list[str], Collection[int]]
 _COLOURS = {"error": escaping.RED, "warning": escaping.YELLOW, "info": escaping.CYAN}
 _OLD_STATE = "DYN073"  # its files are named `REVISION:PATH`, and a file of that name on disk is another one
 _BEFORE, _WIDTH = 60, 120  # columns of a source line that are shown; JSON may be one line of megabytes
 
 
 def write(checked: Checked) -> str:
-    """Returns each finding with its source line."""
-    texts = {reading.STDIN_NAME: checked.stdin}
-    return "".join(f"{head(result, colour=checked.colour)}\n{_excerpt(result, texts, checked.colour)}" for result in checked.results)
+    """Returns each finding with its source line. Each file is read once."""
+    files = {reading.STDIN_NAME: _lines(checked.stdin)}
+    for result in checked.results:
+        if _has_excerpt(result) and result.file not in files:
+            files[result.file] = _lines(_text(result.file))
+    return "".join(f"{head(result, colour=checked.colour)}\n{_excerpt(result, files, checked.colour)}" for result in checked.results)
 
 
 def head(result: Result, *, colour: bool) -> str:
@@ -31,11 +34,15 @@ def head(result: Result, *, colour: bool) -> str:
     return " ".join([*location, escaping.painted(report.noun(result), _COLOURS[result.severity], escaping.BOLD), report.what(result)])
 
 
-def _excerpt(result: Result, texts: dict[str, str], colour: bool) -> str:
-    """Returns the line of a finding. `texts` are the texts that no file has."""
-    if not result.line or result.code == _OLD_STATE:
+def _has_excerpt(result: Result) -> bool:
+    return bool(result.line) and result.code != _OLD_STATE
+
+
+def _excerpt(result: Result, files: dict[str, _Lines], colour: bool) -> str:
+    """Returns the line of a finding. `files` have the lines of each file."""
+    if not _has_excerpt(result):
         return ""
-    lines, secret = _lines(texts[result.file] if result.file in texts else _text(result.file))
+    lines, secret = files[result.file]
     if result.line > len(lines):
         return ""
     if result.line in secret:
@@ -49,7 +56,6 @@ def _excerpt(result: Result, texts: dict[str, str], colour: bool) -> str:
     return f"{shown}\n    {' ' * len(report.visible(line[start : result.column - 1]))}{caret}\n"
 
 
-@cache
 def _text(file: str) -> str:
     """The text of a file; empty if it does not exist, since orchestrators name files relative to other folders."""
     with contextlib.suppress(reading.UnreadableError):
@@ -57,7 +63,6 @@ def _text(file: str) -> str:
     return ""
 
 
-@cache
-def _lines(text: str) -> tuple[list[str], Collection[int]]:
-    """The lines of a text, and the numbers of those that have a secret value."""
+def _lines(text: str) -> _Lines:
+    """Returns the lines of a text, and the numbers of those that have a secret value."""
     return (text.split("\n"), secret_lines.of(text)) if text else ([], ())
