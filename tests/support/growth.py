@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 MOST = 8
 """Four times the size takes 4 times as long if the time is linear, and 16 times if it is quadratic."""
-_LEAST = 0.002
-"""Seconds of CPU below which a clock measures its own steps."""
-_ATTEMPTS = 3
+_LEAST = 0.005
+"""Seconds of CPU below which a clock measures its own steps, and what else the machine does."""
+_ATTEMPTS = 5
 
 
 def is_linear(run: Callable[[int], object], size: int) -> bool:
@@ -23,6 +25,17 @@ def is_linear(run: Callable[[int], object], size: int) -> bool:
 
 def seconds(run: Callable[[int], object], size: int) -> float:
     """The CPU time of this process for a size."""
-    began = time.process_time()
-    run(size)
-    return time.process_time() - began
+    with no_collector():
+        began = time.process_time()
+        run(size)
+        return time.process_time() - began
+
+
+@contextlib.contextmanager
+def no_collector() -> Iterator[None]:
+    """Measures without the garbage collector, whose time depends on all objects of the process: also on those of other tests."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
