@@ -27,7 +27,7 @@ import click
 import krm_fn
 from krm_fn.base import project
 from krm_fn.cli import command_options, command_output, progress_line
-from krm_fn.repository.files import installation
+from krm_fn.repository import installation
 
 LAUNCHER = "krm-fn"
 

@@ -29,6 +29,9 @@ def seconds(written: str) -> Decimal:
 def text(written: str) -> str:
     """Returns a duration in hours, minutes and seconds, or, below a second, in ms, µs or ns. Empty if it is zero or negative.
 
+    >>> text("15m"), text("4h"), text("90s"), text("0.5s"), text("0")
+    ('15m0s', '4h0m0s', '1m30s', '500ms', '')
+
     Rule grove.termination-delay: Grove's termination delay is written in hours, minutes and seconds, as Go prints it. (krm-fn)
     """
     left = seconds(written) // _UNITS["ns"] * _UNITS["ns"]

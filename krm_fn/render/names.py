@@ -122,6 +122,9 @@ def component(graph: str, service: str) -> str:
 def service(component: str) -> str:
     """Names the Service of a component, for releases in which the name of a graph may have dots.
 
+    >>> service("llm.v1-frontend")
+    'llm-v1-frontend'
+
     Rule names.service: The name of a component's Service has dashes in place of dots, and is in lower case. (operator:
     internal/controller/dynamocomponentdeployment_controller.go generateService)
     """
@@ -208,6 +211,9 @@ def scaling_group(service: str) -> str:
 
 def clique_set(graph: str, longest: int) -> str:
     """Names the PodCliqueSet of a graph. The name is cut if it and `longest` more characters are too long for Grove.
+
+    >>> clique_set("chat", 30), clique_set("a-graph-with-a-long-name", 30)
+    ('chat', 'a-graph-wi-14b5')
 
     Rule names.clique-set: A PodCliqueSet has the name of the graph, which is cut if Grove's names of pods would be too long. (operator:
     internal/dynamo/graph.go PCSNameForDGD)

@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 import krm_fn
 from krm_fn.render.schema import table
-from krm_fn.repository.files import commands, installation
+from krm_fn.repository import installation
+from krm_fn.repository.files import commands
 from krm_fn.repository.files.commands import CommandResult
 
 _STUBS = ("git",)

@@ -183,28 +183,40 @@ def _plain(
     return [*sorted(roots, key=lambda root: root.folder), *rest]
 
 
-def _without_copies(tree: Tree, folder: str, names: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yields folders with their files. A folder whose folders have the same object is divided, because a cluster has each object once.
+def _without_copies(tree: Tree, folder: str, names: Sequence[str], shared: Sequence[str] = ()) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yields folders with their files. A folder is divided if two of its folders have the same graph, because a cluster has it once.
 
-    This divides a branch of rendered manifests: each cluster has a folder there, and no pipeline is in the repository. A committed render
-    is no copy of its source.
+    This divides a branch of rendered manifests: each cluster has a folder there, and no pipeline is in the repository. Folders without such
+    a graph, and the files `shared`, belong to each cluster.
     """
-    objects: dict[str, set[ObjectKey]] = {}
-    renders: set[str] = set()
-    for name in names:
-        sources = [source for source in tree.read(name).sources if source.address.kind and source.address.name]
-        objects.setdefault(posixpath.dirname(name), set()).update(identity.key(source.value) for source in sources)
-        renders |= {posixpath.dirname(name)} if any(ownership.is_generated(source.value) for source in sources) else set()
-    uses = Counter((key, inner in renders) for inner, keys in objects.items() for key in keys)
-    if max(uses.values(), default=0) < 2:
-        yield from [(folder, tuple(names))] if names else []
+    copied = _copied(tree, names)
+    if not copied:
+        yield from [(folder, (*shared, *names))] if names else []
         return
     parts: dict[str, list[str]] = {}
     for name in names:
-        inner = name if folder == "." else name.removeprefix(f"{folder}/")
-        parts.setdefault(posixpath.normpath(posixpath.join(folder, inner.partition("/")[0])) if "/" in inner else folder, []).append(name)
-    for part, inside in parts.items():
-        yield from [(folder, tuple(inside))] if part == folder else _without_copies(tree, part, inside)
+        first, is_deeper, _ = posixpath.relpath(name, folder).partition("/")
+        parts.setdefault(posixpath.normpath(posixpath.join(folder, first)) if is_deeper else folder, []).append(name)
+    divided = [part for part, inside in parts.items() if not copied.isdisjoint(inside)]
+    shared = [*shared, *(name for part, inside in parts.items() if part not in divided for name in inside)]
+    for part in divided:
+        yield from [(folder, (*shared, *parts[part]))] if part == folder else _without_copies(tree, part, parts[part], shared)
+
+
+def _copied(tree: Tree, names: Iterable[str]) -> set[str]:
+    """Returns the files with a Dynamo resource, or an object made of one, that is in another folder too.
+
+    A committed render is no copy of its source.
+    """
+    files: dict[tuple[ObjectKey, bool], dict[str, str]] = {}
+    sources = {name: [source.value for source in tree.read(name).sources if source.address.kind and source.address.name] for name in names}
+    renders = {posixpath.dirname(name) for name, values in sources.items() if any(map(ownership.is_generated, values))}
+    for name, values in sources.items():
+        at = posixpath.dirname(name)
+        for value in values:
+            if identity.is_dynamo(value) or ownership.is_generated(value):
+                files.setdefault((identity.key(value), at in renders), {})[name] = at
+    return {name for folders in files.values() if len(set(folders.values())) > 1 for name in folders}
 
 
 def _is_config(source: Source) -> bool:

@@ -39,8 +39,6 @@ from tests.testbed import tier
 CASES = range(tier.number(6, 2, "KRM_FN_CPU_CASES"))
 SMALL, LARGE = 250, 1000
 MOST_EXPONENT = 1.2
-OF_EVENTS = 1.4
-"""The objects of all events together are too many for the caches of a processor, so the larger input also waits for memory."""
 MOST_SECONDS = 0.5
 ENOUGH = 0.03
 """Seconds from which two sizes are compared. Below, the parts that do not depend on the size count for too much."""
@@ -108,7 +106,7 @@ def slowest(keys: Keys, name: str) -> float:
     return max((seconds(reconciled(keys, name, key)) for key in chosen), default=0.0)
 
 
-def problem(what: str, measure: Callable[[], tuple[float, float]], ratio: float, most: float, exponents: float = MOST_EXPONENT) -> str:
+def problem(what: str, measure: Callable[[], tuple[float, float]], ratio: float, most: float) -> str:
     """Names times that are too long or grow too fast; empty if they do not. `ratio` is that of the sizes.
 
     A busy machine disturbs a measurement, so the best of five counts. Only a measurement without a problem ends them early.
@@ -117,7 +115,7 @@ def problem(what: str, measure: Callable[[], tuple[float, float]], ratio: float,
     for _ in range(5):
         small, large = measure()
         exponent = log(max(large, 1e-6) / max(small, 1e-6)) / log(ratio)
-        if large <= most and (large <= ENOUGH or exponent <= exponents):
+        if large <= most and (large <= ENOUGH or exponent <= MOST_EXPONENT):
             return ""
         text = f"{what}: {small:.3f} s, and {large:.3f} s for {ratio:.1f} times as much: exponent {exponent:.2f}"
     return text
@@ -140,7 +138,7 @@ def test_the_events_of_a_tenant(case, state):
     """The objects of a tenant enter the caches and the indexes. All of them together may take longer than a key."""
     small, large = (STATES[state](Random(case), size) for size in (SMALL, LARGE))  # noqa: S311 - no secret
     ratio = len(json.dumps(large)) / len(json.dumps(small))
-    assert problem("events", lambda: (seconds(lambda: filled(small)), seconds(lambda: filled(large))), ratio, 10, OF_EVENTS) == ""
+    assert problem("events", lambda: (seconds(lambda: filled(small)), seconds(lambda: filled(large))), ratio, 10) == ""
 
 
 def rendered(text: bytes) -> None:

@@ -221,6 +221,29 @@ def test_a_cluster_is_added_to_a_branch_of_renders(branch):
     assert "deleted" not in done.out
 
 
+SHARED = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: prod}\ndata: {A: b}\n"
+NAMESPACE = "apiVersion: v1\nkind: Namespace\nmetadata: {name: prod}\n"
+
+
+def test_a_folder_beside_the_clusters_belongs_to_each_of_them(branch):
+    branch.put({"shared/settings.yaml": SHARED}).commit()
+    branch.edit("shared/settings.yaml", "{A: b}", "{A: c}")
+    done = console.run("diff", "--old", "HEAD")
+    assert done.out.count("ConfigMap prod/settings: updated") == 1
+    assert "2 of 2 roots change." in done.out
+    assert "deleted" not in done.out
+
+
+def test_a_second_copy_of_another_object_divides_nothing(clone):
+    """Teams write the Namespace of their objects into several folders. Objects of the other folders are not deleted then."""
+    clone.put({"a/graph.yaml": PLAIN["graph.yaml"], "a/namespace.yaml": NAMESPACE, "shared/settings.yaml": SHARED})
+    clone.put({"overlay/kustomization.yaml": "resources: [map.yaml]\n", "overlay/map.yaml": SHARED.replace("settings", "other")}).commit()
+    clone.put({"shared/namespace.yaml": NAMESPACE})
+    done = console.run("diff", "--old", "HEAD")
+    assert "deleted" not in done.out
+    assert "The states are the same: no object changes." in done.out
+
+
 def test_a_render_in_another_folder_than_its_source_is_no_second_cluster(clone):
     clone.put(PLAIN, "source").save("rendered/objects.yaml", "krm-fn", "render", "source/graph.yaml").commit()
     clone.edit("source/graph.yaml", "engine:1.4.0", "engine:1.4.1")

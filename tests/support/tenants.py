@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 import json
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.render import labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from random import Random
 
 Object = dict[str, Any]
 NAMESPACE = "tenant"
@@ -24,26 +24,36 @@ _APIS = {
     "PodCliqueScalingGroup": _GROVE,
     "Unknown": "example.com/v1",
 }
+_LISTED = 25
+"""The number of workloads that each of many other graphs lists, too."""
 _PHASES = ("Restarting", "Completed", "Failed")
 
 
 def state(chance: Random, size: int) -> list[Object]:
-    """A graph with its adapters and components, all objects that it lists, pods, models, and other graphs that list the same."""
+    """A graph with its adapters and components, all objects that it lists, pods, models, and other graphs that list the same.
+
+    Two sizes with the same chance can be compared: they have the same kinds of objects, and the entries of all graphs grow as `size`.
+    """
     services = [f"S{number}" for number in range(chance.choice((1, 3, size)))]
     kinds = chance.choice((list(_APIS), ["Deployment"], ["PodClique"], ["PodCliqueScalingGroup"], ["LeaderWorkerSet"]))
+    has_workloads, has_cliques, seed = chance.random() < 0.8, chance.random() < 0.5, chance.random()
+
+    def of(name: str) -> Random:
+        return Random(f"{seed} {name}")  # noqa: S311 - no secret
+
+    chance = of("entries")
     entries = [_entry(chance, services[number % len(services)], kinds[number % len(kinds)], number) for number in range(size)]
-    workloads = [_workload(chance, entry) for entry in entries] if chance.random() < 0.8 else []
-    cliques = [_clique(chance, number, services) for number in range(size)] if chance.random() < 0.5 else []
+    others = [f"other-{number}" for number in range(size // 10)]
     return [
-        _graph(chance, "chat", services, entries),
-        *workloads,
-        _clique_set(chance, services, size),
-        *cliques,
+        *(_graph(of(name), name, services, entries) for name in ("chat", "twin")),
+        *(_workload(chance, entry) for entry in entries if has_workloads),
+        _clique_set(of("cliques"), services, size),
+        *(_clique(chance, number, services) for number in range(size) if has_cliques),
         *(_pod(chance, number, services) for number in range(size)),
         *(_adapter(chance, number, services) for number in range(size)),
         *(_component(number, services) for number in range(size // 10)),
         *(_model(number) for number in range(size)),
-        *(_graph(chance, f"other-{number}", services, entries[: size // 10]) for number in range(size // 10)),
+        *(_graph(of(name), name, services, entries[:_LISTED]) for name in others),
     ]
 
 

@@ -223,7 +223,7 @@ class _Teams:
 
 
 class _Claims:
-    """The GPUs of claims. A claim whose number is unknown has no GPUs here, a warning, and a place in the numbers of unknown claims."""
+    """The GPUs of claims. A claim whose number is unknown has no GPUs here. It has a warning, and is counted as unknown."""
 
     def __init__(self, devices: Devices) -> None:
         self._devices = devices

@@ -18,5 +18,5 @@ def interpreter() -> list[str]:
     The interpreter of a copy starts through the loader of the copy, as in the launcher. Each other interpreter starts by its path.
     """
     files = Path(sys.executable).parents[1]
-    loaders = sorted((files / "lib").glob("ld-*")) if files.name == FOLDER else []
-    return [*(word for loader in loaders[:1] for word in (str(loader), "--library-path", str(files / "lib"))), sys.executable]
+    loader = next((files / "lib").glob("ld-*"), None) if files.name == FOLDER else None
+    return [str(loader), "--library-path", str(files / "lib"), sys.executable] if loader else [sys.executable]
