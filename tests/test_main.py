@@ -162,7 +162,7 @@ def test_the_function_imports_rules_about_rare_fields_only_for_pods_that_have_th
     assert not [name for name in imported if name.startswith(package)]
     graph = GRAPH.replace("{mainContainer:", "{hostAliases: [], mainContainer:")
     done = subprocess.run([sys.executable, "-c", LISTING], input=graph, capture_output=True, text=True, check=True)
-    assert [name for name in done.stderr.split() if name.startswith(package)] == [f"{package}host_rules"]
+    assert [name for name in done.stderr.split() if name.startswith(package)] == [f"{package}network_rules"]
 
 
 def test_the_function_imports_what_newer_releases_need_only_for_them(imported):

@@ -31,19 +31,19 @@ class Context(NamedTuple):
 
 
 POD = {
-    "affinity": "affinity_rules",
+    "affinity": "scheduling_rules",
     "dnsConfig": "dns_rules",
     "dnsPolicy": "dns_rules",
-    "hostAliases": "host_rules",
-    "hostNetwork": "host_rules",
-    "hostUsers": "host_rules",
-    "hostnameOverride": "host_rules",
+    "hostAliases": "network_rules",
+    "hostNetwork": "network_rules",
+    "hostUsers": "network_rules",
+    "hostnameOverride": "network_rules",
     "os": "os_rules",
     "overhead": "pod_resource_rules",
     "readinessGates": "gate_rules",
     "resources": "pod_resource_rules",
     "schedulingGates": "gate_rules",
-    "shareProcessNamespace": "host_rules",
+    "shareProcessNamespace": "network_rules",
     "tolerations": "toleration_rules",
     "topologySpreadConstraints": "spread_rules",
 }
@@ -58,9 +58,9 @@ POD_SECURITY = dict.fromkeys(
 
 CONTAINER = {
     "lifecycle": "lifecycle_rules",
-    "resizePolicy": "restart_rules",
-    "restartPolicy": "restart_rules",
-    "restartPolicyRules": "restart_rules",
+    "resizePolicy": "container_rules",
+    "restartPolicy": "container_rules",
+    "restartPolicyRules": "container_rules",
     "securityContext": "container_security_rules",
     "volumeDevices": "device_rules",
 }
@@ -77,9 +77,9 @@ VOLUME = {
         ),
         "storage_rules",
     ),
-    "downwardAPI": "projected_rules",
+    "downwardAPI": "volume_rules",
     "ephemeral": "ephemeral_rules",
-    "projected": "projected_rules",
+    "projected": "volume_rules",
 }
 ANNOTATION = dict.fromkeys(
     (

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from krm_fn.kubernetes.api_server import Rejection, security_profiles
+from krm_fn.kubernetes.api_server import Rejection
+from krm_fn.kubernetes.api_server.by_field import security_rules
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def _context(context: Fields, spec: Fields) -> Iterator[Rejection]:
         if "CAP_SYS_ADMIN" in ((context.get("capabilities") or {}).get("add") or ()):
             message = "a container with CAP_SYS_ADMIN can always gain privileges; remove allowPrivilegeEscalation: false, or the capability"
             yield Rejection("DYN232", ("allowPrivilegeEscalation",), message)
-    yield from security_profiles.validate(context)
+    yield from security_rules.validate(context)
     if (context.get("windowsOptions") or {}).get("hostProcess") is not None:
         yield from _host_process(context["windowsOptions"]["hostProcess"], spec)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from krm_fn.kubernetes.api_server import Rejection, security_profiles
+from krm_fn.kubernetes.api_server import Rejection
+from krm_fn.kubernetes.api_server.by_field import security_rules
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def validate(context: Fields, pod: Context) -> Iterator[Rejection]:
     policy = context.get("seLinuxChangePolicy")
     if policy not in (None, "Recursive", "MountOption"):
         yield Rejection("DYN233", ("seLinuxChangePolicy",), f"{policy!r} is not a policy; write Recursive, or remove it")
-    yield from security_profiles.validate(context)
+    yield from security_rules.validate(context)
     if (context.get("windowsOptions") or {}).get("hostProcess") and not pod.spec.get("hostNetwork"):
         message = "a pod of processes of the node needs hostNetwork: true; write it, or remove hostProcess"
         yield Rejection("DYN232", ("windowsOptions", "hostProcess"), message)

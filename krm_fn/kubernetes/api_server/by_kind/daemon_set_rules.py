@@ -5,7 +5,8 @@ Follows ValidateDaemonSetSpec of `pkg/apis/apps/validation/validation.go`.
 
 from __future__ import annotations
 
-from krm_fn.kubernetes.api_server import rejections, workload_pods
+from krm_fn.kubernetes.api_server import rejections
+from krm_fn.kubernetes.api_server.by_kind import workload_rules
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
 def validate(workload: Resource) -> Iterator[Rejection]:
     """Yields the rejections of a DaemonSet (ValidateDaemonSet)."""
     spec = workload.get("spec") or {}
-    for rejection in workload_pods.counts(spec, "minReadySeconds", "revisionHistoryLimit"):
+    for rejection in workload_rules.counts(spec, "minReadySeconds", "revisionHistoryLimit"):
         yield rejection.below("spec")
-    for rejection in workload_pods.validate(spec, spec.get("template") or {}):
+    for rejection in workload_rules.validate(spec, spec.get("template") or {}):
         yield rejection.below("spec")
     strategy = spec.get("updateStrategy") or {}
     if strategy.get("type") != "OnDelete":
@@ -31,8 +32,8 @@ def validate(workload: Resource) -> Iterator[Rejection]:
 
 def _rolling(rolling: Mapping[str, Any]) -> Iterator[Rejection]:
     """Checks how pods are replaced (ValidateRollingUpdateDaemonSet)."""
-    yield from workload_pods.amounts(rolling, "maxUnavailable", "maxSurge", limited=("maxUnavailable", "maxSurge"))
-    unavailable, surge = (workload_pods.number(rolling.get(field, default)) for field, default in (("maxUnavailable", 1), ("maxSurge", 0)))
+    yield from workload_rules.amounts(rolling, "maxUnavailable", "maxSurge", limited=("maxUnavailable", "maxSurge"))
+    unavailable, surge = (workload_rules.number(rolling.get(field, default)) for field, default in (("maxUnavailable", 1), ("maxSurge", 0)))
     if unavailable and surge:
         yield rejections.conflict(
             ("maxSurge",), "maxSurge and maxUnavailable exclude each other", "write maxUnavailable: 0, or remove maxSurge"

@@ -5,7 +5,8 @@ Follows ValidateDeploymentSpec and ValidateReplicaSetSpec of `pkg/apis/apps/vali
 
 from __future__ import annotations
 
-from krm_fn.kubernetes.api_server import rejections, workload_pods
+from krm_fn.kubernetes.api_server import rejections
+from krm_fn.kubernetes.api_server.by_kind import workload_rules
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,9 +25,9 @@ _DEADLINE = 600  # seconds
 def validate(workload: Resource) -> Iterator[Rejection]:
     """Yields the rejections of a Deployment or a ReplicaSet (ValidateDeployment, ValidateReplicaSet)."""
     spec = workload.get("spec") or {}
-    for rejection in workload_pods.counts(spec, "replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"):
+    for rejection in workload_rules.counts(spec, "replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"):
         yield rejection.below("spec")
-    for rejection in workload_pods.validate(spec, spec.get("template") or {}):
+    for rejection in workload_rules.validate(spec, spec.get("template") or {}):
         yield rejection.below("spec")
     if workload["kind"] == "Deployment":
         yield from _deployment(spec)
@@ -47,9 +48,9 @@ def _strategy(strategy: Fields) -> Iterator[Rejection]:
         if rolling is not None:
             yield rejections.conflict(("rollingUpdate",), "the type Recreate has no rollingUpdate", "remove one of the two")
         return
-    for rejection in workload_pods.amounts(rolling or {}, "maxUnavailable", "maxSurge", limited=("maxUnavailable",)):
+    for rejection in workload_rules.amounts(rolling or {}, "maxUnavailable", "maxSurge", limited=("maxUnavailable",)):
         yield rejection.below("rollingUpdate")
     unavailable, surge = ((rolling or {}).get(field, _QUARTER) for field in ("maxUnavailable", "maxSurge"))
-    if workload_pods.number(unavailable) == 0 and workload_pods.number(surge) == 0:
+    if workload_rules.number(unavailable) == 0 and workload_rules.number(surge) == 0:
         problem = "maxUnavailable and maxSurge are both 0, so no pod could be replaced"
         yield rejections.conflict(("rollingUpdate", "maxUnavailable"), problem, "raise one of them")

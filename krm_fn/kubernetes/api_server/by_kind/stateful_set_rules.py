@@ -5,8 +5,8 @@ Follows ValidateStatefulSetSpec of `pkg/apis/apps/validation/validation.go`.
 
 from __future__ import annotations
 
-from krm_fn.kubernetes.api_server import object_names, rejections, workload_pods
-from krm_fn.kubernetes.api_server.by_kind import claim_rules
+from krm_fn.kubernetes.api_server import object_names, rejections
+from krm_fn.kubernetes.api_server.by_kind import claim_rules, workload_rules
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ def _spec(spec: Fields) -> Iterator[Rejection]:
     name = spec.get("serviceName") or ""
     if name and not object_names.is_label(name):
         yield rejections.bad_name(name, ("serviceName",), "lower-case letters, digits and dashes")
-    yield from workload_pods.counts(spec, "replicas", "minReadySeconds")
-    for rejection in workload_pods.counts(spec.get("ordinals") or {}, "start"):
+    yield from workload_rules.counts(spec, "replicas", "minReadySeconds")
+    for rejection in workload_rules.counts(spec.get("ordinals") or {}, "start"):
         yield rejection.below("ordinals")
     for field, policy in (spec.get("persistentVolumeClaimRetentionPolicy") or {}).items():
         if (policy or _KEPT[0]) not in _KEPT:
@@ -45,7 +45,7 @@ def _spec(spec: Fields) -> Iterator[Rejection]:
     for index, claim in enumerate(claims):
         for rejection in claim_rules.validate_spec(claim.get("spec") or {}, drops=False):
             yield rejection.below("volumeClaimTemplates", index, "spec")
-    yield from workload_pods.validate(
+    yield from workload_rules.validate(
         spec, _with_claims(spec.get("template") or {}, [(claim.get("metadata") or {}).get("name") or "" for claim in claims])
     )
 
@@ -65,5 +65,5 @@ def _strategy(strategy: Fields) -> Iterator[Rejection]:
     if rolling is not None and strategy.get("type") == "OnDelete":
         yield rejections.conflict(("rollingUpdate",), "the type OnDelete has no rollingUpdate", "remove one of the two")
     elif rolling is not None:
-        for rejection in workload_pods.counts(rolling, "partition"):
+        for rejection in workload_rules.counts(rolling, "partition"):
             yield rejection.below("rollingUpdate")

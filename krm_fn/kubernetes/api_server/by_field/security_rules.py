@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     Fields = Mapping[str, Any]
 
+
 _LOCALHOST = "Localhost"
 _LONGEST_PROFILE = 4095  # bytes; the longest path on Linux
 _LONGEST_CREDENTIAL = 64 * 1024

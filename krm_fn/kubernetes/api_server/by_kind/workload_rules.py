@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     Fields = Mapping[str, Any]
 
+
 _PERCENT = re.compile(r"[0-9]+%")
 
 

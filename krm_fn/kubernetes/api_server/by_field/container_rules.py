@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     Fields = Mapping[str, Any]
 
+
 _POLICIES = ("Always", "Never", "OnFailure")
 _MOST_RULES, _MOST_CODES = 20, 255
 

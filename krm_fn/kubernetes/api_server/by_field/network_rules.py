@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     Fields = Mapping[str, Any]
 
+
 _LONGEST_NAME = 64
 
 

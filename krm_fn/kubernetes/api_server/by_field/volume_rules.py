@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     Fields = Mapping[str, Any]
 
+
 _FIELD = re.compile(r"metadata\.(name|namespace|uid|labels|annotations)")
 _SOURCES = ("secret", "configMap", "downwardAPI", "serviceAccountToken")
 _SHORTEST_TOKEN, _LONGEST_TOKEN = 600, 2**32  # seconds

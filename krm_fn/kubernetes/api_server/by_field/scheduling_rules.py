@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     Fields = Mapping[str, Any]
 
+
 _REQUIRED, _PREFERRED = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
 _NODE_NAME = "metadata.name"
 
