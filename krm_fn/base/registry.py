@@ -45,6 +45,12 @@ def get(package: ModuleType, name: str) -> ModuleType:
     return import_module(f"{package.__name__}.{name}")
 
 
+def attribute(package: ModuleType, name: str) -> Any:
+    """Returns an attribute of one entry, for example `job_rules.validate`. Raises KeyError for an entry that is not in the folder."""
+    module, _, attribute_name = name.partition(".")
+    return getattr(get(package, module), attribute_name)
+
+
 def modules(package: ModuleType, names: Iterable[str]) -> list[ModuleType]:
     """Returns the modules of several entries. Raises KeyError for a name that is not in the folder."""
     return [get(package, name) for name in names]

@@ -13,7 +13,7 @@ from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import identity
-from krm_fn.kubernetes.api_server import selected_labels
+from krm_fn.kubernetes.api_server import label_selectors
 from krm_fn.kubernetes.references import selector_fields
 from krm_fn.kubernetes.references.selector_fields import Selector
 from krm_fn.kubernetes.types import Resource
@@ -130,7 +130,7 @@ def _selects_any(wanted: Sequence[_Wanted], others: Sequence[dict[str, Any]], in
 
 
 def _fulfils(others: Sequence[dict[str, Any]], item: Labelled) -> bool:
-    return selected_labels.matches({"matchExpressions": others}, item.labels)
+    return label_selectors.matches({"matchExpressions": others}, item.labels)
 
 
 def _similar(wanted: Sequence[_Wanted], others: Sequence[dict[str, Any]], near: Sequence[Labelled]) -> tuple[_Wanted, str] | None:

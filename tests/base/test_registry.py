@@ -41,6 +41,10 @@ def test_an_entry_is_its_module_and_no_other_is_imported(package):
     assert "fruits.apple" not in sys.modules
 
 
+def test_an_attribute_of_an_entry_is_read_by_its_name(package):
+    assert registry.attribute(package, "apple.TASTE") == "sour"
+
+
 @pytest.mark.parametrize("name", ["plum", "_peel", "__init__", "", "../pear", "notes"])
 def test_a_name_that_is_not_in_the_folder_is_refused(package, name):
     with pytest.raises(KeyError):

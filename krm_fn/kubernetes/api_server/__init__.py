@@ -7,23 +7,3 @@ is off by default is not checked, and neither is what a server checks only in po
 
 `pod_rules` and `field_rules` have the rules about fields of most pods, and the folder `by_field` all others.
 """
-
-from __future__ import annotations
-
-from krm_fn.base.records import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from krm_fn.base.results import Path
-
-
-class Rejection(NamedTuple):
-    """One reason why an API server rejects a pod. `path` begins at the object that was checked."""
-
-    code: str
-    path: Path
-    message: str
-
-    def below(self, *steps: str | int) -> Rejection:
-        """Returns the same rejection with these steps before its path."""
-        return self._replace(path=(*steps, *self.path))

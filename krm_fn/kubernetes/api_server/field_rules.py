@@ -10,8 +10,8 @@ from functools import lru_cache
 
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import quantity
-from krm_fn.kubernetes.api_server import Rejection
 from krm_fn.kubernetes.api_server.name_formats import DNS_LABEL, DNS_SUBDOMAIN, PORT_NAME, is_env_name, is_qualified
+from krm_fn.kubernetes.api_server.rejections import Rejection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

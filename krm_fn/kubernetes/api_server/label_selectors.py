@@ -1,11 +1,12 @@
-"""Rules of an API server about label selectors.
+"""Label selectors: the rules of an API server about them, and the labels that they select.
 
-Follows apimachinery `pkg/apis/meta/v1/validation/validation.go`.
+The selection follows LabelSelectorAsSelector of apimachinery `pkg/apis/meta/v1/helpers.go`, and `pkg/labels/selector.go`.
 """
 
 from __future__ import annotations
 
-from krm_fn.kubernetes.api_server import Rejection, name_formats
+from krm_fn.kubernetes.api_server import name_formats
+from krm_fn.kubernetes.api_server.rejections import Rejection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     Fields = Mapping[str, Any]
+
 
 _WITH_VALUES, _WITHOUT_VALUES = ("In", "NotIn"), ("Exists", "DoesNotExist")
 
@@ -70,3 +72,23 @@ def validate_label_keys(holder: Fields, selector: Fields | None) -> Iterator[Rej
             yield Rejection(
                 "DYN232", ("matchLabelKeys", index), f"the key {key} is in mismatchLabelKeys too; remove it from one of the two"
             )
+
+
+def matches(selector: Fields, labels: Fields) -> bool:
+    """Returns true if a selector selects the labels. An empty selector selects all labels."""
+    exact = all(labels.get(key) == value for key, value in (selector.get("matchLabels") or {}).items())
+    return exact and all(_fulfils(expression, labels) for expression in selector.get("matchExpressions") or ())
+
+
+def _fulfils(expression: Fields, labels: Fields) -> bool:
+    key, values = expression.get("key") or "", expression.get("values") or ()
+    match expression.get("operator"):
+        case "In":
+            return labels.get(key) in values
+        case "NotIn":
+            return labels.get(key) not in values
+        case "Exists":
+            return key in labels
+        case "DoesNotExist":
+            return key not in labels
+    return True  # another rule reports an unknown operator

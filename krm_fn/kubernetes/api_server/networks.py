@@ -1,4 +1,4 @@
-"""Networks, and addresses that have a special meaning, in fields of objects.
+"""Addresses and networks of IP in fields of objects.
 
 Follows apimachinery `pkg/util/validation/ip.go`, and ValidateEndpointIP of `pkg/apis/core/validation/validation.go`.
 """
@@ -45,3 +45,16 @@ def is_sloppy(text: str) -> bool:
 def _is_octet(digits: str) -> bool:
     number = values.int64(digits)
     return number is not None and number <= _LARGEST_OCTET
+
+
+def is_address(text: str) -> bool:
+    """Returns true for an address of IPv4 or IPv6. Octets with leading zeros and IPv4 addresses in IPv6 form are ambiguous, so refused.
+
+    >>> is_address("10.0.0.1"), is_address("2001:db8::1"), is_address("10.0.0.010"), is_address("::ffff:1.2.3.4")
+    (True, True, False, False)
+    """
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return "%" not in text and getattr(address, "ipv4_mapped", None) is None

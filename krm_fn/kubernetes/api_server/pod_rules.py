@@ -1,9 +1,13 @@
-"""Rules of an API server about a whole pod: those about single fields, those about several fields, and those about resources."""
+"""Rules of an API server about a whole pod, and about a pod template.
+
+They are about single fields, about several fields, and about resources.
+"""
 
 from __future__ import annotations
 
 from krm_fn.kubernetes import merge, quantity
-from krm_fn.kubernetes.api_server import Rejection, by_field, field_rules, name_formats
+from krm_fn.kubernetes.api_server import by_field, field_rules, name_formats
+from krm_fn.kubernetes.api_server.rejections import Rejection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +17,7 @@ if TYPE_CHECKING:
 
     from krm_fn.kubernetes.native_types import Container, PodSpec, Probe, ResourceRequirements
     from krm_fn.kubernetes.types import ProbeName, Quantity
+
 
 _COUNTS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")
 _HUGE_PAGES = "hugepages-"
@@ -279,3 +284,18 @@ def _is_multiple(size: int, page: str) -> bool:
     """True if an amount is whole pages of a size such as `2Mi` (IsHugePageResourceValueDivisible). Fractions of a byte count as a byte."""
     page_size = quantity.value(page)
     return page_size > 0 and not page_size % quantity.UNIT and not -(-size // quantity.UNIT) % (page_size // quantity.UNIT)
+
+
+def validate_template(template: Mapping[str, Any]) -> Iterator[Rejection]:
+    """Yields the rejections of a pod template of a workload that keeps its pods running. Paths begin at the template.
+
+    Types, required fields and enum values are checked by `krm_fn.render.schema.schema_check`. Follows ValidatePodTemplateSpec.
+    """
+    metadata = template.get("metadata") or {}
+    spec: Any = template.get("spec") or {}
+    for rejection in name_formats.validate_metadata(metadata.get("labels"), metadata.get("annotations")):
+        yield rejection.below("metadata")
+    for rejection in by_field.validate_annotations(metadata.get("annotations") or {}, by_field.Context(spec)):
+        yield rejection.below("metadata", "annotations")
+    for rejection in validate(spec):
+        yield rejection.below("spec")

@@ -1,8 +1,8 @@
-"""Reasons for which an API server rejects a field of an object, in the words that the rules of all kinds share."""
+"""Reasons for which an API server rejects an object, and the messages that the rules of all kinds share."""
 
 from __future__ import annotations
 
-from krm_fn.kubernetes.api_server import Rejection
+from krm_fn.base.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +13,18 @@ if TYPE_CHECKING:
 
 LARGEST = 2**31 - 1
 """The largest number of a field with 32 bits."""
+
+
+class Rejection(NamedTuple):
+    """One reason why an API server rejects a pod. `path` begins at the object that was checked."""
+
+    code: str
+    path: Path
+    message: str
+
+    def below(self, *steps: str | int) -> Rejection:
+        """Returns the same rejection with these steps before its path."""
+        return self._replace(path=(*steps, *self.path))
 
 
 def required(path: Path, what: str = "the field") -> Rejection:

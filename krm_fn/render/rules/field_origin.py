@@ -8,7 +8,7 @@ from krm_fn.render import engines, names
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from krm_fn.base.results import Path
-    from krm_fn.kubernetes.api_server import Rejection
+    from krm_fn.kubernetes.api_server.rejections import Rejection
     from krm_fn.kubernetes.native_types import PodSpec
     from krm_fn.render.manifests.pod_builder import Pods
     from krm_fn.render.plan import ComponentPlan

@@ -13,7 +13,7 @@ from krm_fn.render.rules import field_origin
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from krm_fn.base.results import Path, Result
-    from krm_fn.kubernetes.api_server import Rejection
+    from krm_fn.kubernetes.api_server.rejections import Rejection
     from krm_fn.kubernetes.native_types import PodSpec
     from krm_fn.kubernetes.types import Labels
     from krm_fn.render.manifests.pod_builder import Pods

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from krm_fn.base.results import Path
 from krm_fn.kubernetes import identity, paths
-from krm_fn.kubernetes.api_server import Rejection
+from krm_fn.kubernetes.api_server.rejections import Rejection
 from krm_fn.kubernetes.types import Resource
 from krm_fn.origins import reversion
 from krm_fn.origins.ablation import FieldNumber

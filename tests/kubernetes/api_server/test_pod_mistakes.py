@@ -7,7 +7,7 @@ import copy
 import pytest
 
 from krm_fn.base import results
-from krm_fn.kubernetes.api_server import template_rules
+from krm_fn.kubernetes.api_server import pod_rules
 from krm_fn.render.schema import invalid_fields, schema_check
 from tests.support import pod_limits, pod_mistakes
 
@@ -20,7 +20,9 @@ def verdict(template):
         finding._replace(path=("spec", *finding.path)) for finding in schema_check.value(template["spec"], "io.k8s.api.core.v1.PodSpec")
     ]
     readable = invalid_fields.without_errors(template, findings)
-    rejections = [results.error(rejection.code, rejection.message, None, rejection.path) for rejection in template_rules.validate(readable)]
+    rejections = [
+        results.error(rejection.code, rejection.message, None, rejection.path) for rejection in pod_rules.validate_template(readable)
+    ]
     return [*findings, *invalid_fields.independent(rejections, invalid_fields.error_paths(findings))]
 
 

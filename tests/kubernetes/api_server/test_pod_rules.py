@@ -325,4 +325,6 @@ def test_labels(written, faults, control_plane):
 
 def test_the_tables_of_rare_fields_name_all_modules():
     tables = [table for name, table in vars(by_field).items() if name.isupper() and isinstance(table, dict)]
-    assert {module for table in tables for module in table.values()} == {*registry.entries(by_field)}
+    functions = {function for table in tables for function in table.values()}
+    assert {function.partition(".")[0] for function in functions} == {*registry.entries(by_field)}
+    assert all(callable(registry.attribute(by_field, function)) for function in functions)

@@ -1,6 +1,6 @@
 """Rules of an API server about fields that few pods have. A render imports a module only if a pod has one of its fields.
 
-The tables name the module of each field. Each module has a function `validate(holder, context)`: `holder` is the object that has the
+The tables name the module and the function of each field. A function takes `holder` and `context`: `holder` is the object that has the
 field, and the paths of the rejections begin at it.
 """
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
-    from krm_fn.kubernetes.api_server import Rejection
+    from krm_fn.kubernetes.api_server.rejections import Rejection
     from krm_fn.kubernetes.types import Labels
 
     Fields = Mapping[str, Any]
@@ -31,43 +31,43 @@ class Context(NamedTuple):
 
 
 POD = {
-    "affinity": "scheduling_rules",
-    "dnsConfig": "dns_rules",
-    "dnsPolicy": "dns_rules",
-    "hostAliases": "network_rules",
-    "hostNetwork": "network_rules",
-    "hostUsers": "network_rules",
-    "hostnameOverride": "network_rules",
-    "os": "os_rules",
-    "overhead": "pod_resource_rules",
-    "readinessGates": "gate_rules",
-    "resources": "pod_resource_rules",
-    "schedulingGates": "gate_rules",
-    "shareProcessNamespace": "network_rules",
-    "tolerations": "toleration_rules",
-    "topologySpreadConstraints": "spread_rules",
+    "affinity": "scheduling_rules.validate_affinity",
+    "dnsConfig": "network_rules.validate_dns",
+    "dnsPolicy": "network_rules.validate_dns",
+    "hostAliases": "network_rules.validate_host",
+    "hostNetwork": "network_rules.validate_host",
+    "hostUsers": "network_rules.validate_host",
+    "hostnameOverride": "network_rules.validate_host",
+    "os": "security_rules.validate_os",
+    "overhead": "pod_resource_rules.validate",
+    "readinessGates": "scheduling_rules.validate_gates",
+    "resources": "pod_resource_rules.validate",
+    "schedulingGates": "scheduling_rules.validate_gates",
+    "shareProcessNamespace": "network_rules.validate_host",
+    "tolerations": "scheduling_rules.validate_tolerations",
+    "topologySpreadConstraints": "scheduling_rules.validate_spread",
 }
 POD_SECURITY = dict.fromkeys(
     (
         *("appArmorProfile", "fsGroupChangePolicy", "seLinuxChangePolicy", "seccompProfile"),
         *("supplementalGroups", "supplementalGroupsPolicy", "sysctls", "windowsOptions"),
     ),
-    "pod_security_rules",
+    "security_rules.validate_pod",
 )
 """Fields of the security context of a pod."""
 
 CONTAINER = {
-    "lifecycle": "lifecycle_rules",
-    "resizePolicy": "container_rules",
-    "restartPolicy": "container_rules",
-    "restartPolicyRules": "container_rules",
-    "securityContext": "container_security_rules",
-    "volumeDevices": "device_rules",
+    "lifecycle": "container_rules.validate_lifecycle",
+    "resizePolicy": "container_rules.validate_restart",
+    "restartPolicy": "container_rules.validate_restart",
+    "restartPolicyRules": "container_rules.validate_restart",
+    "securityContext": "security_rules.validate_container",
+    "volumeDevices": "mount_rules.validate_devices",
 }
-SOURCE = {"fileKeyRef": "env_source_rules", "resourceFieldRef": "env_source_rules"}
+SOURCE = {"fileKeyRef": "container_rules.validate_env_source", "resourceFieldRef": "container_rules.validate_env_source"}
 """Sources of an environment variable."""
 
-MOUNT = dict.fromkeys(("mountPropagation", "recursiveReadOnly", "subPathExpr"), "mount_rules")
+MOUNT = dict.fromkeys(("mountPropagation", "recursiveReadOnly", "subPathExpr"), "mount_rules.validate_mount")
 VOLUME = {
     **dict.fromkeys(
         (
@@ -75,24 +75,24 @@ VOLUME = {
             *("gcePersistentDisk", "gitRepo", "glusterfs", "iscsi", "nfs", "photonPersistentDisk", "portworxVolume", "quobyte"),
             *("rbd", "scaleIO", "storageos", "vsphereVolume"),
         ),
-        "storage_rules",
+        "storage_rules.validate",
     ),
-    "downwardAPI": "volume_rules",
-    "ephemeral": "ephemeral_rules",
-    "projected": "volume_rules",
+    "downwardAPI": "volume_rules.validate_projected",
+    "ephemeral": "volume_rules.validate_ephemeral",
+    "projected": "volume_rules.validate_projected",
 }
 ANNOTATION = dict.fromkeys(
     (
         *("container.apparmor.security.beta.kubernetes.io", "container.seccomp.security.alpha.kubernetes.io"),
         *("controller.kubernetes.io", "kubernetes.io", "scheduler.alpha.kubernetes.io", "seccomp.security.alpha.kubernetes.io"),
     ),
-    "annotation_rules",
+    "annotation_rules.validate",
 )
 """Domains of annotations that Kubernetes reads."""
 
 
 def validate(table: Mapping[str, str], holder: Fields, context: Context) -> Iterator[Rejection]:
-    """Yields the rejections of an object by the modules of its fields. `table` is one of the tables of this module."""
+    """Yields the rejections of an object by the functions of its fields. `table` is one of the tables of this module."""
     yield from _validate(table, holder, holder, context)
 
 
@@ -102,5 +102,5 @@ def validate_annotations(annotations: Labels, context: Context) -> Iterator[Reje
 
 
 def _validate(table: Mapping[str, str], fields: Iterable[str], holder: Fields, context: Context) -> Iterator[Rejection]:
-    for module in registry.modules(sys.modules[__name__], dict.fromkeys(table[field] for field in fields if field in table)):
-        yield from module.validate(holder, context)
+    for function in dict.fromkeys(table[field] for field in fields if field in table):
+        yield from registry.attribute(sys.modules[__name__], function)(holder, context)

@@ -6,8 +6,8 @@ import json
 import re
 
 from krm_fn.kubernetes import values
-from krm_fn.kubernetes.api_server import Rejection
-from krm_fn.kubernetes.api_server.by_field import toleration_rules
+from krm_fn.kubernetes.api_server.by_field import scheduling_rules
+from krm_fn.kubernetes.api_server.rejections import Rejection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _tolerations(text: str) -> Iterator[str]:
     if not isinstance(tolerations, list) or not all(isinstance(toleration, dict) for toleration in tolerations):
         yield "the value is not a list of tolerations; write them under tolerations of the pod"
         return
-    yield from (rejection.message for rejection in toleration_rules.validate_list(tolerations))
+    yield from (rejection.message for rejection in scheduling_rules.validate_toleration_list(tolerations))
 
 
 def _seccomp(value: str, profile: Fields | None) -> Iterator[str]:

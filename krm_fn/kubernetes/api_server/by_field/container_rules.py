@@ -1,8 +1,10 @@
-"""Rules of an API server about the restarts of a single container."""
+"""Rules of an API server about fields of a container: restarts, hooks, and variables from files and resources."""
 
 from __future__ import annotations
 
-from krm_fn.kubernetes.api_server import Rejection
+from krm_fn.kubernetes import quantity
+from krm_fn.kubernetes.api_server import field_rules, name_formats, pod_rules
+from krm_fn.kubernetes.api_server.rejections import Rejection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ _POLICIES = ("Always", "Never", "OnFailure")
 _MOST_RULES, _MOST_CODES = 20, 255
 
 
-def validate(container: Fields, context: Context) -> Iterator[Rejection]:
+def validate_restart(container: Fields, context: Context) -> Iterator[Rejection]:
     """Yields the rejections of the fields about restarts."""
     yield from _policy(container)
     yield from _resize_policy(container.get("resizePolicy") or (), container, context)
@@ -74,3 +76,77 @@ def _resize_policy(policies: Sequence[Fields], container: Fields, context: Conte
         elif restart == "RestartContainer" and context.is_init and not is_sidecar:
             message = "an init container cannot restart for a change of its resources; write NotRequired"
             yield Rejection("DYN232", (*path, "restartPolicy"), message)
+
+
+_ACTIONS = ("exec", "httpGet", "tcpSocket", "sleep")
+_GRACE_PERIOD = 30
+"""The default of terminationGracePeriodSeconds."""
+
+
+def validate_lifecycle(container: Fields, context: Context) -> Iterator[Rejection]:
+    """Yields the rejections of `lifecycle` (validateLifecycle). A feature gate decides about `stopSignal`, so it is not checked."""
+    lifecycle = container["lifecycle"]
+    if lifecycle is None or set(lifecycle) == {"stopSignal"}:
+        return
+    if context.is_init and container.get("restartPolicy") != "Always":
+        yield Rejection("DYN232", ("lifecycle",), pod_rules.ONLY_SIDECARS.format("lifecycle"))
+        return
+    grace_period = context.spec.get("terminationGracePeriodSeconds")
+    for name in ("postStart", "preStop"):
+        hook = lifecycle.get(name)
+        if hook is not None:
+            for rejection in _hook(hook, _GRACE_PERIOD if grace_period is None else grace_period):
+                yield rejection.below("lifecycle", name)
+
+
+def _hook(hook: Fields, grace_period: int) -> Iterator[Rejection]:
+    """Checks a hook (validateHandler, validateSleepAction)."""
+    actions = [action for action in _ACTIONS if hook.get(action) is not None]
+    if len(actions) != 1:
+        yield Rejection("DYN224", (), "the hook must have exactly one of exec, httpGet, tcpSocket and sleep; keep one")
+    yield from field_rules.validate_handler(hook)
+    sleep = hook.get("sleep")
+    if sleep is not None and not 0 <= (sleep.get("seconds") or 0) <= grace_period:
+        message = f"the hook sleeps {sleep.get('seconds')} seconds, and the pod ends after terminationGracePeriodSeconds: {grace_period}"
+        yield Rejection(
+            "DYN226", ("sleep", "seconds"), f"{message}; write a number from 0 to {max(grace_period, 0)}, or a longer grace period"
+        )
+
+
+_CPU_DIVISORS = ("1m", "1")
+_DIVISORS = ("1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei")
+
+
+def validate_env_source(source: Fields, context: Context) -> Iterator[Rejection]:
+    """Yields the rejections of the source of a variable (validateEnvVarValueFrom)."""
+    for rejection in validate_divisor(source.get("resourceFieldRef") or {}):
+        yield rejection.below("resourceFieldRef")
+    if source.get("fileKeyRef") is not None:
+        for rejection in _file(source["fileKeyRef"], context.spec):
+            yield rejection.below("fileKeyRef")
+
+
+def validate_divisor(reference: Fields) -> Iterator[Rejection]:
+    """Yields the rejection of the divisor of a resource (validateContainerResourceDivisor). 0 is the default."""
+    resource, divisor = reference.get("resource") or "", reference.get("divisor")
+    allowed = _CPU_DIVISORS if resource.endswith(".cpu") else _DIVISORS
+    if field_rules.is_resource(resource) and quantity.value(divisor) and quantity.canonical(divisor or "") not in allowed:
+        message = f"the divisor {divisor} is not allowed for {resource}; write one of {', '.join(allowed)}"
+        yield Rejection("DYN230", ("divisor",), message)
+
+
+def _file(reference: Fields, spec: Fields) -> Iterator[Rejection]:
+    """Checks a variable in a file of a volume (validateFileKeySelector, validateFileKeyRefVolumes)."""
+    key, name, path = (reference.get(field) or "" for field in ("key", "volumeName", "path"))
+    for field, value in (("key", key), ("volumeName", name), ("path", path)):
+        if not value:
+            yield Rejection("DYN225", (field,), "the field is required; set it")
+    if key and not name_formats.is_env_name(key):
+        yield Rejection("DYN220", ("key",), f"the name {key!r} of the variable is not valid; use printable ASCII characters other than =")
+    if ".." in path.split("/"):
+        yield Rejection("DYN228", ("path",), "the path contains ..; write the path without it")
+    volume = next((volume for volume in spec.get("volumes") or () if volume.get("name") == name), None)
+    if name and volume is None:
+        yield Rejection("DYN208", ("volumeName",), f"the pod has no volume {name}; add it to the volumes of the pod")
+    elif volume and volume.keys() - {"name", "emptyDir"}:
+        yield Rejection("DYN232", ("volumeName",), f"the volume {name} is not an emptyDir; use an emptyDir")

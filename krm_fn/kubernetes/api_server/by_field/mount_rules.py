@@ -1,8 +1,8 @@
-"""Rules of an API server about the options of a mount."""
+"""Rules of an API server about what a container mounts: options of volume mounts, and block devices."""
 
 from __future__ import annotations
 
-from krm_fn.kubernetes.api_server import Rejection
+from krm_fn.kubernetes.api_server.rejections import Rejection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     Fields = Mapping[str, Any]
 
 
-def validate(mount: Fields, context: Context) -> Iterator[Rejection]:
+def validate_mount(mount: Fields, context: Context) -> Iterator[Rejection]:
     """Yields the rejections of the options of a mount."""
     yield from _sub_path(mount)
     yield from _propagation(mount.get("mountPropagation"), context.container)
@@ -53,3 +53,45 @@ def _read_only(mount: Fields) -> Iterator[Rejection]:
     if mount.get("mountPropagation") not in (None, "None"):
         message = f"recursiveReadOnly: {recursive} is not allowed with mountPropagation: {mount['mountPropagation']}; remove one of the two"
         yield Rejection("DYN232", path, message)
+
+
+def validate_devices(container: Fields, context: Context) -> Iterator[Rejection]:
+    """Yields the rejections of `volumeDevices` (ValidateVolumeDevices)."""
+    volumes = {volume.get("name"): volume for volume in context.spec.get("volumes") or ()}
+    mounts = container.get("volumeMounts") or ()
+    names, paths = {mount.get("name") for mount in mounts}, {mount.get("mountPath") for mount in mounts}
+    used_names: set[Any] = set()
+    used_paths: set[Any] = set()
+    for index, device in enumerate(container["volumeDevices"] or ()):
+        name, path = device.get("name") or "", device.get("devicePath") or ""
+        for rejection in _name(name, volumes, names, used_names):
+            yield rejection.below("volumeDevices", index)
+        for rejection in _path(path, paths, used_paths):
+            yield rejection.below("volumeDevices", index)
+        used_names.add(name)
+        used_paths.add(path)
+
+
+def _name(name: str, volumes: Mapping[Any, Fields], mounted: set[Any], used: set[Any]) -> Iterator[Rejection]:
+    if not name:
+        yield Rejection("DYN225", ("name",), "the name of a volume is required; write it")
+    elif name not in volumes:
+        yield Rejection("DYN208", ("name",), f"the pod has no volume {name}; add it to the volumes of the pod")
+    elif not volumes[name].keys() & {"persistentVolumeClaim", "ephemeral"}:
+        message = f"the volume {name} is not a block device; use a persistentVolumeClaim or an ephemeral volume, or mount it"
+        yield Rejection("DYN232", ("name",), message)
+    if name in used:
+        yield Rejection("DYN237", ("name",), f"the volume {name} is listed twice; keep one entry")
+    if name in mounted:
+        yield Rejection("DYN232", ("name",), f"the volume {name} is mounted too; remove it from volumeMounts or from volumeDevices")
+
+
+def _path(path: str, mounted: set[Any], used: set[Any]) -> Iterator[Rejection]:
+    if not path:
+        yield Rejection("DYN225", ("devicePath",), "the path of the device is required; write it, for example /dev/xvda")
+    elif ".." in path.split("/"):
+        yield Rejection("DYN228", ("devicePath",), f"the path {path!r} contains ..; write it without")
+    if path in used:
+        yield Rejection("DYN209", ("devicePath",), f"two devices have the path {path}; change one of the paths")
+    if path in mounted:
+        yield Rejection("DYN209", ("devicePath",), f"a volume is mounted at {path}; change one of the paths")

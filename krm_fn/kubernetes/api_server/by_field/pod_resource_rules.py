@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from krm_fn.kubernetes import quantity
-from krm_fn.kubernetes.api_server import Rejection, pod_rules
+from krm_fn.kubernetes.api_server import pod_rules
+from krm_fn.kubernetes.api_server.rejections import Rejection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,8 +1,12 @@
-"""Rules of an API server about the affinity of pods to nodes and to other pods."""
+"""Rules of an API server about the nodes that a pod may run on: affinity, topology spread, tolerations and gates."""
 
 from __future__ import annotations
 
-from krm_fn.kubernetes.api_server import Rejection, label_selectors, name_formats
+import re
+
+from krm_fn.kubernetes import values
+from krm_fn.kubernetes.api_server import label_selectors, name_formats
+from krm_fn.kubernetes.api_server.rejections import Rejection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +22,7 @@ _REQUIRED, _PREFERRED = "requiredDuringSchedulingIgnoredDuringExecution", "prefe
 _NODE_NAME = "metadata.name"
 
 
-def validate(spec: Fields, _context: Context) -> Iterator[Rejection]:
+def validate_affinity(spec: Fields, _context: Context) -> Iterator[Rejection]:
     """Yields the rejections of `affinity` (validateAffinity)."""
     affinity = spec["affinity"] or {}
     for rejection in _node_affinity(affinity.get("nodeAffinity") or {}):
@@ -117,3 +121,96 @@ def _weights(entries: Sequence[Fields]) -> Iterator[Rejection]:
             yield Rejection(
                 "DYN226", (_PREFERRED, index, "weight"), f"the weight {weight} is not between 1 and 100; write a number in that range"
             )
+
+
+_HARD = "DoNotSchedule"
+
+
+def validate_spread(spec: Mapping[str, Any], _context: Context) -> Iterator[Rejection]:
+    """Yields the rejections of `topologySpreadConstraints` (validateTopologySpreadConstraints)."""
+    pairs = set()
+    for index, constraint in enumerate(spec["topologySpreadConstraints"] or ()):
+        for rejection in _constraint(constraint):
+            yield rejection.below("topologySpreadConstraints", index)
+        pair = constraint.get("topologyKey"), constraint.get("whenUnsatisfiable")
+        if pair in pairs:
+            message = f"two constraints have the topology key {pair[0]} and whenUnsatisfiable: {pair[1]}; keep one of them"
+            yield Rejection("DYN237", ("topologySpreadConstraints", index, "topologyKey"), message)
+        pairs.add(pair)
+
+
+def _constraint(constraint: Mapping[str, Any]) -> Iterator[Rejection]:
+    """Checks one constraint (ValidateTopologyKey, validateMinDomains, validateNodeInclusionPolicy)."""
+    skew = constraint.get("maxSkew") or 0
+    if skew < 1:
+        yield Rejection("DYN226", ("maxSkew",), "maxSkew is below 1; write 1 or a larger number")
+    if not constraint.get("topologyKey"):
+        message = "the topology key is required; write the label of the nodes, for example topology.kubernetes.io/zone"
+        yield Rejection("DYN225", ("topologyKey",), message)
+    domains, action = constraint.get("minDomains"), constraint.get("whenUnsatisfiable")
+    if domains is not None and domains < 1:
+        yield Rejection("DYN226", ("minDomains",), "minDomains is below 1; write 1 or a larger number")
+    if domains is not None and action != _HARD:
+        message = f"minDomains is allowed only with whenUnsatisfiable: {_HARD}, not with {action}; remove it, or write {_HARD}"
+        yield Rejection("DYN232", ("minDomains",), message)
+    for field in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
+        if constraint.get(field) == "":
+            yield Rejection("DYN233", (field,), f"{field} is empty; write Honor or Ignore, or remove it")
+    yield from label_selectors.validate_label_keys({"matchLabelKeys": constraint.get("matchLabelKeys")}, constraint.get("labelSelector"))
+    for rejection in label_selectors.validate(constraint.get("labelSelector")):
+        yield rejection.below("labelSelector")
+
+
+_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
+
+
+def validate_tolerations(spec: Fields, _context: Context) -> Iterator[Rejection]:
+    """Yields the rejections of `tolerations`."""
+    for rejection in validate_toleration_list(spec["tolerations"] or ()):
+        yield rejection.below("tolerations")
+
+
+def validate_toleration_list(tolerations: Sequence[Fields]) -> Iterator[Rejection]:
+    """Yields the rejections of a list of tolerations (ValidateTolerations). Paths begin with the index."""
+    for index, toleration in enumerate(tolerations):
+        for rejection in _toleration(toleration):
+            yield rejection.below(index)
+
+
+def _toleration(toleration: Fields) -> Iterator[Rejection]:
+    """Checks one toleration. A feature gate decides about the operators Gt and Lt, so only their values are checked."""
+    key, operator, value = toleration.get("key"), toleration.get("operator"), toleration.get("value") or ""
+    if key and not name_formats.is_qualified(key):
+        yield Rejection("DYN203", ("key",), name_formats.BAD_KEY)
+    if not key and operator != "Exists":
+        yield Rejection("DYN227", ("operator",), "the operator of a toleration without a key must be Exists; write Exists, or add a key")
+    if operator == "Exists" and value:
+        yield Rejection("DYN227", ("value",), "the operator Exists cannot have a value; remove the value, or write the operator Equal")
+    if operator in ("Gt", "Lt") and not (_INTEGER.fullmatch(value) and values.int64(value) is not None):
+        yield Rejection("DYN227", ("value",), f"the operator {operator} needs a whole number, not {value!r}; write one, for example 100")
+    if operator in ("Equal", "", None) and not name_formats.is_label_value(value):
+        yield Rejection("DYN227", ("value",), f"the value {value!r} is not the value of a taint; use at most 63 letters, digits, - _ and .")
+    if toleration.get("tolerationSeconds") is not None and toleration.get("effect") != "NoExecute":
+        message = "tolerationSeconds is allowed only with the effect NoExecute; remove it, or write that effect"
+        yield Rejection("DYN227", ("tolerationSeconds",), message)
+
+
+def validate_gates(spec: Mapping[str, Any], _context: Context) -> Iterator[Rejection]:
+    """Yields the rejections of the gates (validateReadinessGates, validateSchedulingGates).
+
+    Only a pod, and no template, is refused if it has scheduling gates and a node.
+    """
+    for index, gate in enumerate(spec.get("readinessGates") or ()):
+        if not name_formats.is_qualified(gate.get("conditionType") or ""):
+            message = f"{gate.get('conditionType')!r} is not a valid condition of a pod; write name or domain/name"
+            yield Rejection("DYN203", ("readinessGates", index, "conditionType"), message)
+    names = set()
+    for index, gate in enumerate(spec.get("schedulingGates") or ()):
+        name = gate.get("name") or ""
+        if not name_formats.is_qualified(name):
+            yield Rejection(
+                "DYN203", ("schedulingGates", index, "name"), f"{name!r} is not a valid name of a gate; write name or domain/name"
+            )
+        if name in names:
+            yield Rejection("DYN237", ("schedulingGates", index, "name"), f"the gate {name} is listed twice; keep one entry")
+        names.add(name)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from krm_fn.kubernetes.api_server import Rejection, name_formats
+from krm_fn.kubernetes.api_server import name_formats
+from krm_fn.kubernetes.api_server.rejections import Rejection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,11 +1,13 @@
-"""Rules of an API server about volumes whose files come from several objects, or from fields of the pod."""
+"""Rules of an API server about volumes that Kubernetes makes for a pod: projected and downward API volumes, and ephemeral volumes."""
 
 from __future__ import annotations
 
 import re
 
-from krm_fn.kubernetes.api_server import Rejection, field_rules
-from krm_fn.kubernetes.api_server.by_field import env_source_rules
+from krm_fn.kubernetes import quantity
+from krm_fn.kubernetes.api_server import field_rules, label_selectors, name_formats
+from krm_fn.kubernetes.api_server.by_field import container_rules
+from krm_fn.kubernetes.api_server.rejections import Rejection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ _SOURCES = ("secret", "configMap", "downwardAPI", "serviceAccountToken")
 _SHORTEST_TOKEN, _LONGEST_TOKEN = 600, 2**32  # seconds
 
 
-def validate(volume: Fields, _context: Context) -> Iterator[Rejection]:
+def validate_projected(volume: Fields, _context: Context) -> Iterator[Rejection]:
     """Yields the rejections of the sources `projected` and `downwardAPI` of a volume."""
     for rejection in _downward(volume.get("downwardAPI") or {}):
         yield rejection.below("downwardAPI")
@@ -63,7 +65,7 @@ def _resource(reference: Fields) -> Iterator[Rejection]:
     elif not field_rules.is_resource(reference.get("resource") or ""):
         message = "a file cannot have this resource as its content; write for example limits.cpu or requests.memory"
         yield Rejection("DYN230", ("resourceFieldRef", "resource"), message)
-    for rejection in env_source_rules.validate_divisor(reference):
+    for rejection in container_rules.validate_divisor(reference):
         yield rejection.below("resourceFieldRef")
 
 
@@ -125,3 +127,86 @@ def _path(holder: Fields) -> Iterator[Rejection]:
 def _is_field(path: str) -> bool:
     """Returns true for a field of the pod that a file can have as its content (validateObjectFieldSelector)."""
     return bool(_FIELD.fullmatch(path)) or field_rules.is_subscript(path)
+
+
+_ALONE = "ReadWriteOncePod"
+_METADATA = {"labels", "annotations"}
+
+
+def validate_ephemeral(volume: Fields, _context: Context) -> Iterator[Rejection]:
+    """Yields the rejections of the source `ephemeral` of a volume (validateEphemeralVolumeSource)."""
+    template = (volume["ephemeral"] or {}).get("volumeClaimTemplate")
+    if template is None:
+        message = "the template of a claim is required; write what to claim, or use emptyDir"
+        yield Rejection("DYN225", ("ephemeral", "volumeClaimTemplate"), message)
+        return
+    for rejection in (*_metadata(template.get("metadata") or {}), *_claim(template.get("spec") or {})):
+        yield rejection.below("ephemeral", "volumeClaimTemplate")
+
+
+def _metadata(metadata: Fields) -> Iterator[Rejection]:
+    """Checks the metadata, which has only labels and annotations (ValidateTemplateObjectMeta)."""
+    for rejection in name_formats.validate_metadata(metadata.get("labels"), metadata.get("annotations")):
+        yield rejection.below("metadata")
+    for field, value in metadata.items():
+        if field not in _METADATA and value not in (None, "", 0):
+            message = f"the claim of an ephemeral volume cannot have {field}; keep only labels and annotations"
+            yield Rejection("DYN232", ("metadata", field), message)
+
+
+def _claim(spec: Fields) -> Iterator[Rejection]:
+    """Checks the claim (ValidatePersistentVolumeClaimSpec)."""
+    modes = spec.get("accessModes") or ()
+    if not modes:
+        yield Rejection("DYN225", ("spec", "accessModes"), "an access mode is required; write for example [ReadWriteOnce]")
+    if _ALONE in modes and {*modes} != {_ALONE}:
+        yield Rejection("DYN232", ("spec", "accessModes"), f"{_ALONE} is not allowed beside other modes; keep one of them")
+    for rejection in label_selectors.validate(spec.get("selector")):
+        yield rejection.below("spec", "selector")
+    yield from _storage(((spec.get("resources") or {}).get("requests") or {}).get("storage"))
+    for field in ("storageClassName", "volumeAttributesClassName"):
+        name = spec.get(field)
+        if name and not name_formats.DNS_SUBDOMAIN.fullmatch(name):
+            message = f"{name!r} is not a valid name of an object; use lower-case letters, digits, dashes and dots"
+            yield Rejection("DYN202", ("spec", field), message)
+    if spec.get("volumeMode") == "":
+        yield Rejection("DYN233", ("spec", "volumeMode"), "volumeMode is empty; write Filesystem or Block, or remove it")
+    for rejection in _claim_sources(spec):
+        yield rejection.below("spec")
+
+
+def _storage(amount: Any) -> Iterator[Rejection]:
+    path = ("spec", "resources", "requests", "storage")
+    if amount is None:
+        yield Rejection("DYN225", path, "the size is required; write it, for example 10Gi")
+    elif quantity.value(amount) <= 0:
+        yield Rejection("DYN226", path, f"the size {amount} is not above zero; write a larger amount")
+
+
+def _claim_sources(spec: Fields) -> Iterator[Rejection]:
+    """Checks the data that the volume begins with (validateDataSource, validateDataSourceRef)."""
+    source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
+    for field, holder in (("dataSource", source), ("dataSourceRef", reference)):
+        if holder is not None:
+            for rejection in _claim_source(holder):
+                yield rejection.below(field)
+    if source is None or reference is None:
+        return
+    if reference.get("namespace"):
+        yield Rejection("DYN232", ("dataSource",), "dataSource is not allowed beside a dataSourceRef with a namespace; remove it")
+    elif [source.get(key) for key in ("apiGroup", "kind", "name")] != [reference.get(key) for key in ("apiGroup", "kind", "name")]:
+        yield Rejection("DYN232", ("dataSource",), "dataSource differs from dataSourceRef; remove it")
+
+
+def _claim_source(holder: Fields) -> Iterator[Rejection]:
+    group, namespace = holder.get("apiGroup") or "", holder.get("namespace") or ""
+    for field in ("kind", "name"):
+        if not holder.get(field):
+            yield Rejection("DYN225", (field,), "the field is required; set it")
+    if not group and holder.get("kind") not in ("", None, "PersistentVolumeClaim"):
+        message = f"{holder['kind']} is not a kind of the core API group that has data; write its apiGroup, or PersistentVolumeClaim"
+        yield Rejection("DYN233", ("kind",), message)
+    if group and not name_formats.DNS_SUBDOMAIN.fullmatch(group):
+        yield Rejection("DYN202", ("apiGroup",), f"{group!r} is not a valid API group; use lower-case letters, digits, dashes and dots")
+    if namespace and not name_formats.DNS_LABEL.fullmatch(namespace):
+        yield Rejection("DYN202", ("namespace",), f"{namespace!r} is not a valid namespace; use lower-case letters, digits and dashes")

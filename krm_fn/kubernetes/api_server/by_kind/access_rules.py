@@ -5,14 +5,14 @@ Follows `pkg/apis/rbac/validation/validation.go`.
 
 from __future__ import annotations
 
-from krm_fn.kubernetes.api_server import label_selectors, object_names, rejections
+from krm_fn.kubernetes.api_server import label_selectors, object_meta, rejections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from krm_fn.kubernetes.api_server import Rejection
+    from krm_fn.kubernetes.api_server.rejections import Rejection
     from krm_fn.kubernetes.types import Resource
 
     Fields = Mapping[str, Any]
@@ -71,7 +71,7 @@ def _binding(binding: Resource, *, namespaced: bool) -> Iterator[Rejection]:
     name = role.get("name") or ""
     if not name:
         yield rejections.required(("roleRef", "name"), "the name of the role")
-    elif not object_names.is_path_segment(name):
+    elif not object_meta.is_path_segment(name):
         yield rejections.bad_name(name, ("roleRef", "name"), "a text without / and %")
     for index, subject in enumerate(binding.get("subjects") or ()):
         for rejection in _subject(subject, namespaced=namespaced):
@@ -90,7 +90,7 @@ def _subject(subject: Fields, *, namespaced: bool) -> Iterator[Rejection]:
             yield rejections.unknown(group, (_GROUP,), ("apiGroup",))
         return
     else:
-        if name and not object_names.is_subdomain(name):
+        if name and not object_meta.is_subdomain(name):
             yield rejections.bad_name(name, ("name",))
         if group:
             yield rejections.conflict(("apiGroup",), "a ServiceAccount has no API group", "remove it")

@@ -6,14 +6,14 @@ Follows `pkg/apis/autoscaling/validation/validation.go`.
 from __future__ import annotations
 
 from krm_fn.kubernetes import quantity
-from krm_fn.kubernetes.api_server import object_names, pod_rules, rejections
+from krm_fn.kubernetes.api_server import object_meta, pod_rules, rejections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from krm_fn.kubernetes.api_server import Rejection
+    from krm_fn.kubernetes.api_server.rejections import Rejection
     from krm_fn.kubernetes.types import Resource
 
     Fields = Mapping[str, Any]
@@ -61,7 +61,7 @@ def _reference(reference: Fields, *, grouped: bool) -> Iterator[Rejection]:
         text = reference.get(field) or ""
         if not text:
             yield rejections.required((field,), f"the {field} of the object")
-        elif not object_names.is_path_segment(text):
+        elif not object_meta.is_path_segment(text):
             yield rejections.bad_name(text, (field,), "a text without / and %")
     version = reference.get("apiVersion") or ""
     if version.count("/") > 1 or (grouped and version.rpartition("/")[0] == ""):
@@ -94,7 +94,7 @@ def _source(kind: str, source: Fields) -> Iterator[Rejection]:
         yield from _resource(kind, source)
     else:
         name = (source.get("metric") or {}).get("name") or ""
-        if not name or not object_names.is_path_segment(name):
+        if not name or not object_meta.is_path_segment(name):
             yield rejections.bad_name(name, ("metric", "name"), "the name of a metric, without / and %")
     for rejection in _target(kind, target):
         yield rejection.below("target")
@@ -106,7 +106,7 @@ def _resource(kind: str, source: Fields) -> Iterator[Rejection]:
         yield rejections.required(("name",), "the name of the resource")
     elif kind == "containerResource" and not pod_rules.is_resource(name):
         yield rejections.bad_name(name, ("name",), "cpu, memory, ephemeral-storage, or domain/name")
-    if kind == "containerResource" and not object_names.is_label(container):
+    if kind == "containerResource" and not object_meta.is_label(container):
         yield rejections.bad_name(container, ("container",), "the name of a container")
 
 

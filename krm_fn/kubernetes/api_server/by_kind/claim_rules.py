@@ -6,14 +6,14 @@ Follows ValidatePersistentVolumeClaimSpec of `pkg/apis/core/validation/validatio
 from __future__ import annotations
 
 from krm_fn.kubernetes import quantity
-from krm_fn.kubernetes.api_server import label_selectors, object_names, rejections
+from krm_fn.kubernetes.api_server import label_selectors, object_meta, rejections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from krm_fn.kubernetes.api_server import Rejection
+    from krm_fn.kubernetes.api_server.rejections import Rejection
     from krm_fn.kubernetes.types import Resource
 
     Fields = Mapping[str, Any]
@@ -46,7 +46,7 @@ def validate_spec(spec: Fields, *, drops: bool = True) -> Iterator[Rejection]:
         yield rejections.out_of_range(requests["storage"], path, 1)
     for field in ("storageClassName", "volumeAttributesClassName"):
         name = spec.get(field)
-        if name and not object_names.is_subdomain(name):
+        if name and not object_meta.is_subdomain(name):
             yield rejections.bad_name(name, (field,))
     if spec.get("volumeMode") == "":
         yield rejections.unknown("", ("Filesystem", "Block"), ("volumeMode",))
@@ -92,5 +92,5 @@ def _source(source: Fields) -> Iterator[Rejection]:
             yield rejections.required((field,), f"the {field} of the source")
     if not group and source.get("kind") != _CLAIM:
         yield rejections.unknown(source.get("kind"), (_CLAIM,), ("kind",))
-    elif group and not object_names.is_subdomain(group):
+    elif group and not object_meta.is_subdomain(group):
         yield rejections.bad_name(group, ("apiGroup",))

@@ -9,7 +9,8 @@ import base64
 import binascii
 import json
 
-from krm_fn.kubernetes.api_server import Rejection, object_names, rejections
+from krm_fn.kubernetes.api_server import object_meta, rejections
+from krm_fn.kubernetes.api_server.rejections import Rejection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def validate(resource: Resource) -> Iterator[Rejection]:
     values: dict[str, bytes] = {}
     for field in (encoded, plain):
         for key, text in (resource.get(field) or {}).items():
-            if not object_names.is_data_key(key):
+            if not object_meta.is_data_key(key):
                 yield rejections.bad_name(key, (field, key), "letters, digits, dashes, underscores and dots, without .. at its start")
             value = _decoded(text) if field == encoded else text.encode(errors="replace")
             if value is None:

@@ -5,14 +5,14 @@ Follows ValidateIngressCreate of `pkg/apis/networking/validation/validation.go`.
 
 from __future__ import annotations
 
-from krm_fn.kubernetes.api_server import name_formats, networks, object_names, rejections
+from krm_fn.kubernetes.api_server import name_formats, networks, object_meta, rejections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from krm_fn.kubernetes.api_server import Rejection
+    from krm_fn.kubernetes.api_server.rejections import Rejection
     from krm_fn.kubernetes.types import Resource
 
     Fields = Mapping[str, Any]
@@ -47,7 +47,7 @@ def _spec(spec: Fields) -> Iterator[Rejection]:
     for index, tls in enumerate(spec.get("tls") or ()):
         for rejection in _tls(tls):
             yield rejection.below("tls", index)
-    if name is not None and not object_names.is_subdomain(name):
+    if name is not None and not object_meta.is_subdomain(name):
         yield rejections.bad_name(name, ("ingressClassName",))
 
 
@@ -57,12 +57,12 @@ def _tls(tls: Fields) -> Iterator[Rejection]:
         if not _is_host(host):
             yield rejections.malformed(host, ("hosts", index), "a host name")
     name = tls.get("secretName") or ""
-    if name and not object_names.is_subdomain(name):
+    if name and not object_meta.is_subdomain(name):
         yield rejections.bad_name(name, ("secretName",))
 
 
 def _is_host(host: str) -> bool:
-    return object_names.is_wildcard(host) if "*" in host else object_names.is_subdomain(host)
+    return object_meta.is_wildcard(host) if "*" in host else object_meta.is_subdomain(host)
 
 
 def _rule(rule: Fields) -> Iterator[Rejection]:
@@ -113,13 +113,13 @@ def _backend(backend: Fields) -> Iterator[Rejection]:
 def _resource(reference: Fields) -> Iterator[Rejection]:
     """Checks a reference to an object that serves files (validateIngressTypedLocalObjectReference)."""
     group = reference.get("apiGroup")
-    if group is not None and not object_names.is_subdomain(group):
+    if group is not None and not object_meta.is_subdomain(group):
         yield rejections.bad_name(group, ("apiGroup",))
     for field in ("kind", "name"):
         text = reference.get(field) or ""
         if not text:
             yield rejections.required((field,), f"the {field} of the resource")
-        elif not object_names.is_path_segment(text):
+        elif not object_meta.is_path_segment(text):
             yield rejections.bad_name(text, (field,), "a text without / and %")
 
 
@@ -127,7 +127,7 @@ def _service(service: Fields) -> Iterator[Rejection]:
     name, port = service.get("name") or "", service.get("port") or {}
     if not name:
         yield rejections.required(("name",), "the name of the service")
-    elif not object_names.is_label(name):
+    elif not object_meta.is_label(name):
         yield rejections.bad_name(name, ("name",), "lower-case letters, digits and dashes")
     number, port_name = port.get("number") or 0, port.get("name") or ""
     if number and port_name:

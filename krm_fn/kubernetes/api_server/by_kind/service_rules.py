@@ -5,14 +5,14 @@ Follows validateService of `pkg/apis/core/validation/validation.go`. Addresses a
 
 from __future__ import annotations
 
-from krm_fn.kubernetes.api_server import ip_addresses, name_formats, networks, object_names, rejections
+from krm_fn.kubernetes.api_server import name_formats, networks, object_meta, rejections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from krm_fn.kubernetes.api_server import Rejection
+    from krm_fn.kubernetes.api_server.rejections import Rejection
     from krm_fn.kubernetes.types import Resource
 
     Fields = Mapping[str, Any]
@@ -71,7 +71,7 @@ def _external_name(spec: Fields) -> Iterator[Rejection]:
     name = (spec.get("externalName") or "").removesuffix(".")
     if not name:
         yield rejections.required(("externalName",), "externalName")
-    elif not object_names.is_subdomain(name):
+    elif not object_meta.is_subdomain(name):
         yield rejections.bad_name(name, ("externalName",))
 
 
@@ -84,7 +84,7 @@ def _addresses(spec: Fields) -> Iterator[Rejection]:
         yield rejections.conflict(("clusterIPs",), "a headless Service has no other address", "write None alone")
         return
     for index, address in enumerate(addresses):
-        if not (index == 0 and address == _HEADLESS) and not ip_addresses.is_address(address):
+        if not (index == 0 and address == _HEADLESS) and not networks.is_address(address):
             yield rejections.malformed(address, ("clusterIPs", index) if spec.get("clusterIPs") else ("clusterIP",), "an IP address")
     versions = [":" in address for address in addresses]
     if len(addresses) > 1 and sorted(versions) != [False, True]:
@@ -122,7 +122,7 @@ def _ports(ports: Sequence[Fields], kind: str) -> Iterator[Rejection]:
 
 
 def _port(port: Fields, name: str, *, named: bool) -> Iterator[Rejection]:
-    if name and not object_names.is_label(name):
+    if name and not object_meta.is_label(name):
         yield rejections.bad_name(name, ("name",), "lower-case letters, digits and dashes")
     elif named and not name:
         yield rejections.required(("name",), "the name of each of several ports")
@@ -147,7 +147,7 @@ def _affinity(spec: Fields) -> Iterator[Rejection]:
 def _external_addresses(addresses: Sequence[str]) -> Iterator[Rejection]:
     """Checks addresses outside of the cluster (ValidateEndpointIP)."""
     for index, address in enumerate(addresses):
-        if not ip_addresses.is_address(address):
+        if not networks.is_address(address):
             yield rejections.malformed(address, ("externalIPs", index), "an IP address")
         elif networks.is_special(address):
             yield rejections.malformed(address, ("externalIPs", index), "an address that other machines can reach")
