@@ -30,7 +30,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parent.parent), str(Path(__file__).
 import programs  # noqa: E402 - the two folders above
 
 from benchmarks import inputs  # noqa: E402
-from krm_fn.render.convert import versions  # noqa: E402
+from krm_fn.render import dynamo_api  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,7 +56,7 @@ sys.exit(main())
 """
 GRAPHS = 1000
 RELEASE = "v1.5"
-VERSIONS = (versions.V1ALPHA1, versions.V1BETA1)
+VERSIONS = (dynamo_api.ALPHA1, dynamo_api.BETA1)
 MIB = 1024  # ru_maxrss counts KiB
 
 

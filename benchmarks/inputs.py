@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from krm_fn.base.yaml import emitter, reader
-from krm_fn.render import labels
+from krm_fn.render import dynamo_api, labels
 from krm_fn.render.convert import versions
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "disagg-vllm-planner" / "graph.yaml"
@@ -24,7 +24,7 @@ def untouched(size: int) -> bytes:
     return _listed(list(_fill(size)))
 
 
-def graphs(count: int, version: str = versions.V1ALPHA1, **settings: Any) -> bytes:
+def graphs(count: int, version: str = dynamo_api.ALPHA1, **settings: Any) -> bytes:
     """`count` graphs of three components each, in a version of the API. `settings` are those of the render.
 
     The images have a version of Dynamo 1.5, so that graphs of both versions follow the same release.

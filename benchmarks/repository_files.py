@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks import inputs
 from krm_fn.base.yaml import emitter
-from krm_fn.render.convert import versions
+from krm_fn.render import dynamo_api
 from tests.repository.clones import FUNCTION, GIT
 
 TEAM = 20
@@ -75,7 +75,7 @@ def _overlay(team: str) -> str:
 
 def _graphs(team: str) -> Iterator[str]:
     """Yields the texts of the files of a team: a graph of each version of the API."""
-    graphs = {version: inputs.graph(version) for version in (versions.V1ALPHA1, versions.V1BETA1)}
+    graphs = {version: inputs.graph(version) for version in (dynamo_api.ALPHA1, dynamo_api.BETA1)}
     for number in range(TEAM // 2):
         named = []
         for letter, graph in zip("ab", graphs.values(), strict=True):

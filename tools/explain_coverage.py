@@ -15,7 +15,7 @@ from krm_fn.base import results
 from krm_fn.kubernetes import identity
 from krm_fn.origins import trace
 from krm_fn.origins.marked_values import UserMark
-from krm_fn.render import expand
+from krm_fn.render import dynamo_api, expand
 from krm_fn.repository.files import sources
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def examples() -> Iterator[tuple[str, sources.Sources]]:
     for folder in sorted(EXAMPLES.iterdir()):
         files = [str(path) for path in sorted(folder.glob("*.yaml")) if not path.name.startswith(("expected", "kustomization"))]
         loaded = sources.load(files) if files else None
-        if loaded and any(identity.is_dynamo(each) for each in loaded.values):
+        if loaded and any(dynamo_api.is_dynamo(each) for each in loaded.values):
             yield folder.name, loaded
 
 

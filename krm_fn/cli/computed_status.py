@@ -11,7 +11,7 @@ from krm_fn.cluster import timestamps
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import expand, labels
+from krm_fn.render import dynamo_api, expand, labels
 from krm_fn.render.schema import rule_messages
 from krm_fn.repository.files.sources import Sources
 from krm_fn.syncer import profiler_output
@@ -59,12 +59,12 @@ class ComputedStatus:
         self._loaded = loaded
         self._index = WorkloadIndex.of(loaded.values, loaded.default_namespace)
         self.now = timestamps.now()
-        self._resources = [resource for resource in loaded.values if identity.is_dynamo(resource)]
+        self._resources = [resource for resource in loaded.values if dynamo_api.is_dynamo(resource)]
         self.objects = [self._read(resource) for resource in self._resources]
         self._graphs = {cached.key: cached for cached in self.objects if cached.key.kind == cached_object.GRAPH}
         for cached in self.objects:
             self._index.put_graph(cached)
-        self._requests = {request.key: request for request in map(self._read_request, self._of(identity.REQUEST))}
+        self._requests = {request.key: request for request in map(self._read_request, self._of(dynamo_api.REQUEST))}
         models = (cached_model.read(resource, loaded.default_namespace) for resource in self._of(cached_model.KIND))
         self._models = {model.key: model for model in models}
         self._request_objects = RequestObjects(loaded.values, loaded.default_namespace)
@@ -116,7 +116,7 @@ class ComputedStatus:
     def _read(self, resource: Resource) -> CachedObject:
         """Reads one resource. A resource without the annotations of a render gets them."""
         cached = cached_object.read(resource, self._loaded.default_namespace)
-        if cached.entries is not None or cached.problem or cached.graph or cached.key.kind == identity.REQUEST:
+        if cached.entries is not None or cached.problem or cached.graph or cached.key.kind == dynamo_api.REQUEST:
             return cached
         rendered, rejection = self._rendered(resource, _OPERATOR_RULES)
         if rejection:
@@ -141,7 +141,7 @@ class ComputedStatus:
         return rendered, f"Validation failed: {results.line(min(errors, key=results.order))}" if errors else ""
 
     def _status(self, cached: CachedObject) -> dict[str, Any]:
-        if cached.key.kind == identity.REQUEST:
+        if cached.key.kind == dynamo_api.REQUEST:
             return self._request_status(self._requests[cached.key])
         if cached.key.kind == cached_model.KIND:
             return self._model_status(self._models[cached.key])

@@ -11,9 +11,8 @@ from krm_fn.base import report, results
 from krm_fn.base.results import Path, Result
 from krm_fn.cli import command_options, command_output, finding_formats, path_inputs
 from krm_fn.cli.command_options import Inputs, Policy
-from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import resolve
+from krm_fn.render import dynamo_api, resolve
 from krm_fn.render.config import Config
 from krm_fn.render.convert import conversion_findings, deprecated_fields, not_convertible, versions
 from krm_fn.render.convert.deprecated_fields import Images
@@ -48,8 +47,8 @@ class _NativeObjects(NamedTuple):
 @click.option(
     "--to",
     "version",
-    type=click.Choice((versions.V1ALPHA1, versions.V1BETA1)),
-    default=versions.V1BETA1,
+    type=click.Choice((dynamo_api.ALPHA1, dynamo_api.BETA1)),
+    default=dynamo_api.BETA1,
     help="The version to write. The default is v1beta1.",
 )
 @click.option("-w", "--write", "in_place", is_flag=True, help="Rewrite the files. By default, they are printed.")
@@ -147,7 +146,7 @@ def _converted(resource: Resource, target: _Target) -> tuple[list[Resource], lis
         converted = versions.to(target.version, resource)
         return [converted], conversion_findings.of_conversion(resource, target.version, converted)
     converted, missing = not_convertible.native(target.version, resource)
-    native_objects = _native_objects(resource, target.config) if target.version == versions.V1BETA1 else _NativeObjects([], [])
+    native_objects = _native_objects(resource, target.config) if target.version == dynamo_api.BETA1 else _NativeObjects([], [])
     return [converted, *native_objects.objects], conversion_findings.of_native_conversion(
         resource, target.version, converted, [*missing, *native_objects.missing]
     )
@@ -176,13 +175,13 @@ def _native_objects(resource: Resource, config: Config) -> _NativeObjects:
 
     An Ingress needs `ingressControllerClassName`; a VirtualService needs a gateway, and `ingress.istioGateway` in the configuration.
     """
-    is_graph = results.ref(resource).kind == identity.GRAPH
-    if not is_graph and results.ref(resource).kind != identity.COMPONENT:
+    is_graph = results.ref(resource).kind == dynamo_api.GRAPH
+    if not is_graph and results.ref(resource).kind != dynamo_api.COMPONENT:
         return _NativeObjects([], [])
     settings = config._replace(behaviour="v0.9")
     plan, _ = (resolve.graph if is_graph else resolve.component)(resource, settings, cluster.read([], settings)[0])
     objects, missing = [*volumes.claims(plan)], []
-    ingress_paths = {path for path, _ in not_convertible.fields(resource, versions.V1BETA1) if path[-1] == "ingress"}
+    ingress_paths = {path for path, _ in not_convertible.fields(resource, dynamo_api.BETA1) if path[-1] == "ingress"}
     for component in plan.components:
         path: Path = ("spec", "services", component.identity.service, "ingress") if is_graph else ("spec", "ingress")
         if path in ingress_paths:

@@ -10,11 +10,10 @@ from krm_fn.base import escaping, report, results
 from krm_fn.base.results import Path
 from krm_fn.base.yaml import emitter, positions
 from krm_fn.cli import command_output
-from krm_fn.kubernetes import identity
 from krm_fn.origins import explain
 from krm_fn.origins.docstring_rules import DocstringRule
 from krm_fn.origins.explain import Explained, ExplainedField, LeafOrigin
-from krm_fn.render import labels
+from krm_fn.render import dynamo_api, labels
 from krm_fn.render.config import Config
 from krm_fn.repository.files import reading
 from krm_fn.repository.files.sources import Sources
@@ -203,7 +202,7 @@ def fields_by_line(loaded: Sources, file: str) -> tuple[dict[int, dict[int, list
     fields_of_users = [
         (index, path)
         for index, source in enumerate(loaded.resources)
-        if identity.is_dynamo(source.value) and any(part.file and normpath(part.file) == wanted for part in (source, *source.patches))
+        if dynamo_api.is_dynamo(source.value) and any(part.file and normpath(part.file) == wanted for part in (source, *source.patches))
         for path in paths_of(source.value)
     ]
     locations = reading.field_locations((loaded.resources[index], path) for index, path in fields_of_users)

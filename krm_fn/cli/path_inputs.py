@@ -21,7 +21,7 @@ from krm_fn.cli import path_types, repository_states
 from krm_fn.cli.command_options import Inputs
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import dynamo_resources
+from krm_fn.render import dynamo_api, dynamo_resources
 from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
 from krm_fn.repository import committed
@@ -209,7 +209,7 @@ def _add(loaded: LoadedRoots, path: str, state: RepositoryState) -> None:
 
 def is_of_dynamo(resource: Resource) -> bool:
     """True for a Dynamo resource, and for an object that a render made of one."""
-    return identity.is_dynamo(resource) or ownership.is_generated(resource)
+    return dynamo_api.is_dynamo(resource) or ownership.is_generated(resource)
 
 
 def has_content(root: RootState) -> bool:

@@ -16,9 +16,9 @@ from krm_fn.base.results import Result
 from krm_fn.cli import command_options, command_output, finding_formats, path_inputs, repository_states
 from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.cli.path_inputs import LoadedRoots, PathPart
-from krm_fn.kubernetes import apply_order, identity
+from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import dynamo_resources, expand, labels
+from krm_fn.render import apply_order, dynamo_resources, expand, labels
 from krm_fn.render.manifests import ownership
 from krm_fn.repository import committed
 from krm_fn.repository.files import reading, writing

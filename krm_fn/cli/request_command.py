@@ -12,7 +12,7 @@ from krm_fn.cli import command_options, command_output, computed_status, finding
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.api_server import name_formats
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import names
+from krm_fn.render import dynamo_api, names
 from krm_fn.repository.files import sources
 from krm_fn.syncer.profiler_output import ProfilerOutput
 from krm_fn.syncer.status import cached_request, request_generation, request_profiling
@@ -110,14 +110,14 @@ def _fetch(name: str, namespace: str | None, kubeconfig: str | None, context: st
 def _find(objects: _Objects, name: str, namespace: str | None) -> CachedRequest:
     """Finds the request of a name. Ends the program if there is none, or more than one."""
     keys = [(identity.key(resource, objects.default_namespace), resource) for resource in objects.resources]
-    matches = [resource for key, resource in keys if (key.group, key.kind, key.name) == (identity.DYNAMO_GROUP, identity.REQUEST, name)]
+    matches = [resource for key, resource in keys if (key.group, key.kind, key.name) == (dynamo_api.GROUP, dynamo_api.REQUEST, name)]
     named = [cached_request.read(resource, objects.default_namespace) for resource in matches]
     requests = [cached for cached in named if namespace in (None, cached.key.namespace)]
     if len(requests) > 1:
         choices = " or -n ".join(sorted(cached.key.namespace for cached in requests))
         raise click.ClickException(f"{len(requests)} requests are named {name}; choose one with -n {choices}")
     if not requests:
-        raise click.ClickException(f"no {identity.REQUEST} {name} {objects.source}")
+        raise click.ClickException(f"no {dynamo_api.REQUEST} {name} {objects.source}")
     return requests[0]
 
 

@@ -15,7 +15,7 @@ from krm_fn.cluster.api_resources import ApiResource
 from krm_fn.kubernetes import identity, values
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import expand, labels
+from krm_fn.render import dynamo_api, expand, labels
 from krm_fn.repository.files import reading
 from krm_fn.syncer import fleet_estimate
 from krm_fn.syncer.fleet_estimate import Fleet
@@ -78,11 +78,7 @@ def count(resources: Iterable[Resource], kinds: Iterable[ApiResource], default_n
         key = identity.key(resource, default_namespace)
         if any(kind.selects(resource) for kind in by_kind[key[:2]]):
             documents[key] = _document_bytes(resource)
-        if (
-            key.group == identity.DYNAMO_GROUP
-            and key.kind in _RENDERED
-            and (cached := cached_object.read(resource, default_namespace)).entries
-        ):
+        if key.group == dynamo_api.GROUP and key.kind in _RENDERED and (cached := cached_object.read(resource, default_namespace)).entries:
             documents |= {workload: 0 for workload in cached.workloads if workload[:2] in by_kind and workload not in documents}
             pods[key] = _pods(resource)
     objects: dict[str, Counter[str]] = defaultdict(Counter)
@@ -97,7 +93,7 @@ def count(resources: Iterable[Resource], kinds: Iterable[ApiResource], default_n
 
 def _unrendered(resource: Resource) -> bool:
     """True for a graph or a component of a graph that a render has not expanded yet."""
-    is_source = identity.is_dynamo(resource) and resource.get("kind") in _RENDERED
+    is_source = dynamo_api.is_dynamo(resource) and resource.get("kind") in _RENDERED
     return is_source and labels.WORKLOADS not in labels.annotations(resource)
 
 

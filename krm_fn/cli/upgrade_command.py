@@ -14,7 +14,6 @@ from krm_fn.cli import command_options, command_output, compared_states, path_in
 from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.cli.path_inputs import LoadedRoots
 from krm_fn.cli.upgrade_files import UpgradeFiles
-from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.version import Version
 from krm_fn.migration.upgrade import fleet_parts, planner, upgrade_json, upgrade_markdown, upgrade_report, upgrade_steps, upgrade_text
@@ -22,6 +21,7 @@ from krm_fn.migration.upgrade.fleet_parts import FleetPart
 from krm_fn.migration.upgrade.planner import UpgradeOptions
 from krm_fn.migration.upgrade.upgrade_plan import StepPlan, UpgradePlan
 from krm_fn.migration.upgrade.upgrade_report import EditedField, SourceLine, UpgradeReport
+from krm_fn.render import dynamo_api
 from krm_fn.repository.files import reading
 from krm_fn.repository.files.reading import Source
 from krm_fn.review.arguments import flag_tables
@@ -147,7 +147,7 @@ def upgrade(  # noqa: PLR0913 - one for each option
     with progress_line.shown("upgrade"):
         loaded = path_inputs.load(given)
         fleet = _Fleet(loaded)
-        version = f"{identity.DYNAMO_GROUP}/{api_version}" if api_version else ""
+        version = f"{dynamo_api.GROUP}/{api_version}" if api_version else ""
         options = UpgradeOptions(version, new_origin, gpus, cluster.nodes, tuple(cluster.pods), downgrade, target.accepts_newer)
         plan = planner.plan(fleet.parts, target.version, options)
         count = min(number or len(plan.steps), len(plan.steps))

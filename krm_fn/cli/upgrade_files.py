@@ -15,7 +15,7 @@ from krm_fn.base.results import Result
 from krm_fn.cli import path_inputs, repository_states
 from krm_fn.cli.command_options import Inputs
 from krm_fn.cli.path_inputs import LoadedRoots
-from krm_fn.kubernetes import identity, paths
+from krm_fn.kubernetes import paths
 from krm_fn.kubernetes.types import Resource
 from krm_fn.migration.edits import configuration_edits, edit_locations, edited_files, helm_values, planned_builds
 from krm_fn.migration.edits.edit_locations import BuildDocuments, DocumentEdit
@@ -24,7 +24,7 @@ from krm_fn.migration.upgrade import fleet_parts, origin_versions, resource_edit
 from krm_fn.migration.upgrade.field_edits import FieldEdit, ResourceEdits
 from krm_fn.migration.upgrade.upgrade_plan import StepPlan, UpgradePlan
 from krm_fn.migration.upgrade.upgrade_steps import UpgradeStep
-from krm_fn.render import function_config, labels
+from krm_fn.render import dynamo_api, function_config, labels
 from krm_fn.render.convert import versions
 from krm_fn.render.resolve import release_choice
 from krm_fn.repository import roots
@@ -126,7 +126,7 @@ def _edits(given: Inputs, loaded: LoadedRoots, steps: Sequence[StepPlan], builds
 def _of_helm(loaded: LoadedRoots, steps: Sequence[StepPlan]) -> Iterator[_Wanted]:
     """Yields the edits of values of Helm. A value in a text has no position of its own."""
     listed = [step.step for step in steps]
-    for source in (source for part in loaded.parts for source in part.resources if not identity.is_dynamo(source.value)):
+    for source in (source for part in loaded.parts for source in part.resources if not dynamo_api.is_dynamo(source.value)):
         for edit in helm_values.edits(edit_locations.as_written(source), listed) if helm_values.is_known(source) else ():
             old = paths.at(source.value, edit.path[len(source.at) :])
             yield _Wanted(source, FieldEdit(edit.path[len(source.at) :], old, edit.new, "image"), (edit,))
@@ -164,7 +164,7 @@ def _of_settings(given: Inputs, members: Sequence[tuple[Sources, Source]], build
     loaded = [source for part in {id(part): part for part, _ in members}.values() for source in part.configs]
     beside = [document for file in {source.file for _, source in members} for document in builds.beside(file)]
     for source in (*(source for source in loaded if Path(source.file).is_file()), *named, *beside):
-        if isinstance(source.value, dict) and not identity.is_dynamo(source.value):
+        if isinstance(source.value, dict) and not dynamo_api.is_dynamo(source.value):
             config, _ = function_config.read(source.value)
             yield from (_located(source, edit, builds) for edit in resource_edits.edits(source.value, config, step).fields)
             yield from (_Wanted(source, *edit) for edit in configuration_edits.edits(source, step))

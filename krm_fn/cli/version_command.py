@@ -7,8 +7,7 @@ import click
 import krm_fn
 from krm_fn import cli
 from krm_fn.cli import command_options, command_output
-from krm_fn.kubernetes import identity
-from krm_fn.render.convert import versions
+from krm_fn.render import dynamo_api
 from krm_fn.render.resolve import release_choice
 
 
@@ -23,7 +22,7 @@ def version(style: str | None) -> None:
     known = {
         "version": krm_fn.__version__,
         "releases": [*release_choice.RELEASES],
-        "apiVersions": [f"{identity.DYNAMO_GROUP}/{version}" for version in (versions.V1ALPHA1, versions.V1BETA1)],
+        "apiVersions": [f"{dynamo_api.GROUP}/{version}" for version in (dynamo_api.ALPHA1, dynamo_api.BETA1)],
     }
     text = f"{cli.PROGRAM} {known['version']}\nreleases: {', '.join(known['releases'])}\nAPI versions: {', '.join(known['apiVersions'])}\n"
     command_output.write(command_output.value(known, style) if style else text, style or "text")

@@ -1,19 +1,23 @@
-"""The identity of an object in a cluster: two resources with the same key are the same object."""
+"""The metadata of an object: its identity in a cluster, its labels and its annotations.
 
-from __future__ import annotations
+Two resources with the same key are the same object.
+"""
 
 from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from krm_fn.kubernetes.types import Resource
 
-DYNAMO_GROUP = "nvidia.com"
-V1ALPHA1, V1BETA1 = "nvidia.com/v1alpha1", "nvidia.com/v1beta1"
-GRAPH, COMPONENT, ADAPTER = "DynamoGraphDeployment", "DynamoComponentDeployment", "DynamoGraphDeploymentScalingAdapter"
-REQUEST, MODEL = "DynamoGraphDeploymentRequest", "DynamoModel"
-"""Kinds of Dynamo's API that users write."""
+
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+"""An annotation that kubectl writes on each object for itself."""
+
+KAI_QUEUE, VOLCANO_QUEUE = "kai.scheduler/queue", "scheduling.grove.io/volcano-queue"
+"""A label and an annotation with the queue of a pod in a scheduler."""
 
 CLUSTER_SCOPED = frozenset(
     {
@@ -47,7 +51,7 @@ class ObjectKey(NamedTuple):
     name: str
 
 
-def key(resource: Resource, default_namespace: str = "") -> ObjectKey:
+def key(resource: "Resource", default_namespace: str = "") -> ObjectKey:
     """Returns the key of a resource. `default_namespace` is the namespace of resources without one.
 
     A kind whose objects are in no namespace has none.
@@ -58,7 +62,17 @@ def key(resource: Resource, default_namespace: str = "") -> ObjectKey:
     return ObjectKey(group, ref.kind, namespace, ref.name)
 
 
-def is_dynamo(resource: Resource) -> bool:
-    """Returns true for a resource of Dynamo's API group, in any version."""
-    version = resource.get("apiVersion")
-    return isinstance(version, str) and version.partition("/")[0] == DYNAMO_GROUP
+def labels(resource: "Resource") -> "dict[str, Any]":
+    """Returns the labels of a resource; empty if it has none."""
+    return _mapping(resource, "labels")
+
+
+def annotations(resource: "Resource") -> "dict[str, Any]":
+    """Returns the annotations of a resource; empty if it has none."""
+    return _mapping(resource, "annotations")
+
+
+def _mapping(resource: "Resource", field: str) -> "dict[str, Any]":
+    metadata = resource.get("metadata")
+    value = metadata.get(field) if isinstance(metadata, dict) else None
+    return value if isinstance(value, dict) else {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 
-from krm_fn.kubernetes import metadata
+from krm_fn.kubernetes import identity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _DATA = ("data", "stringData")
 _TOPS = tuple((field,) for field in _DATA)
 _WHOLE = object()
 """The key of a branch whose whole value counts."""
-_ONLY_IN_SECRETS = ("stringData", "secretGenerator", metadata.LAST_APPLIED)
+_ONLY_IN_SECRETS = ("stringData", "secretGenerator", identity.LAST_APPLIED)
 
 
 def is_secret_name(name: object) -> bool:

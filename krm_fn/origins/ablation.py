@@ -9,7 +9,7 @@ from krm_fn.base.results import Path
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import config, expand
+from krm_fn.render import config, dynamo_api, expand
 from krm_fn.render.config import Config
 from krm_fn.render.dynamo_resources import EXPANDED, default_namespace
 from krm_fn.render.schema import object_changes
@@ -30,7 +30,7 @@ class Ablation(NamedTuple):
         """Returns the rendered objects by key; None if a Dynamo resource does not render any more."""
         expansion = expand.expand([*self.resources, *self.others], self.config)
         failed = (result.ref for result in expansion.results if result.severity == "error")
-        if any(not ref or (ref.kind in EXPANDED and ref.api_version.startswith(f"{identity.DYNAMO_GROUP}/")) for ref in failed):
+        if any(not ref or (ref.kind in EXPANDED and ref.api_version.startswith(f"{dynamo_api.GROUP}/")) for ref in failed):
             return None
         namespace = default_namespace(self.config)
         return {identity.key(resource, namespace): resource for resource in expansion.resources}

@@ -13,7 +13,7 @@ from krm_fn.origins import ablation, explain
 from krm_fn.origins.ablation import Ablation
 from krm_fn.origins.explain import Explained, Explanation
 from krm_fn.origins.marked_values import NONE, ConfigMark, Mark, UserMark
-from krm_fn.render import dynamo_resources, expand, labels
+from krm_fn.render import dynamo_api, dynamo_resources, expand, labels
 from krm_fn.render.config import Config
 from krm_fn.render.resolve import cluster
 
@@ -104,7 +104,7 @@ def _facts(resource: Resource, settings: Config) -> Any:
 def _is_not_rendered(path: Path) -> bool:
     """True for the type, the labels and the status of a resource, and for annotations that users do not write for Dynamo."""
     if path[:2] == ("metadata", "annotations") and len(path) > 2:
-        return path[2] in labels.PRESERVED or not str(path[2]).startswith(f"{identity.DYNAMO_GROUP}/")
+        return path[2] in labels.PRESERVED or not str(path[2]).startswith(f"{dynamo_api.GROUP}/")
     return path[0] in ("apiVersion", "kind", "status") or path[:2] in (("metadata", "labels"), ("metadata", "annotations"))
 
 

@@ -31,6 +31,7 @@ _PLAIN = (
         "schemas.api",
         "schemas.codes",
         "render.config",
+        "render.dynamo_api",
         "render.function_config",
         "schemas.generate",
         "base.records",
@@ -47,7 +48,7 @@ _PLAIN = (
 _REWRITTEN = ("render.schema.schema_check", "render.schema.table")
 """Modules in those packages that are rewritten: they make values, or compare the types of values."""
 
-_NAMES = ("render.labels", "kubernetes.metadata")
+_NAMES = ("render.labels",)
 """Modules of names: their texts are no rule, only the mappings in them."""
 
 COMPUTING = (

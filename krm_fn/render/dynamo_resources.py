@@ -6,11 +6,12 @@ from krm_fn.base import results
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
+from krm_fn.render import dynamo_api
 from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import cluster
 
-EXPANDED = (identity.GRAPH, identity.COMPONENT, identity.REQUEST)
+EXPANDED = (dynamo_api.GRAPH, dynamo_api.COMPONENT, dynamo_api.REQUEST)
 """The Dynamo kinds from which a render makes objects."""
 
 
@@ -22,10 +23,10 @@ def default_namespace(config: Config) -> str:
 def is_expanded(resource: Resource) -> bool:
     """True for a Dynamo resource from which a render makes objects. A comparison leaves out its fields, which the change itself shows."""
     kind = results.ref(resource).kind
-    return identity.is_dynamo(resource) and kind in EXPANDED and not ownership.is_generated(resource)
+    return dynamo_api.is_dynamo(resource) and kind in EXPANDED and not ownership.is_generated(resource)
 
 
 def owner_keys(resource: Resource, namespace: str) -> list[ObjectKey]:
     """Returns the keys of the Dynamo resources that generated an object. `namespace` is the namespace of the object."""
     owners = (name.partition("/") for name in ownership.owners(resource))
-    return [identity.ObjectKey(identity.DYNAMO_GROUP, kind, namespace, name) for kind, _, name in owners]
+    return [identity.ObjectKey(dynamo_api.GROUP, kind, namespace, name) for kind, _, name in owners]

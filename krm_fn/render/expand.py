@@ -14,8 +14,8 @@ from functools import cache
 from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result, Severity
-from krm_fn.kubernetes import encryption, identity
-from krm_fn.render import labels, resolve, rules
+from krm_fn.kubernetes import encryption
+from krm_fn.render import dynamo_api, labels, resolve, rules
 from krm_fn.render.config import Config
 from krm_fn.render.convert import deprecated_fields
 from krm_fn.render.manifests import graph_objects, ownership
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from krm_fn.kubernetes.types import Labels, Resource
 
-API_VERSIONS = (identity.V1ALPHA1, identity.V1BETA1)
+API_VERSIONS = (dynamo_api.V1ALPHA1, dynamo_api.V1BETA1)
 
 
 class Expansion(NamedTuple):
@@ -76,12 +76,12 @@ def _expander(api_version: str, kind: str) -> _Expander | None:
     """Returns the expander of a kind; None for kinds that are not expanded."""
     if api_version not in API_VERSIONS:
         return None
-    if kind == identity.REQUEST:
+    if kind == dynamo_api.REQUEST:
         from krm_fn.render.manifests import profiling  # noqa: PLC0415 - a render of graphs alone starts without these modules
         from krm_fn.render.rules import request_rules  # noqa: PLC0415
 
         return _Expander(resolve.request, profiling.job, request_rules.check, profiling.render, profiling.own_annotations, keeps_nulls=True)
-    return {identity.GRAPH: _GRAPH, identity.COMPONENT: _GRAPH._replace(plan=resolve.component)}.get(kind)
+    return {dynamo_api.GRAPH: _GRAPH, dynamo_api.COMPONENT: _GRAPH._replace(plan=resolve.component)}.get(kind)
 
 
 class _Context(NamedTuple):
@@ -126,7 +126,7 @@ class KnownItems:
         return [self._expand(resource, context, facts) for resource in resources]
 
     def _expand(self, resource: Resource, context: _Context, facts: str) -> _ExpandedItem:
-        if not identity.is_dynamo(resource):
+        if not dynamo_api.is_dynamo(resource):
             return _expand_item(resource, context)
         key = facts, repr(resource)
         if key not in self._expansions:
@@ -171,7 +171,7 @@ def expand(
 def _expand_item(resource: Resource, context: _Context) -> _ExpandedItem:
     """Expands one item. An internal error becomes a finding, so that it hides no finding about the other items."""
     try:
-        if not identity.is_dynamo(resource):
+        if not dynamo_api.is_dynamo(resource):
             return _ExpandedItem([resource], [], [])
         if encryption.is_encrypted(resource):
             return _ExpandedItem([resource], [], [_encrypted(resource)])

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 
 from krm_fn.base import results
-from krm_fn.kubernetes import identity
 from krm_fn.render import config as settings
-from krm_fn.render import labels
+from krm_fn.render import dynamo_api, labels
 from krm_fn.render.config import Config
 from krm_fn.render.schema import schema_check
 
@@ -40,7 +39,7 @@ def read(function_config: dict[str, Any] | None) -> tuple[Config, list[Result]]:
         return _from_dynamo_render(function_config)
     if (ref.api_version, ref.kind) == ("v1", "ConfigMap"):
         return _from_texts(function_config, function_config.get("data"), ("data",))
-    if group == identity.DYNAMO_GROUP:
+    if group == dynamo_api.GROUP:
         return _from_annotations(function_config)
     if is_config(ref):
         return _from_operator_configuration(function_config)
@@ -50,7 +49,7 @@ def read(function_config: dict[str, Any] | None) -> tuple[Config, list[Result]]:
 
 def is_config(ref: results.Ref) -> bool:
     """True for a kind that only configures: a DynamoRender, and the OperatorConfiguration of a Dynamo operator."""
-    return ref.kind == KIND or (ref.kind == OPERATOR and ref.api_version.partition("/")[0].endswith(f".{identity.DYNAMO_GROUP}"))
+    return ref.kind == KIND or (ref.kind == OPERATOR and ref.api_version.partition("/")[0].endswith(f".{dynamo_api.GROUP}"))
 
 
 def _from_dynamo_render(function_config: dict[str, Any]) -> tuple[Config, list[Result]]:

@@ -1,9 +1,9 @@
 """Keys of all labels and annotations that the function reads or writes, and readers of both.
 
-Only `krm_fn.kubernetes.metadata` holds other key strings. Follows the operator's `internal/consts/consts.go`.
+Only `krm_fn.kubernetes.identity` holds other key strings. Follows the operator's `internal/consts/consts.go`.
 """
 
-from krm_fn.kubernetes import metadata
+from krm_fn.kubernetes import identity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -174,8 +174,8 @@ Rule metadata.run-once: A Job has annotations with which Flux leaves a Job alone
 """
 
 
-of = metadata.labels
-annotations = metadata.annotations
+of = identity.labels
+annotations = identity.annotations
 
 
 def is_local(resource: "dict[str, Any]") -> bool:

@@ -17,7 +17,7 @@ from krm_fn.base.results import Result
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import labels
+from krm_fn.render import dynamo_api, labels
 from krm_fn.render.dynamo_resources import EXPANDED
 from krm_fn.render.manifests import ownership
 from krm_fn.render.schema import object_changes
@@ -126,7 +126,7 @@ def _score(output: Output, render: Render) -> tuple[bool, bool, int, int, int] |
 
 def _owners(value: Resource) -> list[str]:
     ref = results.ref(value)
-    return [f"{ref.kind}/{ref.name}"] if identity.is_dynamo(value) and ref.kind in EXPANDED else ownership.owners(value)
+    return [f"{ref.kind}/{ref.name}"] if dynamo_api.is_dynamo(value) and ref.kind in EXPANDED else ownership.owners(value)
 
 
 def documents(output: Output, render: Render) -> list[Source]:

@@ -12,11 +12,11 @@ from typing import Any
 
 from krm_fn.base import results
 from krm_fn.base.results import Path, Result
-from krm_fn.kubernetes import identity, paths
+from krm_fn.kubernetes import paths
 from krm_fn.kubernetes.paths import EVERY
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import mapping, objects, text
-from krm_fn.render import function_config, labels
+from krm_fn.render import dynamo_api, function_config, labels
 from krm_fn.render.manifests import ownership
 from krm_fn.repository import kustomizations
 from krm_fn.repository.files.reading import Source
@@ -68,7 +68,7 @@ def _labels(kustomization: Source, built: Sequence[Source]) -> Iterator[Result]:
 
 def _images(kustomization: Source, built: Sequence[Source]) -> Iterator[Result]:
     """Yields the images that a v1alpha1 graph still has as they were."""
-    graphs = [source.value for source in built if source.value.get("apiVersion") == identity.V1ALPHA1]
+    graphs = [source.value for source in built if source.value.get("apiVersion") == dynamo_api.V1ALPHA1]
     images = {text(image) for graph in graphs for _, image in paths.find(graph, _OUTSIDE_OF_LISTS)}
     for number, entry in enumerate(objects(field(kustomization.value, "images"))):
         unchanged = sorted(image for image in images if _is_unchanged(image, entry))

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from krm_fn.base import report, results
 from krm_fn.base.results import Result
-from krm_fn.kubernetes import identity
-from krm_fn.render import labels
+from krm_fn.render import dynamo_api, labels
 from krm_fn.render.manifests import ownership
 from krm_fn.repository.files.reading import Source
 
-_VERSIONS = (identity.V1ALPHA1, identity.V1BETA1)
-_KINDS = (identity.GRAPH, identity.COMPONENT, identity.REQUEST, identity.ADAPTER)
+_VERSIONS = (dynamo_api.V1ALPHA1, dynamo_api.V1BETA1)
+_KINDS = (dynamo_api.GRAPH, dynamo_api.COMPONENT, dynamo_api.REQUEST, dynamo_api.ADAPTER)
 """The kinds with two versions."""
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
-from krm_fn.render import function_config
+from krm_fn.render import dynamo_api, function_config
 from krm_fn.render.manifests import ownership
 from krm_fn.repository import flux_folders, kustomizations, pipelines
 from krm_fn.repository.files import reading, selection
@@ -214,7 +214,7 @@ def _copied(tree: Tree, names: Iterable[str]) -> set[str]:
     for name, values in sources.items():
         at = posixpath.dirname(name)
         for value in values:
-            if identity.is_dynamo(value) or ownership.is_generated(value):
+            if dynamo_api.is_dynamo(value) or ownership.is_generated(value):
                 files.setdefault((identity.key(value), at in renders), {})[name] = at
     return {name for folders in files.values() if len(set(folders.values())) > 1 for name in folders}
 

@@ -9,9 +9,9 @@ from typing import Any
 from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path
-from krm_fn.kubernetes import identity, paths
+from krm_fn.kubernetes import paths
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import labels, names, workload_list
+from krm_fn.render import dynamo_api, labels, names, workload_list
 from krm_fn.render.manifests import ownership
 from krm_fn.render.workload_list import WorkloadEntry
 
@@ -96,7 +96,7 @@ def name_at_render(source: Resource) -> str:
     """Returns the name of a source at the render. The names of its workloads contain it."""
     ref = results.ref(source)
     for entry in workloads(source):
-        is_graph = ref.kind == identity.GRAPH
+        is_graph = ref.kind == dynamo_api.GRAPH
         name = names.graph_of(entry.kind, entry.name, entry.service) if is_graph else names.component_of(entry.kind, entry.name)
         if entry.graph or name:
             return entry.graph or name

@@ -16,6 +16,7 @@ from krm_fn.kubernetes import identity, paths, references
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.references import Reference, kustomize_fields, name_fields
 from krm_fn.kubernetes.types import Resource
+from krm_fn.render import dynamo_api, dynamo_references
 from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import cluster
@@ -51,15 +52,15 @@ def check_names(resources: Sequence[Resource], config: Config) -> Iterator[Resul
     generated = frozenset(results.ref(resource).name for resource in resources if ownership.is_marked(resource))
     built = _Built(objects, generated, frozenset(name for resource in resources for name in _owners(resource)))
     for resource in resources:
-        if not identity.is_dynamo(resource):  # the graph in a build may keep the names with which it was rendered
-            for reference in references.of(resource):
+        if not dynamo_api.is_dynamo(resource):  # the graph in a build may keep the names with which it was rendered
+            for reference in dynamo_references.of(resource):
                 yield from _check_name(resource, reference, identity.key(resource, default), built)
 
 
 def _check_name(resource: Resource, reference: Reference, key: ObjectKey, built: _Built) -> Iterator[Result]:
     namespace = (reference.namespace or key.namespace) if name_fields.is_namespaced(reference.group, reference.kind) else ""
     objects = built.objects.get((reference.group, reference.kind, namespace), {})
-    if not objects or reference.name in objects or reference.kind == identity.ADAPTER:
+    if not objects or reference.name in objects or reference.kind == dynamo_api.ADAPTER:
         return
     is_known = kustomize_fields.is_known((key.group, key.kind), reference.path, (reference.group, reference.kind))
     for name, other in itertools.islice(objects.items(), _MOST):
@@ -113,7 +114,7 @@ def _is_renamed(name: str, other: str, referrer: Resource, owners: Collection[st
 def _owners(resource: Resource) -> Iterator[str]:
     """Yields the names of the owners of a generated object, and the name of a Dynamo resource itself."""
     yield from (mark.partition("/")[2] for mark in ownership.owners(resource))
-    if identity.is_dynamo(resource):
+    if dynamo_api.is_dynamo(resource):
         yield results.ref(resource).name
 
 
@@ -126,8 +127,8 @@ def check_autoscalers(resources: Sequence[Resource], config: Config) -> Iterator
     workloads: set[tuple[str, str]] = set()
     for resource in resources:
         ref, namespace = results.ref(resource), cluster.namespace(resource, config)
-        if identity.is_dynamo(resource) and ref.kind in (identity.ADAPTER, identity.GRAPH):
-            adapters.setdefault(namespace, {}).update({ref.name: resource} if ref.kind == identity.ADAPTER else {})
+        if dynamo_api.is_dynamo(resource) and ref.kind in (dynamo_api.ADAPTER, dynamo_api.GRAPH):
+            adapters.setdefault(namespace, {}).update({ref.name: resource} if ref.kind == dynamo_api.ADAPTER else {})
         elif ownership.is_marked(resource) and any(paths.find(resource, [template.spec for template in paths.POD_TEMPLATES])):
             workloads.add((namespace, ref.name))
     for resource in resources:
@@ -138,8 +139,8 @@ def check_autoscalers(resources: Sequence[Resource], config: Config) -> Iterator
 
 def _adapter_of(resource: Resource) -> str:
     """Returns the name of the scaling adapter that an autoscaler scales; empty for other resources and targets."""
-    targets = (target for target in references.of(resource) if target.path == references.SCALED and target.kind == identity.ADAPTER)
-    return next((target.name for target in targets), "")
+    scaled = (reference for reference in dynamo_references.of(resource) if reference.path == references.SCALED)
+    return next((reference.name for reference in scaled if reference.kind == dynamo_api.ADAPTER), "")
 
 
 def _missing_adapter(resource: Resource, name: str, adapters: dict[str, Resource], *, has_workload: bool) -> Result:

@@ -18,7 +18,7 @@ from krm_fn.kubernetes.references import selector_fields
 from krm_fn.kubernetes.references.selector_fields import Selector
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import text, texts
-from krm_fn.render import labels
+from krm_fn.render import dynamo_api, labels
 from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import cluster
@@ -61,7 +61,7 @@ def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
         "Service": LabelIndex(selectable_labels.of_services(resources, default)),
     }
     for resource in resources:
-        for selector in () if identity.is_dynamo(resource) else selector_fields.of(resource):
+        for selector in () if dynamo_api.is_dynamo(resource) else selector_fields.of(resource):
             if selector.template or not ownership.is_marked(resource):  # `finished_builds` compares selectors of generated objects
                 yield from _check(resource, selector, indexes[selector.field.selects], default)
 

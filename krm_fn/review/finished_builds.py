@@ -15,7 +15,7 @@ from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import identity, paths
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import mapping, text
-from krm_fn.render import labels, names
+from krm_fn.render import dynamo_api, labels, names
 from krm_fn.render.config import Config
 from krm_fn.review import build_hashes, build_index, second_render
 from krm_fn.review.build_index import POD_LABELS, Build, BuiltObject
@@ -166,14 +166,14 @@ def _check_without_source(item: BuiltObject) -> Iterator[_Mismatch]:
         if value != name:
             yield _Mismatch(_RENAMED, path, str(value), name)
     component = labels.of(item.resource).get(labels.COMPONENT)
-    if item.kind == identity.GRAPH and isinstance(component, str) and not name.replace(".", "-").startswith(owner):
+    if item.kind == dynamo_api.GRAPH and isinstance(component, str) and not name.replace(".", "-").startswith(owner):
         yield _Mismatch(_RENAMED, _NAME, names.component(item.owner, component), name)
 
 
 def _check_job(item: BuiltObject) -> Iterator[_Mismatch]:
     """Checks the variables with which a profiling Job finds itself, its request and its output. Users cannot set them."""
     job = results.ref(item.resource).name
-    for path, variable in paths.find(item.resource, _JOB_VARIABLES if item.kind == identity.REQUEST else ()):
+    for path, variable in paths.find(item.resource, _JOB_VARIABLES if item.kind == dynamo_api.REQUEST else ()):
         name, value = text(mapping(variable).get("name")), text(mapping(variable).get("value"))
         if name == "DGDR_NAMESPACE" and item.namespace and value != item.namespace:
             yield _Mismatch(_MOVED, (*path, "value"), value, item.namespace)

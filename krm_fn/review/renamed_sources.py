@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from krm_fn.base import results
-from krm_fn.kubernetes import digest, paths, references
+from krm_fn.kubernetes import digest, paths
 from krm_fn.kubernetes.references import Reference
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import labels
+from krm_fn.render import dynamo_references, labels
 from krm_fn.review.build_index import HASHED_NAME
 
 BuiltName = tuple[str, str, str]
@@ -25,7 +25,7 @@ def is_renamed_only(source: Resource, built: Collection[BuiltName]) -> bool:
     The annotation with the hash of the spec proves it. Raises nothing: a source without this annotation was not rendered.
     """
     rendered = labels.annotations(source).get(labels.SPEC_HASH)
-    renamed = [reference for reference in references.of(source) if (reference.group, reference.kind, reference.name) in built]
+    renamed = [reference for reference in dynamo_references.of(source) if (reference.group, reference.kind, reference.name) in built]
     return any(digest.of_value(spec) == rendered for spec in _earlier(source, renamed))
 
 

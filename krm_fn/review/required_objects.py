@@ -12,13 +12,13 @@ from typing import Any
 from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path, Ref
-from krm_fn.kubernetes import identity, references
+from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.references import name_fields
 from krm_fn.kubernetes.types import Resource
 from krm_fn.origins import copied_texts, field_authors
 from krm_fn.origins.field_authors import FieldAuthor
-from krm_fn.render import expand, labels
+from krm_fn.render import dynamo_api, dynamo_references, expand, labels
 from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import cluster
@@ -74,7 +74,7 @@ def of_objects(objects: Iterable[tuple[ObjectKey, Resource]]) -> list[Requiremen
 def definitions(rendered: Iterable[Resource]) -> list[tuple[str, str]]:
     """Lists the API version and the kind of each rendered object whose kind comes from a CustomResourceDefinition, each once."""
     written = [resource for resource in rendered if not labels.is_local(resource)]
-    refs = [results.ref(resource) for resource in written if ownership.owners(resource) or identity.is_dynamo(resource)]
+    refs = [results.ref(resource) for resource in written if ownership.owners(resource) or dynamo_api.is_dynamo(resource)]
     return sorted({(ref.api_version, ref.kind) for ref in refs if not _is_native(ref.api_version.rpartition("/")[0])})
 
 
@@ -90,7 +90,7 @@ def _of_object(resource: Resource, namespace: str) -> Iterator[Requirement]:
     """Yields the requirements of an object and of its pods."""
     yield from _of_queues(resource)
     ref = results.ref(resource)
-    for reference in references.of(resource):
+    for reference in dynamo_references.of(resource):
         if not reference.is_optional:
             at = (reference.namespace or namespace) if name_fields.is_namespaced(reference.group, reference.kind) else ""
             yield Requirement(ObjectKey(reference.group, reference.kind, at, reference.name), reference.keys, ref, reference.path, None)

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from krm_fn.base import results
 from krm_fn.base.results import Result
-from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import expand, labels, render_mark
+from krm_fn.render import dynamo_api, expand, labels, render_mark
 from krm_fn.render.config import Config
 from krm_fn.render.expand import PlannedResource
 from krm_fn.render.manifests import ownership
@@ -18,7 +17,7 @@ from krm_fn.review.arguments import argument_findings
 
 _ORPHAN = "DYN053"
 _PRUNED = "DYN056"
-_RENDERED = (identity.GRAPH, identity.COMPONENT)
+_RENDERED = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
 _BY_SETTINGS = ("DYN124", "DYN143", "DYN144", "DYN147", "DYN155", "DYN156", "DYN160", "DYN161", "DYN162", "DYN190", "DYN452")
 """Codes of rules that depend on the configuration of a render. Without a configuration, they are warnings."""
 

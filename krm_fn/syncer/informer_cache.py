@@ -8,7 +8,8 @@ from typing import Any
 from krm_fn.cluster.api_resources import ApiResource
 from krm_fn.cluster.informer import Store
 from krm_fn.cluster.stored_objects import StoredObject
-from krm_fn.kubernetes.identity import DYNAMO_GROUP, ObjectKey
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.render.dynamo_api import GROUP
 from krm_fn.syncer.packed_values import Packer
 from krm_fn.syncer.status import replica_status
 from krm_fn.syncer.status.base_model_index import BaseModelIndex
@@ -142,4 +143,4 @@ def _lasting_owner(before: Any, after: Any) -> str:
 
 def graph_key(namespace: str, name: str) -> ObjectKey:
     """Returns the key of a graph."""
-    return ObjectKey(DYNAMO_GROUP, GRAPH, namespace, name)
+    return ObjectKey(GROUP, GRAPH, namespace, name)

@@ -20,7 +20,7 @@ from krm_fn.base.yaml.reader import Document
 from krm_fn.kubernetes import canonical, digest, identity, quantity, values
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import labels, names
+from krm_fn.render import dynamo_api, labels, names
 from krm_fn.render.schema import invalid_fields, schema_check
 
 CONFIG, MOCKER = names.PROFILED, names.PROFILED_MOCKER
@@ -119,13 +119,13 @@ def documents(text: str) -> tuple[list[Document], list[Result]]:
 def _read(text: str, key: str) -> ProfilerOutput:
     """Reads the graph and the other objects in a text. The last graph counts (operator: a second graph replaces the first)."""
     listed, errors = documents(text)
-    graphs = [document for document in listed if _kind(document) == identity.GRAPH]
-    others = [document for document in listed if _kind(document) not in ("", identity.GRAPH)]
+    graphs = [document for document in listed if _kind(document) == dynamo_api.GRAPH]
+    others = [document for document in listed if _kind(document) not in ("", dynamo_api.GRAPH)]
     unused = [document for document in others if not _is_usable(document.value)]
     notes = [f"line {error.line}: {error.message}" for error in errors]
     notes += [f"the document at line {document.line} has no kind and is not used" for document in listed if not _kind(document)]
     notes += [f"the {_kind(document)} at line {document.line} is not used: {_OTHERS}" for document in unused]
-    problem, graph = f"no {identity.GRAPH} found in YAML content", None
+    problem, graph = f"no {dynamo_api.GRAPH} found in YAML content", None
     if graphs:
         problem, graph = _graph_problem(graphs[-1], errors, text), graphs[-1].value
     if len(graphs) > 1:
@@ -133,7 +133,7 @@ def _read(text: str, key: str) -> ProfilerOutput:
     if graph and not problem:
         graph, conversion_notes, mismatch = _convert(graph)
         notes += conversion_notes
-        problem = f"failed to convert to {identity.GRAPH}: {mismatch}" if mismatch else ""
+        problem = f"failed to convert to {dynamo_api.GRAPH}: {mismatch}" if mismatch else ""
     if problem:
         message = "; ".join([problem, *([] if graphs else _first(notes))])
         return ProfilerOutput(problem=f"failed to extract DGD from {key}: {message}")

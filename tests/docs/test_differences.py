@@ -9,8 +9,7 @@ import subprocess
 import pytest
 
 from krm_fn.base import results
-from krm_fn.kubernetes import identity
-from krm_fn.render import expand, function_config, labels, workload_list
+from krm_fn.render import dynamo_api, expand, function_config, labels, workload_list
 from tests.support import golden, truth
 from tests.testbed import programs
 
@@ -35,7 +34,7 @@ def merge(target, changes):
 
 def render(*resources, **settings):
     """The expansion of resources; those of v1alpha1 follow the operator 0.9, which most of the page is about."""
-    if resources[0]["apiVersion"] == identity.V1ALPHA1:
+    if resources[0]["apiVersion"] == dynamo_api.V1ALPHA1:
         settings = {"behaviour": "v0.9", **settings}
     read, found = function_config.read(
         {"apiVersion": function_config.API_VERSION, "kind": function_config.KIND, "metadata": {"name": "render"}, "spec": settings}

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from krm_fn.kubernetes import identity
-from krm_fn.render import labels
+from krm_fn.render import dynamo_api, labels
 from krm_fn.render.manifests.profiling import profiler_scripts
 from krm_fn.syncer import profiler_output
 from krm_fn.syncer.status import request_deployment, request_generation, request_profiling, version_adapter
@@ -85,7 +84,7 @@ def test_the_page_has_every_exit_code_of_our_containers():
 def test_every_message_about_the_output_is_one_of_the_code():
     phrases = {part.strip() for row in rows("When the output cannot be used") for part in quoted(row[0]).split("…")} - {""}
     assert len(phrases) > 5
-    code = CODE.replace("{identity.GRAPH}", identity.GRAPH)
+    code = CODE.replace("{dynamo_api.GRAPH}", dynamo_api.GRAPH)
     assert [phrase for phrase in sorted(phrases) if phrase not in code] == []
 
 

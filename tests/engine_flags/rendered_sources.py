@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
-from krm_fn.kubernetes import identity
-from krm_fn.render import expand
+from krm_fn.render import dynamo_api, expand
 from krm_fn.render.config import Config
 from tests.running import graphs, test_combinations, test_planner
 from tests.support import golden, markdown, truth
@@ -79,7 +78,7 @@ def _documents(block: str) -> list[Any]:
 
 def _graphs(source: str, documents: list[Any]) -> Iterator[Rendered]:
     for document in documents:
-        if isinstance(document, dict) and document.get("kind") in (identity.GRAPH, identity.COMPONENT):
+        if isinstance(document, dict) and document.get("kind") in (dynamo_api.GRAPH, dynamo_api.COMPONENT):
             objects = _objects(document)
             if len(objects) > 1:
                 yield Rendered(source, objects)

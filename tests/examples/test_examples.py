@@ -9,8 +9,7 @@ import re
 import pytest
 import yaml
 
-from krm_fn.kubernetes import apply_order
-from krm_fn.render import config, expand, function_config
+from krm_fn.render import apply_order, config, expand, function_config
 from tests.support import carriers, golden, markdown, truth
 from tests.testbed import programs
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from unittest import mock
 
 from krm_fn.base import results
-from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.api_server import pod_rules
-from krm_fn.render import expand, function_config, labels
+from krm_fn.render import dynamo_api, expand, function_config, labels
 from krm_fn.render.config import Config
 from tests.fields import leaves
 from tests.fields.leaves import ENTRY, KEY, Node
@@ -67,7 +66,7 @@ def _configures(resource: Resource) -> bool:
 
 def _generated(item: Resource) -> Any:
     """A generated object. Of a Dynamo resource that is kept, only what the render writes on it, without the hash of its spec."""
-    if not identity.is_dynamo(item) or labels.OWNER in labels.annotations(item):
+    if not dynamo_api.is_dynamo(item) or labels.OWNER in labels.annotations(item):
         return item
     written = labels.annotations(item)
     return [

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from krm_fn.kubernetes import identity
+from krm_fn.render import dynamo_api
 from krm_fn.render.schema import rule_messages
 from tests.platform import cel
 from tests.platform.cel import Case
@@ -90,7 +90,7 @@ RULES = [
         Case(case.reason, placed(case.items[0]), code, SPECIFIC[code])
         for case in newer_faults.ALL
         for code, field in case.found[:1]
-        if code in SPECIFIC and field.startswith("spec.") and case.items[0]["apiVersion"] == identity.V1BETA1
+        if code in SPECIFIC and field.startswith("spec.") and case.items[0]["apiVersion"] == dynamo_api.V1BETA1
     ),
 ]
 

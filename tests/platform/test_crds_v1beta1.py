@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from krm_fn.kubernetes import identity
+from krm_fn.render import dynamo_api
 from krm_fn.render.schema import table
 from krm_fn.schemas.generate import crds
 from tests.platform import test_crds
@@ -19,7 +19,7 @@ MEGABYTE = 2**20
 
 
 def item(kind, spec, name="shown"):
-    return given.item(kind, name, api=identity.V1BETA1, namespace="default", spec=spec)
+    return given.item(kind, name, api=dynamo_api.V1BETA1, namespace="default", spec=spec)
 
 
 GRAPH = beta.graph(name="shown", namespace="default")

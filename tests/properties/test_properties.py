@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from krm_fn.base import results
 from krm_fn.kubernetes import identity
-from krm_fn.render import expand, labels
+from krm_fn.render import dynamo_api, expand, labels
 from krm_fn.render.config import Config
 from krm_fn.schemas import codes
 from tests.support import by_schema, faults, given, strategies
@@ -76,7 +76,7 @@ def test_no_input_raises_or_is_changed_and_every_finding_has_an_address_and_a_kn
         assert results.wire(found)["severity"] in ("error", "warning", "info")
 
 
-TYPED = st.builds(by_schema.resources, st.sampled_from((identity.GRAPH, identity.COMPONENT)), st.sampled_from(("v1alpha1", "v1beta1")))
+TYPED = st.builds(by_schema.resources, st.sampled_from((dynamo_api.GRAPH, dynamo_api.COMPONENT)), st.sampled_from(("v1alpha1", "v1beta1")))
 
 
 @budget

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from krm_fn.base import results
-from krm_fn.kubernetes import identity
-from krm_fn.render import expand, labels
+from krm_fn.render import dynamo_api, expand, labels
 from tests.support import faults, given
 
 SERVICES = {"Front": given.service("frontend"), "Worker": given.service("worker", modelRef={"name": "acme/tiny"})}
@@ -374,7 +373,7 @@ def test_an_internal_error_about_one_resource_hides_no_finding_about_another(mon
         raise KeyError("spec")
 
     broken, expander = expand._GRAPH._replace(plan=fail), expand._expander
-    monkeypatch.setattr(expand, "_expander", lambda version, kind: broken if kind == identity.COMPONENT else expander(version, kind))
+    monkeypatch.setattr(expand, "_expander", lambda version, kind: broken if kind == dynamo_api.COMPONENT else expander(version, kind))
     alone = given.item("DynamoComponentDeployment", "alone", api="nvidia.com/v1alpha1", spec={})
     found = given.expanded(alone, given.graph({"Worker": given.service("worker", replicas="x")}))
     assert [(said.code, said.ref.name) for said in found.results if said.ref] == [("DYN019", "alone"), ("DYN021", "chat")]

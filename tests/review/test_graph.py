@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from krm_fn.kubernetes import identity
+from krm_fn.render import dynamo_api
 from krm_fn.render.config import Config
 from krm_fn.review.diagram import COLOURS, WORDS, graph_diagram
 from krm_fn.review.diff import rendered_state
@@ -235,7 +235,7 @@ def test_a_component_without_a_graph_restarts(fields, notes):
     }
     main = {"args": ["python3 -m dynamo.sglang"]}
     spec = given.service("worker", main=main, resources={"limits": {"gpu": "1"}}, **own, **fields)
-    old = given.item(identity.COMPONENT, "alone", api=identity.V1ALPHA1, namespace="team", spec=spec)
+    old = given.item(dynamo_api.COMPONENT, "alone", api=dynamo_api.V1ALPHA1, namespace="team", spec=spec)
     old["metadata"]["annotations"] = notes
     new = copy.deepcopy(old)
     new["spec"]["envs"] = [{"name": "A", "value": "1"}]

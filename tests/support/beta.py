@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.types import Resource
+from krm_fn.render import dynamo_api
 from tests.support import given
 
 IMAGE = "registry.example/dynamo:1.5.0"
@@ -14,7 +14,7 @@ IMAGE = "registry.example/dynamo:1.5.0"
 def graph(*components: Resource, name: str = "chat", namespace: str = given.NAMESPACE, annotations: Any = None, **spec: Any) -> Resource:
     """A DynamoGraphDeployment; one worker if no component is given."""
     listed = list(components or [component("Worker")])
-    item = given.item("DynamoGraphDeployment", name, api=identity.V1BETA1, namespace=namespace, annotations=annotations)
+    item = given.item("DynamoGraphDeployment", name, api=dynamo_api.V1BETA1, namespace=namespace, annotations=annotations)
     return {**item, "spec": {"components": listed, **spec}}
 
 

@@ -19,6 +19,7 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 from jsonschema import exceptions, validators
 
+from krm_fn.render import dynamo_api
 from krm_fn.render.convert import versions
 from krm_fn.render.schema import schema_check, table
 from krm_fn.schemas.generate import crds, editor, structural
@@ -99,7 +100,7 @@ def graphs() -> SearchStrategy[Document]:
 
 def newer_graphs() -> SearchStrategy[Document]:
     """The same graphs in v1beta1."""
-    return graphs().map(lambda graph: settled(versions.to(versions.V1BETA1, graph)))
+    return graphs().map(lambda graph: settled(versions.to(dynamo_api.BETA1, graph)))
 
 
 def settled(value: Any) -> Any:

@@ -9,7 +9,7 @@ import base64
 import json
 from typing import Any, NamedTuple
 
-from krm_fn.kubernetes import metadata
+from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import config, labels
 from tests.support import beta, given
@@ -753,7 +753,7 @@ SEVERAL_NODES = [
     fires("DYN192", f"{_POD}.schedulerName", "the KAI scheduler without a queue", worker(pod={"schedulerName": "kai-scheduler"}), **_GROVE),
     quiet(
         "the KAI scheduler with a queue of the user's",
-        worker(pod={"schedulerName": "kai-scheduler"}, extraPodMetadata={"labels": {metadata.KAI_QUEUE: "gold"}}),
+        worker(pod={"schedulerName": "kai-scheduler"}, extraPodMetadata={"labels": {identity.KAI_QUEUE: "gold"}}),
         **_GROVE,
     ),
     quiet(

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn.base import results
 from krm_fn.base.results import Result, field
-from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import expand, resolve
+from krm_fn.render import dynamo_api, expand, resolve
 from krm_fn.render.config import Config
 from krm_fn.render.expand import Expansion
 from krm_fn.render.plan import ComponentPlan, GraphPlan
@@ -34,7 +33,12 @@ def graph(services: Any = None, *, name: str = "chat", namespace: str = NAMESPAC
     if annotations is not None:
         metadata["annotations"] = annotations
     services = {"Worker": service("worker")} if services is None else services
-    return {"apiVersion": identity.V1ALPHA1, "kind": "DynamoGraphDeployment", "metadata": metadata, "spec": {"services": services, **spec}}
+    return {
+        "apiVersion": dynamo_api.V1ALPHA1,
+        "kind": "DynamoGraphDeployment",
+        "metadata": metadata,
+        "spec": {"services": services, **spec},
+    }
 
 
 def service(kind: str = "", *, main: Resource | None = None, pod: Resource | None = None, **fields: Any) -> Resource:
@@ -72,8 +76,8 @@ def item(kind: str, name: str, *, api: str = "v1", namespace: str = NAMESPACE, a
 
 def settings_of(*items: Resource, **settings: Any) -> Config:
     """The configuration with these settings. Resources of v1alpha1 follow 0.9 unless a test sets `behaviour` or uses newer ones, too."""
-    dynamo = [item for item in items if str(item.get("apiVersion", "")).startswith(f"{identity.DYNAMO_GROUP}/")]
-    is_older = all(item["apiVersion"] == identity.V1ALPHA1 and not release_choice.is_from_newer(item) for item in dynamo)
+    dynamo = [item for item in items if str(item.get("apiVersion", "")).startswith(f"{dynamo_api.GROUP}/")]
+    is_older = all(item["apiVersion"] == dynamo_api.V1ALPHA1 and not release_choice.is_from_newer(item) for item in dynamo)
     return Config(**{"behaviour": "v0.9" if is_older else "", **settings})
 
 

@@ -13,11 +13,11 @@ from krm_fn.kubernetes.references import name_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
     from krm_fn.base.results import Path
-    from krm_fn.kubernetes.references.name_fields import NameField
+    from krm_fn.kubernetes.references.name_fields import NameField, Target
     from krm_fn.kubernetes.types import Resource
 
 _GROUPS = ("group", "apiGroup")
@@ -45,10 +45,13 @@ class Reference(NamedTuple):
     is_optional: bool = False
 
 
-def of(resource: Resource) -> Iterator[Reference]:
-    """Yields each name of another object in an object, also those in its pods. Fields of the object may have any type."""
+def of(resource: Resource, by_kind: Mapping[Target, tuple[NameField, ...]] = name_fields.BY_KIND) -> Iterator[Reference]:
+    """Yields each name of another object in an object, also those in its pods. Fields of the object may have any type.
+
+    `by_kind` are the fields outside of pods, by group and kind.
+    """
     ref = results.ref(resource)
-    yield from _read(resource, (), name_fields.BY_KIND.get((ref.api_version.rpartition("/")[0], ref.kind), ()))
+    yield from _read(resource, (), by_kind.get((ref.api_version.rpartition("/")[0], ref.kind), ()))
     for template in name_fields.TEMPLATES.get(ref.kind, paths.POD_TEMPLATES):
         for path, spec in paths.find(resource, (template.spec,)):
             yield from of_pod(spec, path)

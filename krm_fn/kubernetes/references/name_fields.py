@@ -6,7 +6,7 @@ A path is written with dots, and `[]` after a list. tests/kubernetes/test_refere
 from __future__ import annotations
 
 from krm_fn.base.records import NamedTuple
-from krm_fn.kubernetes import identity, metadata, paths
+from krm_fn.kubernetes import identity, paths
 from krm_fn.kubernetes.paths import EVERY, TemplatePath
 
 TYPE_CHECKING = False
@@ -42,7 +42,8 @@ def path_of(text: str) -> Path:
     return tuple(steps)
 
 
-def _names(target: Target, *fields: str) -> tuple[NameField, ...]:
+def named(target: Target, *fields: str) -> tuple[NameField, ...]:
+    """Returns fields that name an object of one kind."""
     return tuple(NameField(path_of(field), (target,)) for field in fields)
 
 
@@ -50,7 +51,8 @@ def _with_keys(target: Target, key: str, *fields: str) -> tuple[NameField, ...]:
     return tuple(NameField(path_of(field), (target,), keys=(path_of(key),)) for field in fields)
 
 
-def _typed(targets: tuple[Target, ...], *fields: str) -> tuple[NameField, ...]:
+def typed(targets: tuple[Target, ...], *fields: str) -> tuple[NameField, ...]:
+    """Returns fields that name an object of one of several kinds."""
     return tuple(NameField(path_of(field), targets, is_typed=True) for field in fields)
 
 
@@ -71,14 +73,13 @@ DEPLOYMENT, STATEFUL_SET, REPLICA_SET = (("apps", kind) for kind in ("Deployment
 GATEWAY, ISTIO_GATEWAY = ("gateway.networking.k8s.io", "Gateway"), ("networking.istio.io", "Gateway")
 POOL, OLD_POOL = ("inference.networking.k8s.io", "InferencePool"), ("inference.networking.x-k8s.io", "InferencePool")
 TRIGGERS = (("keda.sh", "TriggerAuthentication"), ("keda.sh", "ClusterTriggerAuthentication"))
-GRAPH, ADAPTER = ((identity.DYNAMO_GROUP, kind) for kind in (identity.GRAPH, identity.ADAPTER))
 LEADER_WORKER_SET = ("leaderworkerset.x-k8s.io", "LeaderWorkerSet")
-SCALED = (DEPLOYMENT, STATEFUL_SET, REPLICA_SET, LEADER_WORKER_SET, ADAPTER)
+SCALED = (DEPLOYMENT, STATEFUL_SET, REPLICA_SET, LEADER_WORKER_SET)
 """What an autoscaler scales."""
 
 QUEUES: dict[str, Target] = {
-    metadata.KAI_QUEUE: ("scheduling.run.ai", "Queue"),
-    metadata.VOLCANO_QUEUE: ("scheduling.volcano.sh", "Queue"),
+    identity.KAI_QUEUE: ("scheduling.run.ai", "Queue"),
+    identity.VOLCANO_QUEUE: ("scheduling.volcano.sh", "Queue"),
 }
 """Labels and annotations of pods, and of the set, that name a queue of a scheduler."""
 _CLUSTER_SCOPED = frozenset(
@@ -110,14 +111,14 @@ OF_VARIABLES = (
 )
 OF_CONTAINERS = (
     *below("env[]", OF_VARIABLES),
-    *_names(SECRET, "envFrom[].secretRef.name"),
-    *_names(CONFIG_MAP, "envFrom[].configMapRef.name"),
+    *named(SECRET, "envFrom[].secretRef.name"),
+    *named(CONFIG_MAP, "envFrom[].configMapRef.name"),
 )
 OF_CLAIM_SPECS = (
-    *_names(STORAGE_CLASS, "storageClassName"),
-    *_names(ATTRIBUTES_CLASS, "volumeAttributesClassName"),
-    *_names(VOLUME, "volumeName"),
-    *_typed((CLAIM, ("snapshot.storage.k8s.io", "VolumeSnapshot")), "dataSource.name", "dataSourceRef.name"),
+    *named(STORAGE_CLASS, "storageClassName"),
+    *named(ATTRIBUTES_CLASS, "volumeAttributesClassName"),
+    *named(VOLUME, "volumeName"),
+    *typed((CLAIM, ("snapshot.storage.k8s.io", "VolumeSnapshot")), "dataSource.name", "dataSourceRef.name"),
 )
 _STORAGE = ("cephfs", "cinder", "flexVolume", "iscsi", "rbd", "scaleIO", "storageos")
 """Sources of volumes with a field `secretRef`."""
@@ -125,143 +126,109 @@ OF_PODS = (
     *below("initContainers[]", OF_CONTAINERS),
     *below("containers[]", OF_CONTAINERS),
     *below("ephemeralContainers[]", OF_CONTAINERS),
-    *_names(CLAIM, "volumes[].persistentVolumeClaim.claimName"),
+    *named(CLAIM, "volumes[].persistentVolumeClaim.claimName"),
     *_with_keys(SECRET, "items[].key", "volumes[].secret.secretName"),
     *_with_keys(CONFIG_MAP, "items[].key", "volumes[].configMap.name"),
     *_with_keys(SECRET, "items[].key", "volumes[].projected.sources[].secret.name"),
     *_with_keys(CONFIG_MAP, "items[].key", "volumes[].projected.sources[].configMap.name"),
-    *_names(("certificates.k8s.io", "ClusterTrustBundle"), "volumes[].projected.sources[].clusterTrustBundle.name"),
-    *_names(SECRET, "volumes[].csi.nodePublishSecretRef.name", "volumes[].azureFile.secretName"),
-    *_names(SECRET, *(f"volumes[].{source}.secretRef.name" for source in _STORAGE)),
-    *_names(("secrets-store.csi.x-k8s.io", "SecretProviderClass"), "volumes[].csi.volumeAttributes.secretProviderClass"),
+    *named(("certificates.k8s.io", "ClusterTrustBundle"), "volumes[].projected.sources[].clusterTrustBundle.name"),
+    *named(SECRET, "volumes[].csi.nodePublishSecretRef.name", "volumes[].azureFile.secretName"),
+    *named(SECRET, *(f"volumes[].{source}.secretRef.name" for source in _STORAGE)),
+    *named(("secrets-store.csi.x-k8s.io", "SecretProviderClass"), "volumes[].csi.volumeAttributes.secretProviderClass"),
     *below("volumes[].ephemeral.volumeClaimTemplate.spec", OF_CLAIM_SPECS),
-    *_names(SECRET, "imagePullSecrets[].name"),
-    *_names(ACCOUNT, "serviceAccountName"),
-    *_names(PRIORITY_CLASS, "priorityClassName"),
-    *_names(RUNTIME_CLASS, "runtimeClassName"),
-    *_names(RESOURCE_CLAIM, "resourceClaims[].resourceClaimName"),
-    *_names(RESOURCE_CLAIM_TEMPLATE, "resourceClaims[].resourceClaimTemplateName"),
-    *_names(("scheduling.k8s.io", "PodGroup"), "schedulingGroup.podGroupName"),
+    *named(SECRET, "imagePullSecrets[].name"),
+    *named(ACCOUNT, "serviceAccountName"),
+    *named(PRIORITY_CLASS, "priorityClassName"),
+    *named(RUNTIME_CLASS, "runtimeClassName"),
+    *named(RESOURCE_CLAIM, "resourceClaims[].resourceClaimName"),
+    *named(RESOURCE_CLAIM_TEMPLATE, "resourceClaims[].resourceClaimTemplateName"),
+    *named(("scheduling.k8s.io", "PodGroup"), "schedulingGroup.podGroupName"),
 )
 
-_DEVICES = _names(
+_DEVICES = named(
     DEVICE_CLASS,
     *(f"devices.requests[].{holder}deviceClassName" for holder in ("exactly.", "firstAvailable[].", "")),  # the last one in v1beta1
 )
 _TLS = (
-    *_names(SECRET, "ca.secret.name", "cert.secret.name", "keySecret.name"),
-    *_names(CONFIG_MAP, "ca.configMap.name", "cert.configMap.name"),
+    *named(SECRET, "ca.secret.name", "cert.secret.name", "keySecret.name"),
+    *named(CONFIG_MAP, "ca.configMap.name", "cert.configMap.name"),
 )
 _ENDPOINT = (
-    *_names(SECRET, "basicAuth.username.name", "basicAuth.password.name", "bearerTokenSecret.name", "authorization.credentials.name"),
-    *_names(SECRET, "oauth2.clientId.secret.name", "oauth2.clientSecret.name"),
-    *_names(CONFIG_MAP, "oauth2.clientId.configMap.name"),
+    *named(SECRET, "basicAuth.username.name", "basicAuth.password.name", "bearerTokenSecret.name", "authorization.credentials.name"),
+    *named(SECRET, "oauth2.clientId.secret.name", "oauth2.clientSecret.name"),
+    *named(CONFIG_MAP, "oauth2.clientId.configMap.name"),
     *below("tlsConfig", _TLS),
 )
 _ROUTE = (
-    *_typed((GATEWAY, SERVICE), "spec.parentRefs[].name"),
-    *_typed((SERVICE, POOL, OLD_POOL), "spec.rules[].backendRefs[].name", "spec.rules[].filters[].requestMirror.backendRef.name"),
+    *typed((GATEWAY, SERVICE), "spec.parentRefs[].name"),
+    *typed((SERVICE, POOL, OLD_POOL), "spec.rules[].backendRefs[].name", "spec.rules[].filters[].requestMirror.backendRef.name"),
 )
-_SUBJECTS = _typed((ACCOUNT,), "subjects[].name")
-_WEBHOOK = _names(SERVICE, "webhooks[].clientConfig.service.name")
+_SUBJECTS = typed((ACCOUNT,), "subjects[].name")
+_WEBHOOK = named(SERVICE, "webhooks[].clientConfig.service.name")
 _CSI_SECRETS = ("controllerExpand", "controllerPublish", "nodeExpand", "nodePublish", "nodeStage")
-
-OF_V1ALPHA1_COMPONENTS = (
-    *_names(CONFIG_MAP, "eppConfig.configMapRef.name"),
-    *_names(SECRET, "envFromSecret", "ingress.tls.secretName", "frontendSidecar.envFromSecret"),
-    *_names(INGRESS_CLASS, "ingress.ingressControllerClassName"),
-    *_names(CLAIM, "volumeMounts[].name"),
-    *_names(DEVICE_CLASS, "gpuMemoryService.deviceClassName"),
-    *below("envs[]", OF_VARIABLES),
-    *below("frontendSidecar.envs[]", OF_VARIABLES),
-    *below("extraPodSpec", (*OF_PODS, *below("mainContainer", OF_CONTAINERS))),
-)
-OF_V1BETA1_COMPONENTS = (
-    *_names(CONFIG_MAP, "eppConfig.configMapRef.name"),
-    *_names(CLAIM, "compilationCache.pvcName"),
-    *_names(DEVICE_CLASS, "experimental.gpuMemoryService.deviceClassName"),
-    *below("podTemplate.spec", OF_PODS),
-)
 
 BY_KIND: dict[Target, tuple[NameField, ...]] = {
     ("", "PersistentVolume"): (
-        *_typed((CLAIM,), "spec.claimRef.name"),
-        *_names(STORAGE_CLASS, "spec.storageClassName"),
-        *_names(ATTRIBUTES_CLASS, "spec.volumeAttributesClassName"),
-        *_names(SECRET, *(f"spec.csi.{use}SecretRef.name" for use in _CSI_SECRETS), "spec.azureFile.secretName"),
-        *_names(SECRET, *(f"spec.{source}.secretRef.name" for source in _STORAGE)),
+        *typed((CLAIM,), "spec.claimRef.name"),
+        *named(STORAGE_CLASS, "spec.storageClassName"),
+        *named(ATTRIBUTES_CLASS, "spec.volumeAttributesClassName"),
+        *named(SECRET, *(f"spec.csi.{use}SecretRef.name" for use in _CSI_SECRETS), "spec.azureFile.secretName"),
+        *named(SECRET, *(f"spec.{source}.secretRef.name" for source in _STORAGE)),
     ),
     CLAIM: below("spec", OF_CLAIM_SPECS),
-    ACCOUNT: _names(SECRET, "secrets[].name", "imagePullSecrets[].name"),
-    ("apiregistration.k8s.io", "APIService"): _names(SERVICE, "spec.service.name"),
+    ACCOUNT: named(SECRET, "secrets[].name", "imagePullSecrets[].name"),
+    ("apiregistration.k8s.io", "APIService"): named(SERVICE, "spec.service.name"),
     ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"): _WEBHOOK,
     ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"): _WEBHOOK,
-    STATEFUL_SET: (*_names(SERVICE, "spec.serviceName"), *below("spec.volumeClaimTemplates[].spec", OF_CLAIM_SPECS)),
+    STATEFUL_SET: (*named(SERVICE, "spec.serviceName"), *below("spec.volumeClaimTemplates[].spec", OF_CLAIM_SPECS)),
     ("autoscaling", "HorizontalPodAutoscaler"): (
-        *_typed(SCALED, "spec.scaleTargetRef.name"),
-        *_typed((SERVICE,), "spec.metrics[].object.describedObject.name"),
+        *typed(SCALED, "spec.scaleTargetRef.name"),
+        *typed((SERVICE,), "spec.metrics[].object.describedObject.name"),
     ),
     ("networking.k8s.io", "Ingress"): (
-        *_names(INGRESS_CLASS, "spec.ingressClassName"),
-        *_names(SECRET, "spec.tls[].secretName"),
-        *_names(SERVICE, "spec.defaultBackend.service.name", "spec.rules[].http.paths[].backend.service.name"),
-        *_typed((), "spec.defaultBackend.resource.name", "spec.rules[].http.paths[].backend.resource.name"),
+        *named(INGRESS_CLASS, "spec.ingressClassName"),
+        *named(SECRET, "spec.tls[].secretName"),
+        *named(SERVICE, "spec.defaultBackend.service.name", "spec.rules[].http.paths[].backend.service.name"),
+        *typed((), "spec.defaultBackend.resource.name", "spec.rules[].http.paths[].backend.resource.name"),
     ),
-    INGRESS_CLASS: _typed((), "spec.parameters.name"),
-    ("rbac.authorization.k8s.io", "RoleBinding"): (*_typed((ROLE, CLUSTER_ROLE), "roleRef.name"), *_SUBJECTS),
-    ("rbac.authorization.k8s.io", "ClusterRoleBinding"): (*_typed((CLUSTER_ROLE,), "roleRef.name"), *_SUBJECTS),
+    INGRESS_CLASS: typed((), "spec.parameters.name"),
+    ("rbac.authorization.k8s.io", "RoleBinding"): (*typed((ROLE, CLUSTER_ROLE), "roleRef.name"), *_SUBJECTS),
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding"): (*typed((CLUSTER_ROLE,), "roleRef.name"), *_SUBJECTS),
     RESOURCE_CLAIM: below("spec", _DEVICES),
     RESOURCE_CLAIM_TEMPLATE: below("spec.spec", _DEVICES),
     ("grove.io", "PodCliqueSet"): (
-        *_names(PRIORITY_CLASS, "spec.template.priorityClassName"),
+        *named(PRIORITY_CLASS, "spec.template.priorityClassName"),
         *below("spec.template.resourceClaimTemplates[].templateSpec.spec", _DEVICES),
     ),
     ("keda.sh", "ScaledObject"): (
-        *_typed(SCALED, "spec.scaleTargetRef.name"),
-        *_typed(TRIGGERS, "spec.triggers[].authenticationRef.name"),
+        *typed(SCALED, "spec.scaleTargetRef.name"),
+        *typed(TRIGGERS, "spec.triggers[].authenticationRef.name"),
     ),
     ("keda.sh", "ScaledJob"): (
-        *_typed(TRIGGERS, "spec.triggers[].authenticationRef.name"),
+        *typed(TRIGGERS, "spec.triggers[].authenticationRef.name"),
         *below("spec.jobTargetRef.template.spec", OF_PODS),
     ),
-    **dict.fromkeys(TRIGGERS, (*_names(SECRET, "spec.secretTargetRef[].name"), *_names(CONFIG_MAP, "spec.configMapTargetRef[].name"))),
+    **dict.fromkeys(TRIGGERS, (*named(SECRET, "spec.secretTargetRef[].name"), *named(CONFIG_MAP, "spec.configMapTargetRef[].name"))),
     ("gateway.networking.k8s.io", "HTTPRoute"): _ROUTE,
     ("gateway.networking.k8s.io", "GRPCRoute"): _ROUTE,
     GATEWAY: (
-        *_names(("gateway.networking.k8s.io", "GatewayClass"), "spec.gatewayClassName"),
-        *_typed((SECRET,), "spec.listeners[].tls.certificateRefs[].name"),
+        *named(("gateway.networking.k8s.io", "GatewayClass"), "spec.gatewayClassName"),
+        *typed((SECRET,), "spec.listeners[].tls.certificateRefs[].name"),
     ),
-    POOL: _typed((SERVICE,), "spec.endpointPickerRef.name"),
-    OLD_POOL: _typed((SERVICE,), "spec.extensionRef.name"),
-    ("inference.networking.x-k8s.io", "InferenceModel"): _typed((OLD_POOL,), "spec.poolRef.name"),
-    ("inference.networking.x-k8s.io", "InferenceObjective"): _typed((POOL,), "spec.poolRef.name"),
+    POOL: typed((SERVICE,), "spec.endpointPickerRef.name"),
+    OLD_POOL: typed((SERVICE,), "spec.extensionRef.name"),
+    ("inference.networking.x-k8s.io", "InferenceModel"): typed((OLD_POOL,), "spec.poolRef.name"),
+    ("inference.networking.x-k8s.io", "InferenceObjective"): typed((POOL,), "spec.poolRef.name"),
     ("monitoring.coreos.com", "PodMonitor"): below("spec.podMetricsEndpoints[]", _ENDPOINT),
     ("monitoring.coreos.com", "ServiceMonitor"): below("spec.endpoints[]", _ENDPOINT),
     ("networking.istio.io", "VirtualService"): (
-        *_names(
-            SERVICE, *(f"spec.{protocol}[].route[].destination.host" for protocol in ("http", "tcp", "tls")), "spec.http[].mirror.host"
-        ),
-        *_names(ISTIO_GATEWAY, "spec.gateways[]"),
+        *named(SERVICE, *(f"spec.{protocol}[].route[].destination.host" for protocol in ("http", "tcp", "tls")), "spec.http[].mirror.host"),
+        *named(ISTIO_GATEWAY, "spec.gateways[]"),
     ),
-    ("networking.istio.io", "DestinationRule"): _names(SERVICE, "spec.host"),
-    ISTIO_GATEWAY: _names(SECRET, "spec.servers[].tls.credentialName"),
-    GRAPH: (
-        *_names(PRIORITY_CLASS, "spec.priorityClassName"),
-        *_names(CLAIM, "spec.pvcs[].name"),
-        *below("spec.envs[]", OF_VARIABLES),
-        *below("spec.env[]", OF_VARIABLES),
-        *below(f"spec.services.{EVERY}", OF_V1ALPHA1_COMPONENTS),
-        *below("spec.components[]", OF_V1BETA1_COMPONENTS),
-    ),
-    (identity.DYNAMO_GROUP, identity.COMPONENT): (*below("spec", OF_V1ALPHA1_COMPONENTS), *below("spec", OF_V1BETA1_COMPONENTS)),
-    ADAPTER: _names(GRAPH, "spec.dgdRef.name"),
-    (identity.DYNAMO_GROUP, identity.REQUEST): (
-        *_names(CONFIG_MAP, "spec.profilingConfig.configMapRef.name"),
-        *_names(CLAIM, "spec.profilingConfig.outputPVC", "spec.modelCache.pvcName"),
-        *below("spec.overrides.profilingJob.template.spec", OF_PODS),
-    ),
+    ("networking.istio.io", "DestinationRule"): named(SERVICE, "spec.host"),
+    ISTIO_GATEWAY: named(SECRET, "spec.servers[].tls.credentialName"),
 }
-"""The fields outside of pods, by group and kind. Those of Dynamo's kinds are the fields of both API versions."""
+"""The fields outside of pods, by group and kind."""
 
 _POD = TemplatePath(("metadata",), ("spec",))
 TEMPLATES: dict[str, tuple[TemplatePath, ...]] = {

@@ -14,7 +14,7 @@ from krm_fn.kubernetes.values import text
 from krm_fn.migration.adopt import unfinished_updates
 from krm_fn.migration.adopt.exported_objects import ExportedObjects
 from krm_fn.migration.adopt.verification import ComparedField, ReplicaDifference, TemplateDifference, Verification
-from krm_fn.render import labels
+from krm_fn.render import dynamo_api, labels
 from krm_fn.review.forecast import ObjectForecast
 
 _MOST, _SHOWN, _CONTEXT = 5, 60, 20
@@ -59,7 +59,7 @@ def foreign(rendered: Iterable[Resource], exported: ExportedObjects) -> Iterator
     """Warns of graphs, and of live objects that a render makes, that another tool applies: it would undo the adoption."""
     keys = {identity.key(resource, exported.namespace) for resource in rendered}
     for resource in exported.exported:
-        of_user = resource["kind"] in (identity.GRAPH, identity.COMPONENT, identity.MODEL)
+        of_user = resource["kind"] in (dynamo_api.GRAPH, dynamo_api.COMPONENT, dynamo_api.MODEL)
         tool = _tool(resource) if of_user or identity.key(resource, exported.namespace) in keys else ""
         if tool:
             fix = (

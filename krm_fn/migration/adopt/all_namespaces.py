@@ -8,11 +8,11 @@ from typing import Any
 from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
-from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
 from krm_fn.migration import adopt
 from krm_fn.migration.adopt import Adoption, exported_objects, migration_files
+from krm_fn.render import dynamo_api
 from krm_fn.review.diff import markdown_diff
 from krm_fn.review.live import cluster_export
 
@@ -88,7 +88,7 @@ def _rows(namespaces: dict[str, Adoption]) -> Iterator[str]:
         if verification is None or part is None:
             yield f"| `{name}` | | | | the export cannot be used |"
             continue
-        graphs = ", ".join(resource["metadata"]["name"] for resource in part.exported.written if resource["kind"] != identity.MODEL)
+        graphs = ", ".join(resource["metadata"]["name"] for resource in part.exported.written if resource["kind"] != dynamo_api.MODEL)
         outcome = "no restart" if verification.keeps_all and not results.failed(adoption.results) else "**pods would restart**"
         yield f"| `{name}` | {graphs} | {verification.total} | {verification.same} | {outcome} |"
 

@@ -16,13 +16,13 @@ from krm_fn.kubernetes.api_server import name_formats
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Labels, Resource
 from krm_fn.kubernetes.values import mapping, name_of, objects, text
-from krm_fn.render import labels
+from krm_fn.render import dynamo_api, labels
 from krm_fn.render.manifests import workloads
 from krm_fn.review import pods
 from krm_fn.review.live import cluster_export, server_fields
 from krm_fn.review.pods import Template
 
-_WRITTEN = (identity.GRAPH, identity.COMPONENT, identity.MODEL)
+_WRITTEN = (dynamo_api.GRAPH, dynamo_api.COMPONENT, dynamo_api.MODEL)
 _ADD = "to the kinds of `kubectl get`"
 
 
@@ -51,8 +51,8 @@ class ExportedObjects(NamedTuple):
     def runs(self, workload: Resource) -> bool:
         """True if a live workload belongs to one of the graphs or components."""
         names = {(resource["kind"], resource["metadata"]["name"]) for resource in self.written}
-        owners = [(kind, owner(workload, kind)) for kind in (identity.GRAPH, identity.COMPONENT)]
-        return bool(names.intersection([*owners, (identity.GRAPH, text(labels.of(workload).get(labels.GRAPH)))]))
+        owners = [(kind, owner(workload, kind)) for kind in (dynamo_api.GRAPH, dynamo_api.COMPONENT)]
+        return bool(names.intersection([*owners, (dynamo_api.GRAPH, text(labels.of(workload).get(labels.GRAPH)))]))
 
 
 def read(values: Sequence[Any]) -> ExportedObjects:
@@ -60,7 +60,7 @@ def read(values: Sequence[Any]) -> ExportedObjects:
     export = cluster_export.read(values)
     written = [_in_live_order(server_fields.written(resource), export.objects) for resource in export.objects if is_written(resource)]
     accounts = [server_fields.written(resource) for resource in export.objects if _is_default_account(resource)]
-    live = [resource for resource in export.objects if not identity.is_dynamo(resource)]
+    live = [resource for resource in export.objects if not dynamo_api.is_dynamo(resource)]
     findings = export.results
     if not findings:
         findings = [
@@ -73,7 +73,7 @@ def read(values: Sequence[Any]) -> ExportedObjects:
 
 def is_written(resource: Resource) -> bool:
     """Returns true for a Dynamo resource of a user: those of an operator are owned by their graph."""
-    return identity.is_dynamo(resource) and resource["kind"] in _WRITTEN and not owner(resource, identity.GRAPH)
+    return dynamo_api.is_dynamo(resource) and resource["kind"] in _WRITTEN and not owner(resource, dynamo_api.GRAPH)
 
 
 def templates_of(resources: Iterable[Resource], default_namespace: str) -> dict[TemplateKey, Template]:
@@ -105,13 +105,13 @@ def _is_default_account(resource: Resource) -> bool:
 
 def _check_kinds(exported: list[Resource], written: list[Resource], live: list[Resource]) -> Iterator[Result]:
     """Reports an export without graphs or without workloads, or with the components of a graph and without the graph."""
-    graphs = {resource["metadata"]["name"] for resource in written if resource["kind"] == identity.GRAPH}
-    owners = {owner(resource, identity.GRAPH) for resource in exported if identity.is_dynamo(resource)} - {""}
+    graphs = {resource["metadata"]["name"] for resource in written if resource["kind"] == dynamo_api.GRAPH}
+    owners = {owner(resource, dynamo_api.GRAPH) for resource in exported if dynamo_api.is_dynamo(resource)} - {""}
     missing = sorted(owners - graphs)
     fix = ""
     if missing:
         fix = f"the export has objects of the graph {missing[0]}, but not the graph; add dynamographdeployments.nvidia.com {_ADD}"
-    elif not any(resource["kind"] != identity.MODEL for resource in written):
+    elif not any(resource["kind"] != dynamo_api.MODEL for resource in written):
         fix = f"the export has no graph; add dynamographdeployments.nvidia.com {_ADD}"
     elif not templates_of(live, ""):
         fix = f"the export has no workload of a graph; add deployments, leaderworkersets and podcliquesets {_ADD}"
@@ -183,7 +183,7 @@ def with_worker_hashes(exported: ExportedObjects) -> ExportedObjects:
 
 def _hashes_in_names(graph: Resource, exported: ExportedObjects) -> list[str]:
     """The hashes at the end of the names of a graph's live workers."""
-    if graph["kind"] != identity.GRAPH:
+    if graph["kind"] != dynamo_api.GRAPH:
         return []
     of_graph = exported._replace(written=[graph])
     workers = [resource for resource in exported.live if workloads.is_workload(resource) and of_graph.runs(resource)]

@@ -10,14 +10,12 @@ from typing import Any
 
 from krm_fn.base import report
 from krm_fn.base.records import NamedTuple
-from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
 from krm_fn.migration.adopt import exported_objects
 from krm_fn.migration.adopt.exported_objects import ExportedObjects
-from krm_fn.render import function_config, labels
+from krm_fn.render import dynamo_api, function_config, labels
 from krm_fn.render.config import Config
-from krm_fn.render.convert import versions
 from krm_fn.render.resolve import release_choice
 
 CONFIGURATION, KUSTOMIZATION, STEPS = "render.yaml", "kustomization.yaml", "MIGRATION.md"
@@ -175,7 +173,7 @@ def steps(parts: Sequence[NamespacePart], leftovers: Sequence[ObjectKey] = ()) -
     one = parts[0].exported.namespace if len(parts) == 1 and not parts[0].folder else ""
     compare = _lines(_compare(part) for part in parts)
     roles = {value: None for part in parts for key, value in (part.spec.get("rbac") or {}).items() if key.endswith("Role")}
-    components = _lines(_component(component, part) for part in parts for component in _written(part, identity.COMPONENT))
+    components = _lines(_component(component, part) for part in parts for component in _written(part, dynamo_api.COMPONENT))
     return _STEPS.format(
         title=f"the namespace {one}" if one else f"{len(parts)} namespaces",
         pods=_PODS.format(namespace=one, label=labels.GRAPH) if one else _ALL_PODS.format(label=labels.GRAPH),
@@ -208,7 +206,7 @@ def _compare(part: NamespacePart) -> str:
     """The commands that render the graphs of a namespace, and the one that compares all of them."""
     renders = [
         f"krm-fn render {_inputs(graph, part)} --config {part.folder}{CONFIGURATION} > {_objects(graph, part)}"
-        for graph in _written(part, identity.GRAPH)
+        for graph in _written(part, dynamo_api.GRAPH)
     ]
     return "\n".join([*renders, _migration("compare", part)]) if renders else ""
 
@@ -218,12 +216,12 @@ def _objects(graph: Resource, part: NamespacePart) -> str:
 
 
 def _migration(command: str, part: NamespacePart) -> str:
-    graphs = [f"{graph['metadata']['name']} {_objects(graph, part)}" for graph in _written(part, identity.GRAPH)]
+    graphs = [f"{graph['metadata']['name']} {_objects(graph, part)}" for graph in _written(part, dynamo_api.GRAPH)]
     return f"python3 $KRM_FN/platform/migration {command} {part.exported.namespace} {' '.join(graphs)}" if graphs else ""
 
 
 def _component(component: Resource, part: NamespacePart) -> str:
-    name, kind = component["metadata"]["name"], identity.COMPONENT.lower()
+    name, kind = component["metadata"]["name"], dynamo_api.COMPONENT.lower()
     files, configuration = _inputs(component, part), f"{part.folder}{CONFIGURATION}"
     return _COMPONENT.format(namespace=part.exported.namespace, kind=kind, name=name, files=files, configuration=configuration)
 
@@ -238,4 +236,4 @@ def _deletions(leftovers: Sequence[ObjectKey]) -> Iterator[str]:
 def _are_converted(part: NamespacePart) -> bool:
     """True if the operator of the graphs has two API versions, between which the cluster converts."""
     config = settings(part.spec)
-    return any(release_choice.release(resource, config).reads != versions.V1ALPHA1 for resource in part.exported.written)
+    return any(release_choice.release(resource, config).reads != dynamo_api.ALPHA1 for resource in part.exported.written)

@@ -11,11 +11,10 @@ from typing import Any
 
 from krm_fn.base import results
 from krm_fn.base.results import Result
-from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.types import Resource
 from krm_fn.migration.adopt import exported_objects, inferred_settings
 from krm_fn.migration.adopt.exported_objects import ExportedObjects
-from krm_fn.render import labels
+from krm_fn.render import dynamo_api, labels
 
 
 def without(exported: ExportedObjects, spec: Mapping[str, Any]) -> ExportedObjects:
@@ -27,7 +26,7 @@ def without(exported: ExportedObjects, spec: Mapping[str, Any]) -> ExportedObjec
 
 def _annotated(resource: Resource, exported: ExportedObjects, spec: Mapping[str, Any]) -> Resource:
     """The graph with the annotation, if fewer fields of its pods differ then."""
-    if resource["kind"] != identity.GRAPH:
+    if resource["kind"] != dynamo_api.GRAPH:
         return resource
     plain = exported_objects.annotated(resource, {labels.WORKER_HASH_SETTING: "none"})
     scores: Iterator[Any] = (inferred_settings.score(dict(spec), exported._replace(written=[graph])) for graph in (resource, plain))

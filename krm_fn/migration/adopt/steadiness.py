@@ -7,9 +7,9 @@ from typing import Any
 
 from krm_fn.base import results
 from krm_fn.base.results import Result
-from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import mapping
+from krm_fn.render import dynamo_api
 from krm_fn.render.manifests import workloads
 
 _WAIT = "wait until it is done, and export again"
@@ -27,7 +27,7 @@ def unobserved(resources: Iterable[Resource]) -> Iterator[tuple[Resource, Result
 
     Sources: `metadata.generation`, which an API server raises with each change of a spec, and `status.observedGeneration`.
     """
-    for resource in filter(identity.is_dynamo, resources):
+    for resource in filter(dynamo_api.is_dynamo, resources):
         generation = _number(mapping(resource.get("metadata")).get("generation"))
         observed = _number(mapping(resource.get("status")).get("observedGeneration"))
         if generation is not None and observed is not None and observed < generation:

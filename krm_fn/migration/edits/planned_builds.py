@@ -9,7 +9,7 @@ from krm_fn.base import results
 from krm_fn.base.results import Result
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import labels, render_mark
+from krm_fn.render import dynamo_api, labels, render_mark
 from krm_fn.render.manifests import ownership
 from krm_fn.repository.files.sources import Sources
 
@@ -28,7 +28,7 @@ def differences(
     """
     new = {identity.key(source.value): source.value for source in after.resources}
     for source in before.resources:
-        is_other = not identity.is_dynamo(source.value) and (moves_images or source.address.kind == REPLACING)
+        is_other = not dynamo_api.is_dynamo(source.value) and (moves_images or source.address.kind == REPLACING)
         if is_other or ownership.is_generated(source.value):
             continue
         wanted, built = planned.get(id(source.value), source.value), new.get(identity.key(source.value))

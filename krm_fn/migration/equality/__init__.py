@@ -22,7 +22,7 @@ from krm_fn.migration.adopt.migration_files import NamespacePart
 from krm_fn.migration.adopt.verification import Verification
 from krm_fn.migration.equality.difference_causes import Cause, CauseFinder, GraphStates
 from krm_fn.migration.equality.release_evidence import ReleaseEvidence
-from krm_fn.render import labels
+from krm_fn.render import dynamo_api, labels
 from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import release_choice
 from krm_fn.render.schema import object_changes
@@ -209,15 +209,15 @@ def _unmarked(resource: Resource) -> Resource:
 
 def _owners(exported: ExportedObjects) -> Iterator[tuple[ObjectKey, list[tuple[str, str]]]]:
     """Yields the live objects with their owners of users, by kind and name, also through a component that an operator made."""
-    components = [resource for resource in exported.exported if resource["kind"] == identity.COMPONENT]
-    graphs = {component["metadata"]["name"]: exported_objects.owner(component, identity.GRAPH) for component in components}
+    components = [resource for resource in exported.exported if resource["kind"] == dynamo_api.COMPONENT]
+    graphs = {component["metadata"]["name"]: exported_objects.owner(component, dynamo_api.GRAPH) for component in components}
     written = {(resource["kind"], resource["metadata"]["name"]) for resource in exported.written}
     for resource in exported.live:
-        component = exported_objects.owner(resource, identity.COMPONENT)
-        graph = exported_objects.owner(resource, identity.GRAPH) or graphs.get(component, "")
+        component = exported_objects.owner(resource, dynamo_api.COMPONENT)
+        graph = exported_objects.owner(resource, dynamo_api.GRAPH) or graphs.get(component, "")
         if component and not graph:
             graph = f"{labels.of(resource).get(labels.GRAPH)}"
-        yield identity.key(resource, exported.namespace), sorted({(identity.COMPONENT, component), (identity.GRAPH, graph)} & written)
+        yield identity.key(resource, exported.namespace), sorted({(dynamo_api.COMPONENT, component), (dynamo_api.GRAPH, graph)} & written)
 
 
 def _differences(change: ObjectChange, causes: CauseFinder) -> Iterator[Difference]:

@@ -7,10 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from krm_fn.base.records import NamedTuple
-from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.migration.adopt import adopt_findings
-from krm_fn.render import labels
+from krm_fn.render import dynamo_api, labels
 from krm_fn.render.schema.object_changes import FieldChange
 
 _RETAINED = ("argocd.argoproj.io/sync-options", "kustomize.toolkit.fluxcd.io/prune", "client.lifecycle.config.k8s.io/")
@@ -130,7 +129,7 @@ def _is_ingress_metadata(differing: DifferingField) -> bool:
 
 def _is_component_selector(differing: DifferingField) -> bool:
     is_selector = differing.key.kind == "Service" and differing.field.path[:2] == ("spec", "selector")
-    return is_selector and differing.owner == identity.COMPONENT and differing.field.new is None
+    return is_selector and differing.owner == dynamo_api.COMPONENT and differing.field.new is None
 
 
 def _is_component_account(differing: DifferingField) -> bool:
@@ -138,7 +137,7 @@ def _is_component_account(differing: DifferingField) -> bool:
     field = differing.field
     is_discovery = any(mark in f"{field.path} {field.old}" for mark in ("dynamo-discovery", "DYN_DISCOVERY_BACKEND"))
     is_line = _is_correction(field, lambda text: text.replace(" -x DYN_DISCOVERY_BACKEND", ""))
-    return differing.owner == identity.COMPONENT and (field.old == _ACCOUNT or is_line or (is_discovery and field.new is None))
+    return differing.owner == dynamo_api.COMPONENT and (field.old == _ACCOUNT or is_line or (is_discovery and field.new is None))
 
 
 def _is_deadline(differing: DifferingField) -> bool:

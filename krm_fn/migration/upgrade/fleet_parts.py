@@ -12,7 +12,7 @@ from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import mapping, objects
 from krm_fn.migration.upgrade import upgrade_steps
 from krm_fn.migration.upgrade.upgrade_steps import Versions
-from krm_fn.render import dynamo_resources
+from krm_fn.render import dynamo_api, dynamo_resources
 from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import release_choice, runtime_version
@@ -20,7 +20,7 @@ from krm_fn.review import render_settings
 from krm_fn.review.forecast import object_rules
 from krm_fn.review.forecast.rollouts import Service
 
-GRAPHS = (identity.GRAPH, identity.COMPONENT)
+GRAPHS = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
 """The kinds whose images decide the steps of an upgrade."""
 
 
@@ -64,7 +64,7 @@ def parts(name: str, resources: Sequence[Resource], config: Config, *, is_config
 def _is_output(resource: Resource) -> bool:
     """True for an object that a render or an operator generated from a Dynamo resource."""
     owners = objects(mapping(resource.get("metadata")).get("ownerReferences"))
-    is_owned = any(f"{owner.get('apiVersion')}".startswith(f"{identity.DYNAMO_GROUP}/") for owner in owners)
+    is_owned = any(f"{owner.get('apiVersion')}".startswith(f"{dynamo_api.GROUP}/") for owner in owners)
     return is_owned or ownership.is_generated(resource)
 
 
@@ -77,7 +77,7 @@ def graphs(part: FleetPart) -> Iterator[tuple[int, Resource]]:
 
 def wave_key(key: ObjectKey) -> Service:
     """Returns the key of a graph or a standalone component among the waves of a step."""
-    return Service(key.namespace, key.name, "") if key.kind == identity.GRAPH else Service(key.namespace, "", key.name)
+    return Service(key.namespace, key.name, "") if key.kind == dynamo_api.GRAPH else Service(key.namespace, "", key.name)
 
 
 def versions(resource: Resource, config: Config, *, highest: bool) -> Versions | None:

@@ -11,18 +11,19 @@ from typing import Any
 
 from krm_fn.base import results
 from krm_fn.base.results import Result
-from krm_fn.kubernetes import identity, paths, version
+from krm_fn.kubernetes import paths, version
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import mapping, text
 from krm_fn.migration.upgrade.field_edits import FieldEdit
 from krm_fn.migration.upgrade.upgrade_steps import UpgradeStep
+from krm_fn.render import dynamo_api
 from krm_fn.render.kinds import gates, runtime_tags
 from krm_fn.render.resolve import runtime_version
 from krm_fn.render.resolve.runtime_version import RuntimeImage
 
 _OF_REQUESTS = {
-    identity.V1ALPHA1: (("spec", "profilingConfig", "profilerImage"), ("spec", "deploymentOverrides", "workersImage")),
-    identity.V1BETA1: (("spec", "image"),),
+    dynamo_api.V1ALPHA1: (("spec", "profilingConfig", "profilerImage"), ("spec", "deploymentOverrides", "workersImage")),
+    dynamo_api.V1BETA1: (("spec", "image"),),
 }
 """The images with Dynamo of a request, by its API version: that of the profiler comes first, and the override replaces its version."""
 _OVERRIDE: results.Path = ("spec", "runtimeVersionOverride")
@@ -81,7 +82,7 @@ def staying(resource: Resource, step: UpgradeStep) -> Iterator[Result]:
     An image of NVIDIA's with Dynamo in another version than that of the step is a warning.
     """
     images = [*_images(resource)]
-    if results.ref(resource).kind == identity.REQUEST or not any(_is_changed(image, step) for image in images):
+    if results.ref(resource).kind == dynamo_api.REQUEST or not any(_is_changed(image, step) for image in images):
         return
     moved = {image.path for image in images}
     others = {path: f"{image}" for path, image in paths.find(resource, _OTHER_IMAGES) if image and path not in moved}
@@ -107,9 +108,9 @@ def _is_left_behind(image: str, step: UpgradeStep) -> bool:
 def _images(resource: Resource) -> Iterator[RuntimeImage]:
     """Yields the images with Dynamo of a resource, also those of a graph in a request."""
     ref = results.ref(resource)
-    if ref.kind in (identity.GRAPH, identity.COMPONENT):
+    if ref.kind in (dynamo_api.GRAPH, dynamo_api.COMPONENT):
         yield from runtime_version.images(resource)
-    elif ref.kind == identity.REQUEST:
+    elif ref.kind == dynamo_api.REQUEST:
         override = paths.at(resource, _OVERRIDE)
         for number, path in enumerate(_OF_REQUESTS.get(ref.api_version, ())):
             has_override = bool(override) and number == 0
@@ -121,7 +122,7 @@ def _images(resource: Resource) -> Iterator[RuntimeImage]:
 
 def _keeps_profiler(resource: Resource, image: RuntimeImage, step: UpgradeStep) -> bool:
     """True for the profiler of a request whose image of the step has another profiler, which krm-fn does not run."""
-    is_profiler = image.path in {of_version[0] for of_version in _OF_REQUESTS.values()} and results.ref(resource).kind == identity.REQUEST
+    is_profiler = image.path in {of_version[0] for of_version in _OF_REQUESTS.values()} and results.ref(resource).kind == dynamo_api.REQUEST
     return is_profiler and image.version is not None and image.version < gates.NEW_PROFILER.minimum <= step.runtime
 
 

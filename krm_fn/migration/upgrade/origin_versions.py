@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from krm_fn.base.results import Path
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import labels
+from krm_fn.render import dynamo_api, labels
 from krm_fn.render.config import Config
-from krm_fn.render.convert import versions
 from krm_fn.render.resolve import release_choice
 
 PATH: Path = ("metadata", "annotations", labels.ORIGIN_VERSION)
@@ -19,7 +18,7 @@ PATH: Path = ("metadata", "annotations", labels.ORIGIN_VERSION)
 
 def is_read(resource: Resource, config: Config) -> bool:
     """Returns true if the release that a graph follows reads the origin version."""
-    return release_choice.release(resource, config).reads == versions.V1BETA1
+    return release_choice.release(resource, config).reads == dynamo_api.BETA1
 
 
 def origin(resource: Resource, config: Config) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator, Sequence
 from krm_fn.base import report, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
-from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.version import Version
 from krm_fn.migration.upgrade import fleet_parts, required_versions, restart_causes, step_effects, upgrade_routes, upgrade_steps, waves
@@ -17,6 +16,7 @@ from krm_fn.migration.upgrade.upgrade_plan import StepPlan, UpgradePlan
 from krm_fn.migration.upgrade.upgrade_routes import FleetRoutes
 from krm_fn.migration.upgrade.upgrade_steps import UpgradeStep
 from krm_fn.migration.upgrade.waves import Waves
+from krm_fn.render import dynamo_api
 from krm_fn.render.config import PlatformSettings
 from krm_fn.render.resolve import release_choice
 from krm_fn.review.arguments import flag_tables
@@ -94,7 +94,7 @@ def _held(part: FleetPart, numbers: Collection[int], failed: Sequence[int]) -> I
 def _with_platform(plan: StepPlan, states: Sequence[RenderedState], options: UpgradeOptions) -> StepPlan:
     """Returns a step with the parts of the platform that its graphs need."""
     before, after = map(release_choice.number, (plan.step.old_release, plan.step.release))
-    exported = [resource for part in plan.parts for resource in part.old.resources if not identity.is_dynamo(resource)]
+    exported = [resource for part in plan.parts for resource in part.old.resources if not dynamo_api.is_dynamo(resource)]
     exported += [*(options.nodes or ()), *options.pods]
     objects: dict[PlatformSettings, list[Resource]] = {}
     for part, state in zip(plan.parts, states, strict=True):
@@ -134,7 +134,7 @@ def _failed(index: int, part: FleetPart, state: RenderedState, routes: FleetRout
     graphs = {number for number, _ in fleet_parts.graphs(part)}
     has_route = any(part_index == index for part_index, _ in routes.routes)
     for number, resource in enumerate(part.resources):
-        is_moved = (index, number) in routes.routes if number in graphs else has_route and identity.is_dynamo(resource)
+        is_moved = (index, number) in routes.routes if number in graphs else has_route and dynamo_api.is_dynamo(resource)
         if is_moved and part.key(resource) in state.failed:
             ref = results.ref(resource)
             errors = [result for result in state.findings if result.severity == "error" and result.ref == ref]

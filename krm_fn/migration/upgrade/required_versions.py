@@ -13,9 +13,10 @@ from typing import Any, Literal
 import krm_fn
 from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
-from krm_fn.kubernetes import identity, values
+from krm_fn.kubernetes import values
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import config as settings
+from krm_fn.render import dynamo_api
 from krm_fn.render.config import PlatformSettings
 from krm_fn.render.kinds import floors
 from krm_fn.render.kinds.releases import ReleaseNumber
@@ -125,7 +126,7 @@ def _kubelets(exported: Iterable[Resource]) -> Iterator[_Version]:
 
 def _images(part: str, exported: Iterable[Resource]) -> Iterator[_Version]:
     for resource in exported:
-        if identity.is_dynamo(resource):
+        if dynamo_api.is_dynamo(resource):
             continue
         for template in pods.of(resource):
             for container in values.objects(template.spec.get("containers")):
@@ -160,7 +161,7 @@ def _definitions(objects: Iterable[Resource], exported: Sequence[Resource]) -> I
     """Compares the API versions of Dynamo's resources with those that the definitions of the cluster serve."""
     needed: dict[str, set[str]] = {}
     for resource in objects:
-        if identity.is_dynamo(resource):
+        if dynamo_api.is_dynamo(resource):
             needed.setdefault(results.ref(resource).kind, set()).add(f"{resource['apiVersion']}".rpartition("/")[2])
     specs = {values.mapping(spec, "names").get("kind"): (entry, spec) for entry, spec in _dynamo_definitions(exported)}
     for kind, versions in needed.items():
@@ -183,5 +184,5 @@ def _definitions(objects: Iterable[Resource], exported: Sequence[Resource]) -> I
 def _dynamo_definitions(exported: Iterable[Resource]) -> Iterator[tuple[Resource, dict[str, Any]]]:
     for resource in exported:
         spec = values.mapping(resource.get("spec"))
-        if resource.get("kind") == "CustomResourceDefinition" and spec.get("group") == identity.DYNAMO_GROUP:
+        if resource.get("kind") == "CustomResourceDefinition" and spec.get("group") == dynamo_api.GROUP:
             yield resource, spec

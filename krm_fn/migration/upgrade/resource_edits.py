@@ -10,13 +10,13 @@ from typing import Any
 
 from krm_fn.base import results
 from krm_fn.base.results import Path, Result
-from krm_fn.kubernetes import identity, paths, version
+from krm_fn.kubernetes import paths, version
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import mapping, text
 from krm_fn.migration.upgrade import argument_edits, image_edits, origin_versions
 from krm_fn.migration.upgrade.field_edits import CAUSES, Cause, FieldEdit, ResourceEdits
 from krm_fn.migration.upgrade.upgrade_steps import UpgradeStep
-from krm_fn.render import function_config, labels
+from krm_fn.render import dynamo_api, function_config, labels
 from krm_fn.render.config import Config
 from krm_fn.render.convert import versions
 from krm_fn.render.kinds import gates, types
@@ -39,7 +39,7 @@ def edits(resource: Resource, config: Config, step: UpgradeStep) -> ResourceEdit
     if not _is_edited(resource):
         return ResourceEdits(resource, (*_of_settings(resource, config, step),), ref.api_version)
     fields = [*image_edits.of_resource(resource, step)]
-    if ref.kind == identity.GRAPH:
+    if ref.kind == dynamo_api.GRAPH:
         fields += [*_of_graph(resource, config, step, ResourceEdits(resource, tuple(fields), api_version))]
     fields += [*_of_pickers(resource, step, fields), *argument_edits.of_resource(resource, step)]
     return ResourceEdits(resource, (*fields, *_of_settings(resource, config, step)), api_version)
@@ -71,12 +71,12 @@ def configured(config: Config, step: UpgradeStep) -> Config:
 
 def _is_edited(resource: Resource) -> bool:
     """True for a resource of Dynamo that a user wrote."""
-    kinds = (identity.GRAPH, identity.COMPONENT, identity.REQUEST, identity.ADAPTER)
-    return identity.is_dynamo(resource) and results.ref(resource).kind in kinds and not ownership.is_generated(resource)
+    kinds = (dynamo_api.GRAPH, dynamo_api.COMPONENT, dynamo_api.REQUEST, dynamo_api.ADAPTER)
+    return dynamo_api.is_dynamo(resource) and results.ref(resource).kind in kinds and not ownership.is_generated(resource)
 
 
 def _api_version(ref: results.Ref, step: UpgradeStep) -> str:
-    return step.api_version if step.api_version and ref.api_version in (identity.V1ALPHA1, identity.V1BETA1) else ref.api_version
+    return step.api_version if step.api_version and ref.api_version in (dynamo_api.V1ALPHA1, dynamo_api.V1BETA1) else ref.api_version
 
 
 def _of_graph(resource: Resource, config: Config, step: UpgradeStep, of_images: ResourceEdits) -> Iterator[FieldEdit]:

@@ -17,7 +17,7 @@ from krm_fn.kubernetes.types import Resource
 from krm_fn.migration.upgrade import origin_versions, resource_edits, upgrade_steps
 from krm_fn.migration.upgrade.field_edits import CAUSES, Cause, ResourceEdits
 from krm_fn.migration.upgrade.fleet_parts import FleetPart
-from krm_fn.render import dynamo_resources, expand, labels
+from krm_fn.render import dynamo_api, dynamo_resources, expand, labels
 from krm_fn.render.config import Config
 from krm_fn.render.convert import versions
 from krm_fn.render.resolve import release_choice
@@ -196,7 +196,7 @@ def _optional(part: MovedPart, cause: Cause, old: Mapping[int, GraphState]) -> d
     moves: dict[int, Restarting | None] = {}
     for number in old:
         resource = part.new.resources[number]
-        changed = _with_new_origin(resource, part.new.config) if cause == "origin" else versions.to(versions.V1BETA1, resource)
+        changed = _with_new_origin(resource, part.new.config) if cause == "origin" else versions.to(dynamo_api.BETA1, resource)
         if changed != resource and number in part.edits:
             resources[number] = changed
     moves |= {number: frozenset() for number in resources if old[number].services <= old[number].restarting}

@@ -7,19 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from krm_fn.base import report, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path, Result
-from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.migration.upgrade import upgrade_steps
 from krm_fn.migration.upgrade.field_edits import CAUSES, Cause, FieldEdit
 from krm_fn.migration.upgrade.restart_causes import CauseSet
 from krm_fn.migration.upgrade.upgrade_plan import GraphUpgrade, ServiceUpgrade, StepPlan, UpgradePlan
+from krm_fn.render import dynamo_api
 from krm_fn.review.forecast import Gpus, gpu_texts
 
 CAUSE_NAMES: Mapping[Cause, str] = {"release": "release", "image": "image", "origin": "origin version", "api_version": "API version"}
 FLEET_HEAD = ("GRAPH", "STEP", "RESTARTS", "GPUS", "INTERRUPTED", "PEAK", "WAVE", "CAUSED BY")
 SERVICE_HEAD = ("SERVICE", "EFFECT", "GPUS", "INTERRUPTED", "PEAK", *(CAUSE_NAMES[cause].upper() for cause in CAUSES), "CAUSED BY")
 PLATFORM_HEAD = ("UPGRADE BEFORE", "STATE", "AT LEAST", "NOW")
-_KINDS = {identity.COMPONENT: "component", identity.REQUEST: "request"}
+_KINDS = {dynamo_api.COMPONENT: "component", dynamo_api.REQUEST: "request"}
 _ALONE = {True: "restarts", False: "stays", None: "error"}
 _OPTIONS: Mapping[Cause, str] = {"origin": "--new-origin", "api_version": "--api-version v1beta1"}
 

@@ -7,13 +7,13 @@ from collections.abc import Collection, Mapping, Sequence
 from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
-from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.version import Version
 from krm_fn.migration.upgrade import fleet_parts, resource_edits, upgrade_steps
 from krm_fn.migration.upgrade.fleet_parts import FleetPart
 from krm_fn.migration.upgrade.upgrade_steps import UpgradeStep, Versions
+from krm_fn.render import dynamo_api
 
 GraphNumber = tuple[int, int]
 """The number of a part of the fleet, and the number of a graph among its resources."""
@@ -48,7 +48,7 @@ class FleetRoutes(NamedTuple):
         if len(moved) < len(on_route) and resource_edits.names_other_release(part.config, step):
             return []
         graphs = {number for number, _ in fleet_parts.graphs(part)}
-        others = [number for number, resource in enumerate(part.resources) if number not in graphs and identity.is_dynamo(resource)]
+        others = [number for number, resource in enumerate(part.resources) if number not in graphs and dynamo_api.is_dynamo(resource)]
         return sorted((*moved, *(number for number in others if part.key(part.resources[number]) not in failed))) if moved else []
 
     def on_route(self, index: int, step: UpgradeStep) -> list[int]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from krm_fn.base import results
-from krm_fn.kubernetes import identity, merge, quantity
+from krm_fn.kubernetes import merge, quantity
 from krm_fn.kubernetes.values import mapping, name_of, objects
+from krm_fn.render import dynamo_api
 from krm_fn.render.convert import not_convertible, pod_template_conversion, preserved_fields, versions
 from krm_fn.render.schema import schema_check
 
@@ -48,10 +49,10 @@ def _unreadable(resource: Resource, field: not_convertible.NotConvertible) -> Re
 
 def _unreadable_preserved(resource: Resource) -> Iterator[Result]:
     """Errors about preserved fields of a v1alpha1 resource, which Dynamo 0.9 cannot read either."""
-    converted = versions.to(versions.V1BETA1, resource)
+    converted = versions.to(dynamo_api.BETA1, resource)
     if converted is resource or not preserved_fields.spec(resource):
         return
-    for field in not_convertible.fields(converted, versions.V1ALPHA1):
+    for field in not_convertible.fields(converted, dynamo_api.ALPHA1):
         message = f"it keeps {results.field(field.path)} of v1beta1, and Dynamo 0.9 does not have this field; set behaviour: v1.5"
         yield results.error("DYN411", message, results.ref(resource), ("metadata", "annotations", preserved_fields.key(resource)))
 
@@ -62,7 +63,7 @@ def of_conversion(resource: Resource, version: str, converted: Resource) -> list
     findings = _of_rewrite(resource, version, converted)
     for path, instead in not_convertible.fields(resource, version):
         fix = f"use --native, or write {instead}" if instead else "remove it if nothing needs it"
-        message = f"{identity.DYNAMO_GROUP}/{version} does not have this field, so an annotation preserves it; {fix}"
+        message = f"{dynamo_api.GROUP}/{version} does not have this field, so an annotation preserves it; {fix}"
         findings.append(results.warning("DYN410", message, address, path))
     if preserved_fields.size(converted) > preserved_fields.LIMIT:
         message = "the annotation of the preserved fields would be larger than an API server accepts; use --native, or remove such fields"
@@ -74,7 +75,7 @@ def of_native_conversion(
     resource: Resource, version: str, converted: Resource, missing: list[not_convertible.NotConvertible]
 ) -> list[Result]:
     """Reports the fields that a resource rewritten in `version` loses: `missing` are fields without another form."""
-    problem = f"{identity.DYNAMO_GROUP}/{version} does not have this field, so the converted resource lacks it"
+    problem = f"{dynamo_api.GROUP}/{version} does not have this field, so the converted resource lacks it"
     message = f"{problem}; convert without --native to preserve it"
     address = results.ref(resource)
     about = (results.warning("DYN412", message, address, field.path) for field in missing)
@@ -83,7 +84,7 @@ def of_native_conversion(
 
 def _of_rewrite(resource: Resource, version: str, converted: Resource) -> list[Result]:
     findings = [*preserved_fields.findings(resource), *_schema_errors(resource, converted)]
-    return [*findings, *of_release_change(resource)] if version == versions.V1BETA1 else findings
+    return [*findings, *of_release_change(resource)] if version == dynamo_api.BETA1 else findings
 
 
 def _schema_errors(resource: Resource, converted: Resource) -> Iterator[Result]:
@@ -108,13 +109,13 @@ def _source_path(converted: Resource, path: Path) -> Path:
 def of_release_change(resource: Resource) -> list[Result]:
     """Returns a warning for each field of a v1alpha1 graph or component that gives other pods under v1.5. Empty for other resources."""
     address, spec = results.ref(resource), mapping(resource.get("spec"))
-    if address.api_version != identity.V1ALPHA1 or address.kind not in (identity.GRAPH, identity.COMPONENT):
+    if address.api_version != dynamo_api.V1ALPHA1 or address.kind not in (dynamo_api.GRAPH, dynamo_api.COMPONENT):
         return []
-    services = mapping(spec.get("services")) if address.kind == identity.GRAPH else {address.name: spec}
+    services = mapping(spec.get("services")) if address.kind == dynamo_api.GRAPH else {address.name: spec}
     findings = []
     for name, service in services.items():
-        at: Path = ("spec", "services", name) if address.kind == identity.GRAPH else ("spec",)
-        for path, change, fix in _changes(mapping(service), objects(spec.get("envs")) if address.kind == identity.GRAPH else []):
+        at: Path = ("spec", "services", name) if address.kind == dynamo_api.GRAPH else ("spec",)
+        for path, change, fix in _changes(mapping(service), objects(spec.get("envs")) if address.kind == dynamo_api.GRAPH else []):
             message = f"behaviour v1.5 changes the pods of {name} against 0.9: {change}; {fix}"
             findings.append(results.warning("DYN413", message, address, (*at, *path)))
     return findings

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
-from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.values import is_zero, mapping, name_of, objects
+from krm_fn.render import dynamo_api
 from krm_fn.render.convert import pod_template_conversion, preserved_component_fields, preserved_fields, request_conversion, versions
 
 TYPE_CHECKING = False
@@ -47,14 +47,14 @@ def fields(resource: Resource, version: str) -> list[NotConvertible]:
     The paths are those of the resource.
     """
     address, spec = results.ref(resource), mapping(resource.get("spec"))
-    if address.api_version not in (identity.V1ALPHA1, identity.V1BETA1) or address.api_version.endswith(f"/{version}"):
+    if address.api_version not in (dynamo_api.V1ALPHA1, dynamo_api.V1BETA1) or address.api_version.endswith(f"/{version}"):
         return []
-    if address.kind == identity.REQUEST:
+    if address.kind == dynamo_api.REQUEST:
         return [NotConvertible(("spec", *path), "") for path in request_conversion.not_convertible(spec, version)]
-    if address.kind == identity.COMPONENT:
+    if address.kind == dynamo_api.COMPONENT:
         before = preserved_fields.spec(resource)
         return [*_of_service(spec, ("spec",))] if version == "v1beta1" else [*_of_component(spec, before, ("spec",))]
-    if address.kind == identity.GRAPH:
+    if address.kind == dynamo_api.GRAPH:
         return (
             [*_of_services(spec)]
             if version == "v1beta1"
@@ -123,16 +123,16 @@ def native(version: str, resource: Resource) -> tuple[Resource, list[NotConverti
     if versions.to(version, resource) is resource:
         return resource, []
     missing = fields(resource, version)
-    source = _with_declared_volumes(resource) if version == versions.V1ALPHA1 else resource
+    source = _with_declared_volumes(resource) if version == dynamo_api.ALPHA1 else resource
     converted = preserved_fields.without(versions.to(version, source))
-    if version == versions.V1BETA1:
+    if version == dynamo_api.BETA1:
         converted = _with_metadata(resource, _with_overrides(resource, converted))
     return converted, [field for field in missing if not _has_other_form(resource, field)]
 
 
 def _has_other_form(resource: Resource, field: NotConvertible) -> bool:
     """True for a field that has another form in the new version."""
-    if results.ref(resource).kind == identity.REQUEST:
+    if results.ref(resource).kind == dynamo_api.REQUEST:
         return field.path[1] == "deploymentOverrides"
     return bool(field.instead)
 
@@ -141,12 +141,12 @@ def _with_metadata(resource: Resource, converted: Resource) -> Resource:
     """Returns the graph or component with the labels and annotations of services in the pod templates. Those of the pod templates win."""
     spec = mapping(converted.get("spec"))
     services = mapping(mapping(resource.get("spec")).get("services"))
-    if results.ref(resource).kind == identity.GRAPH and "components" in spec:
+    if results.ref(resource).kind == dynamo_api.GRAPH and "components" in spec:
         listed = [
             _with_template_metadata(component, mapping(services.get(name_of(component)))) for component in objects(spec["components"])
         ]
         return {**converted, "spec": {**spec, "components": listed}}
-    if results.ref(resource).kind == identity.COMPONENT and spec:
+    if results.ref(resource).kind == dynamo_api.COMPONENT and spec:
         return {**converted, "spec": _with_template_metadata(spec, mapping(resource.get("spec")))}
     return converted
 
@@ -165,19 +165,19 @@ def _with_overrides(resource: Resource, converted: Resource) -> Resource:
     """Returns the request with the metadata of its graph under `overrides.dgd`."""
     overrides = mapping(mapping(resource.get("spec")).get("deploymentOverrides"))
     metadata = {field: overrides[field] for field in _OVERRIDES if overrides.get(field)}
-    if results.ref(resource).kind != identity.REQUEST or not metadata:
+    if results.ref(resource).kind != dynamo_api.REQUEST or not metadata:
         return converted
     spec = mapping(converted.get("spec"))
-    graph = {"apiVersion": identity.V1BETA1, "kind": identity.GRAPH, "metadata": metadata}
+    graph = {"apiVersion": dynamo_api.V1BETA1, "kind": dynamo_api.GRAPH, "metadata": metadata}
     return {**converted, "spec": {**spec, "overrides": {**mapping(spec.get("overrides")), "dgd": graph}}}
 
 
 def _with_declared_volumes(resource: Resource) -> Resource:
     """Returns the graph or component with a volume for each mount with details: v1alpha1 has them for declared volumes only."""
     spec = mapping(resource.get("spec"))
-    if results.ref(resource).kind == identity.GRAPH and "components" in spec:
+    if results.ref(resource).kind == dynamo_api.GRAPH and "components" in spec:
         return {**resource, "spec": {**spec, "components": [_with_volumes(component) for component in objects(spec["components"])]}}
-    return {**resource, "spec": _with_volumes(spec)} if results.ref(resource).kind == identity.COMPONENT and spec else resource
+    return {**resource, "spec": _with_volumes(spec)} if results.ref(resource).kind == dynamo_api.COMPONENT and spec else resource
 
 
 def _with_volumes(component: dict[str, Any]) -> dict[str, Any]:

@@ -10,9 +10,8 @@ from functools import partial
 from itertools import islice
 
 from krm_fn.base import results
-from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.values import mapping, name_of
-from krm_fn.render import labels, names
+from krm_fn.render import dynamo_api, labels, names
 from krm_fn.render.plan.facts import SourcePaths
 
 TYPE_CHECKING = False
@@ -105,10 +104,10 @@ def of_resource(resource: Resource, read: Resource | None = None) -> SourcePaths
     """Returns the source paths of a graph or of a standalone component. `read` is the resource in the version that a release reads."""
     ref, spec = results.ref(resource), mapping(resource.get("spec"))
     converted = None if read is None or results.ref(read).api_version == ref.api_version else mapping(read.get("spec"))
-    is_v1alpha1 = ref.api_version == identity.V1ALPHA1
+    is_v1alpha1 = ref.api_version == dynamo_api.V1ALPHA1
     annotations = {} if is_v1alpha1 and converted is None else _inherited(resource)
     preserved = _preserved(resource)
-    if ref.kind == identity.COMPONENT:
+    if ref.kind == dynamo_api.COMPONENT:
         paths = _of_component(ref, ("spec",), spec, converted)._replace(preserved=preserved)
         return paths._replace(inherited=annotations) if is_v1alpha1 else paths
     services = mapping((converted or {}).get("services"))
@@ -124,7 +123,7 @@ def of_resource(resource: Resource, read: Resource | None = None) -> SourcePaths
 
 def _preserved(resource: Resource) -> Path:
     """Returns the path of the annotation with the fields that the version of a resource lacks; empty without one."""
-    key = labels.PRESERVED_COMPONENT if results.ref(resource).kind == identity.COMPONENT else labels.PRESERVED_GRAPH
+    key = labels.PRESERVED_COMPONENT if results.ref(resource).kind == dynamo_api.COMPONENT else labels.PRESERVED_GRAPH
     return (*_ANNOTATIONS, key) if key in labels.annotations(resource) else ()
 
 
@@ -136,12 +135,12 @@ def of_role(paths: SourcePaths, index: int, component: dict[str, Any]) -> Source
 def of_request(resource: Resource) -> SourcePaths:
     """Returns the source paths below the spec of a request. Their steps are those of v1alpha1."""
     ref, written = results.ref(resource), mapping(resource.get("spec"))
-    is_v1alpha1 = ref.api_version == identity.V1ALPHA1
+    is_v1alpha1 = ref.api_version == dynamo_api.V1ALPHA1
     return SourcePaths(ref, ("spec",), _in_v1alpha1_request if is_v1alpha1 else _in_v1beta1_request, written=written)
 
 
 def _of_component(ref: Ref, path: Path, written: Any, converted: dict[str, Any] | None) -> SourcePaths:
-    is_v1alpha1 = ref.api_version == identity.V1ALPHA1
+    is_v1alpha1 = ref.api_version == dynamo_api.V1ALPHA1
     return SourcePaths(ref, path, _in_service if is_v1alpha1 else _in_component, _FIXES[is_v1alpha1], mapping(written), converted)
 
 

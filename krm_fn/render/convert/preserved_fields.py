@@ -14,9 +14,8 @@ import json
 from collections.abc import Callable, Iterator
 
 from krm_fn.base import results
-from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.values import is_zero, mapping
-from krm_fn.render import labels
+from krm_fn.render import dynamo_api, labels
 from krm_fn.render.schema import invalid_fields, schema_check
 
 TYPE_CHECKING = False
@@ -38,18 +37,18 @@ Rule conversion.preserved-version: The annotation with the fields that the other
 api/v1alpha1/preservation.go)
 """
 _SPECS = {
-    identity.GRAPH: labels.PRESERVED_GRAPH,
-    identity.COMPONENT: labels.PRESERVED_COMPONENT,
-    identity.REQUEST: labels.PRESERVED_REQUEST,
+    dynamo_api.GRAPH: labels.PRESERVED_GRAPH,
+    dynamo_api.COMPONENT: labels.PRESERVED_COMPONENT,
+    dynamo_api.REQUEST: labels.PRESERVED_REQUEST,
 }
 _STATUSES = {
-    identity.GRAPH: labels.PRESERVED_GRAPH_STATUS,
-    identity.COMPONENT: labels.PRESERVED_COMPONENT_STATUS,
-    identity.REQUEST: labels.PRESERVED_REQUEST_STATUS,
+    dynamo_api.GRAPH: labels.PRESERVED_GRAPH_STATUS,
+    dynamo_api.COMPONENT: labels.PRESERVED_COMPONENT_STATUS,
+    dynamo_api.REQUEST: labels.PRESERVED_REQUEST_STATUS,
 }
 _WRONG = ("DYN021", "DYN023")
 """Wrong type and unknown field. Other mistakes are those of the author, who would lose them otherwise."""
-_OTHER = {identity.V1ALPHA1: identity.V1BETA1, identity.V1BETA1: identity.V1ALPHA1}
+_OTHER = {dynamo_api.V1ALPHA1: dynamo_api.V1BETA1, dynamo_api.V1BETA1: dynamo_api.V1ALPHA1}
 
 
 class _UnreadableError(Exception):

@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from krm_fn.base import results
-from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.values import mapping, renamed
+from krm_fn.render import dynamo_api
 from krm_fn.render.convert import graph_conversion, request_conversion
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from krm_fn.kubernetes.types import Resource
-
-V1ALPHA1, V1BETA1 = "v1alpha1", "v1beta1"
 
 
 def _adapter_to_v1beta1(adapter: Resource) -> Resource:
@@ -39,10 +37,13 @@ def _with_graph_reference(adapter: Resource, names: dict[str, str]) -> Resource:
 
 _Conversion = Callable[["Resource"], "Resource"]
 _CONVERSIONS: dict[str, dict[str, _Conversion]] = {
-    identity.GRAPH: {V1ALPHA1: graph_conversion.graph_to_v1alpha1, V1BETA1: graph_conversion.graph_to_v1beta1},
-    identity.COMPONENT: {V1ALPHA1: graph_conversion.component_to_v1alpha1, V1BETA1: graph_conversion.component_to_v1beta1},
-    identity.ADAPTER: {V1ALPHA1: _adapter_to_v1alpha1, V1BETA1: _adapter_to_v1beta1},
-    identity.REQUEST: {V1ALPHA1: request_conversion.to_v1alpha1, V1BETA1: request_conversion.to_v1beta1},
+    dynamo_api.GRAPH: {dynamo_api.ALPHA1: graph_conversion.graph_to_v1alpha1, dynamo_api.BETA1: graph_conversion.graph_to_v1beta1},
+    dynamo_api.COMPONENT: {
+        dynamo_api.ALPHA1: graph_conversion.component_to_v1alpha1,
+        dynamo_api.BETA1: graph_conversion.component_to_v1beta1,
+    },
+    dynamo_api.ADAPTER: {dynamo_api.ALPHA1: _adapter_to_v1alpha1, dynamo_api.BETA1: _adapter_to_v1beta1},
+    dynamo_api.REQUEST: {dynamo_api.ALPHA1: request_conversion.to_v1alpha1, dynamo_api.BETA1: request_conversion.to_v1beta1},
 }
 
 
@@ -55,8 +56,8 @@ def to(version: str, resource: Resource) -> Resource:
     Rule conversion.versions: A release reads one API version, and a resource of the other version is converted first. (operator:
     api/v1alpha1)
     """
-    api_version, address = f"{identity.DYNAMO_GROUP}/{version}", results.ref(resource)
+    api_version, address = f"{dynamo_api.GROUP}/{version}", results.ref(resource)
     convert = _CONVERSIONS.get(address.kind, {}).get(version)
-    if convert is None or address.api_version not in (identity.V1ALPHA1, identity.V1BETA1) or address.api_version == api_version:
+    if convert is None or address.api_version not in (dynamo_api.V1ALPHA1, dynamo_api.V1BETA1) or address.api_version == api_version:
         return resource
     return {**convert(resource), "apiVersion": api_version}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import identity
-from krm_fn.render import labels
+from krm_fn.render import dynamo_api, labels
 from krm_fn.render.krm import origin
 
 TYPE_CHECKING = False
@@ -93,12 +93,12 @@ def _listed(value: Resource) -> Iterator[Resource]:
     listed = value.get("items")
     for inner in listed if isinstance(listed, list) else ():
         if isinstance(inner, dict):
-            yield from [inner] if identity.is_dynamo(inner) else _listed(inner)
+            yield from [inner] if dynamo_api.is_dynamo(inner) else _listed(inner)
 
 
 def _escaped(item: _Item, address: Ref) -> Iterator[Result]:
     """Yields an error for a Dynamo resource whose path is outside the package, because generated objects get paths in the same folder."""
-    annotations = labels.annotations(item.value) if identity.is_dynamo(item.value) else {}
+    annotations = labels.annotations(item.value) if dynamo_api.is_dynamo(item.value) else {}
     for key in (labels.PATH, labels.LEGACY_PATH):
         path = annotations.get(key)
         if isinstance(path, str) and _leaves(path):

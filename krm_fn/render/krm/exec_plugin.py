@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from krm_fn.base import report, results
 from krm_fn.base.yaml import emitter, reader
-from krm_fn.kubernetes import identity
-from krm_fn.render import function_config
+from krm_fn.render import dynamo_api, function_config
 from krm_fn.render.krm import envelope, function, resourcelist
 
 TYPE_CHECKING = False
@@ -43,7 +42,7 @@ def _answer(settings: str, data: bytes) -> tuple[list[Any], list[Result]]:
     resource, unreadable = _settings(settings)
     text, undecodable = reader.decode(data)
     documents, broken = reader.read(text)
-    items = [document.value for document in documents] or ([resource] if resource and identity.is_dynamo(resource) else [])
+    items = [document.value for document in documents] or ([resource] if resource and dynamo_api.is_dynamo(resource) else [])
     findings = [*unreadable, *undecodable, *broken]
     return function.expand_items(resourcelist.from_items(items, resource, findings or list(_check_items(items))))
 

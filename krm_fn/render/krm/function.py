@@ -10,7 +10,7 @@ from itertools import chain
 from krm_fn.base import report, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import identity
-from krm_fn.render import expand, function_config
+from krm_fn.render import dynamo_api, expand, function_config
 from krm_fn.render.krm import origin, resourcelist
 from krm_fn.render.manifests import ownership
 
@@ -86,7 +86,7 @@ def _lost(items: list[Resource], output: list[Resource], settings: Config) -> It
     kinds = {str(resource.get("kind")) for resource in missing}
     keys = {key for resource in output if str(resource.get("kind")) in kinds for key in _keys(resource)}
     for resource in missing:
-        removable = ownership.is_prunable(resource) or (identity.is_dynamo(resource) and settings.source == "drop")
+        removable = ownership.is_prunable(resource) or (dynamo_api.is_dynamo(resource) and settings.source == "drop")
         if not removable and identity.key(resource) not in keys:
             message = "the resource would be lost, because of a bug in krm-fn and not in the input; report it together with the input"
             yield results.error("DYN017", message, results.ref(resource))

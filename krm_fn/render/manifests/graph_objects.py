@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from krm_fn.kubernetes import digest, identity
-from krm_fn.render import labels, render_mark, workload_list
+from krm_fn.kubernetes import digest
+from krm_fn.render import dynamo_api, labels, render_mark, workload_list
 from krm_fn.render.manifests import component_defaults, ingress, pod_builder, rbac, services, volumes, workloads
 
 TYPE_CHECKING = False
@@ -99,7 +99,7 @@ def _inventory(plan: GraphPlan) -> Iterator[Resource]:
     for component in plan.components:
         if component.inventory is not None:
             yield {
-                "apiVersion": f"{identity.DYNAMO_GROUP}/{plan.release.reads}",
+                "apiVersion": f"{dynamo_api.GROUP}/{plan.release.reads}",
                 "kind": "DynamoComponentDeployment",
                 "metadata": {"name": component.identity.workload_name, "namespace": plan.namespace, "labels": component.identity.labels},
                 "spec": component.inventory,

@@ -11,7 +11,7 @@ from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
-from krm_fn.render import labels, names
+from krm_fn.render import dynamo_api, labels, names
 from krm_fn.render.kinds import types
 from krm_fn.render.manifests import workloads
 
@@ -38,8 +38,8 @@ _BESIDE_WORKLOADS = {
     ("rbac.authorization.k8s.io", "Role"),
     ("rbac.authorization.k8s.io", "RoleBinding"),
     ("resource.k8s.io", "ResourceClaimTemplate"),
-    (identity.DYNAMO_GROUP, "DynamoComponentDeployment"),
-    (identity.DYNAMO_GROUP, "DynamoGraphDeploymentScalingAdapter"),
+    (dynamo_api.GROUP, "DynamoComponentDeployment"),
+    (dynamo_api.GROUP, "DynamoGraphDeploymentScalingAdapter"),
 }
 
 
@@ -62,7 +62,7 @@ def owned(owner: Resource, objects: Iterable[Resource]) -> list[Generated]:
 def owners_among(resources: Iterable[Resource], default_namespace: str) -> dict[Owner, list[Resource]]:
     """Returns the Dynamo resources by their identity as owners. Resources with the same identity generate the same objects."""
     by_owner: dict[Owner, list[Resource]] = {}
-    for resource in filter(identity.is_dynamo, resources):
+    for resource in filter(dynamo_api.is_dynamo, resources):
         ref = results.ref(resource)
         by_owner.setdefault((ref.kind, ref.name, ref.namespace or default_namespace), []).append(resource)
     return by_owner
@@ -113,7 +113,7 @@ def kinds() -> frozenset[tuple[str, str]]:
 
 def is_prunable(resource: Resource) -> bool:
     """Returns true if the object may be removed when no owner needs it any more. Dynamo resources are never removed."""
-    return is_generated(resource) and not identity.is_dynamo(resource)
+    return is_generated(resource) and not dynamo_api.is_dynamo(resource)
 
 
 def merge(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path, Ref
-from krm_fn.kubernetes.identity import DYNAMO_GROUP
-from krm_fn.render import names
+from krm_fn.render import dynamo_api, names
 from krm_fn.render.config import Config
 from krm_fn.render.plan.facts import (
     Addressing,
@@ -247,7 +246,7 @@ class RequestPlan(NamedTuple):
     @property
     def kept_as(self) -> str:
         """The apiVersion in which the request is kept."""
-        return self.ref.api_version if self.config.source_version == "keep" else f"{DYNAMO_GROUP}/{self.config.source_version}"
+        return self.ref.api_version if self.config.source_version == "keep" else f"{dynamo_api.GROUP}/{self.config.source_version}"
 
     def at(self, *steps: str | int) -> Path:
         """Returns the path at which the user writes a field of the request. The steps follow `spec`, as v1alpha1 names them."""

@@ -9,8 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from krm_fn.base import results
-from krm_fn.kubernetes import identity
-from krm_fn.render import labels
+from krm_fn.render import dynamo_api, labels
 from krm_fn.render.convert import path_mapping
 from krm_fn.render.resolve import graph_context, release_choice, unread_fields
 
@@ -52,7 +51,7 @@ def _read(resource: Resource, config: Config, cluster: ClusterFacts, reader: str
     about = [*about, *release_choice.check(resource, config)]
     known = {finding.path for finding in context.findings}
     findings = [*context.findings, *(finding for finding in unread_fields.check(plan) if finding.path not in known)]
-    if results.ref(resource).api_version != identity.V1ALPHA1 or release.reads == "v1alpha1":
+    if results.ref(resource).api_version != dynamo_api.V1ALPHA1 or release.reads == "v1alpha1":
         return plan, [*about, *findings]
     from krm_fn.render.resolve import v1alpha1_findings  # noqa: PLC0415 - a render under the oldest release starts without it
 
@@ -67,7 +66,7 @@ def _reader(release: Release, function: str) -> Callable[[Resource, GraphContext
 
 def _converted(resource: Resource, config: Config, release: Release) -> tuple[Resource, list[Result]]:
     """Returns the resource in the version that a release reads, and the findings about the conversion and about fields that it kept."""
-    same = results.ref(resource).api_version == f"{identity.DYNAMO_GROUP}/{release.reads}"
+    same = results.ref(resource).api_version == f"{dynamo_api.GROUP}/{release.reads}"
     if same and labels.PRESERVED.isdisjoint(labels.annotations(resource)):
         return resource, []
     from krm_fn.render.convert import conversion_findings, versions  # noqa: PLC0415 - most resources are in that version

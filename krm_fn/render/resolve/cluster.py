@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
-from krm_fn.kubernetes import encryption, identity
-from krm_fn.render import labels, names
+from krm_fn.kubernetes import encryption
+from krm_fn.render import dynamo_api, labels, names
 from krm_fn.render.config import Config
 
 TYPE_CHECKING = False
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 _KINDS = ("ConfigMap", "ServiceAccount", "Secret")
-_MODEL_KINDS = (identity.MODEL, identity.GRAPH, identity.COMPONENT)
+_MODEL_KINDS = (dynamo_api.MODEL, dynamo_api.GRAPH, dynamo_api.COMPONENT)
 _DEVICE_KINDS = ("ResourceClaimTemplate", "ResourceClaim", "DeviceClass")
 NAMESPACE = "default"
 """The namespace of resources without one.
@@ -146,12 +146,12 @@ def _devices(resources: Sequence[Resource], config: Config) -> Devices | None:
 
 
 def _is_request(resource: Resource) -> bool:
-    return resource.get("kind") == identity.REQUEST and identity.is_dynamo(resource)
+    return resource.get("kind") == dynamo_api.REQUEST and dynamo_api.is_dynamo(resource)
 
 
 def _names_models(resource: Resource) -> bool:
     """True for a Dynamo resource that a user wrote and that names base models."""
-    return resource.get("kind") in _MODEL_KINDS and identity.is_dynamo(resource)
+    return resource.get("kind") in _MODEL_KINDS and dynamo_api.is_dynamo(resource)
 
 
 def registry_host(image: str) -> str:
@@ -198,7 +198,7 @@ def _base_models(placed: Iterable[tuple[str, Resource]]) -> BaseModels:
     for namespace, resource in placed:
         for name in filter(None, _names(resource)):
             hashes.setdefault((namespace, names.model_hash(name)), {})[name] = None
-            if resource["kind"] != identity.MODEL:
+            if resource["kind"] != dynamo_api.MODEL:
                 served.add((namespace, name))
     return BaseModels(frozenset(served), {key: tuple(names_of_hash) for key, names_of_hash in hashes.items()})
 
@@ -206,9 +206,9 @@ def _base_models(placed: Iterable[tuple[str, Resource]]) -> BaseModels:
 def _names(resource: Resource) -> Iterator[str]:
     """Yields the base models that a resource names; empty texts among them."""
     spec = resource.get("spec")
-    if resource["kind"] == identity.MODEL:
+    if resource["kind"] == dynamo_api.MODEL:
         yield _text(spec, "baseModelName")
-    elif resource["kind"] == identity.COMPONENT:
+    elif resource["kind"] == dynamo_api.COMPONENT:
         yield _text(_inner(spec, "modelRef"), "name")
     else:
         services, components = _inner(spec, "services"), _inner(spec, "components")

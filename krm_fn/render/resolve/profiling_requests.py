@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from krm_fn.base import results
 from krm_fn.base.results import Path, Result
-from krm_fn.kubernetes import canonical, identity, version
-from krm_fn.render import names
+from krm_fn.kubernetes import canonical, version
+from krm_fn.render import dynamo_api, names
 from krm_fn.render.config import Config
 from krm_fn.render.convert import path_mapping
 from krm_fn.render.kinds import gates
@@ -43,7 +43,7 @@ def request(resource: Resource, config: Config, state: ClusterFacts) -> tuple[Re
     The profiling Job is that of Dynamo 0.9, so a v1beta1 request is read as v1alpha1.
     """
     paths = path_mapping.of_request(resource)
-    if paths.ref.api_version == identity.V1ALPHA1:
+    if paths.ref.api_version == dynamo_api.V1ALPHA1:
         return _plan(resource, config, state, paths)
     from krm_fn.render.convert import preserved_fields  # noqa: PLC0415 - as in _as_read
 
@@ -213,7 +213,7 @@ def _as_read(resource: Resource) -> Resource:
     """Returns the request in v1alpha1, with the profiler's names for the paths of its model cache."""
     from krm_fn.render.convert import versions  # noqa: PLC0415 - most requests are v1alpha1
 
-    converted = versions.to(versions.V1ALPHA1, resource)
+    converted = versions.to(dynamo_api.ALPHA1, resource)
     spec: dict[str, Any] = converted.get("spec") or {}
     profiling = spec.get("profilingConfig") or {}
     settings = profiling.get("config") or {}
@@ -237,9 +237,9 @@ def _unread(resource: Resource) -> Iterator[Result]:
     if spec.get("backend", "auto") == "auto":
         message = "the profiler of Dynamo 0.9 cannot choose the engine; write backend: vllm, sglang or trtllm"
         yield results.error("DYN411", message, address, ("spec", "backend"))
-    from krm_fn.render.convert import not_convertible, versions  # noqa: PLC0415 - as in _as_read
+    from krm_fn.render.convert import not_convertible  # noqa: PLC0415 - as in _as_read
 
-    for path, _ in not_convertible.fields(resource, versions.V1ALPHA1):
+    for path, _ in not_convertible.fields(resource, dynamo_api.ALPHA1):
         is_default = path == ("spec", "searchStrategy") and spec["searchStrategy"] == "rapid"
         if not is_default and not (path == _GRAPH and _graph(resource).keys() <= _IDENTITY):
             message = "the profiler of Dynamo 0.9 has no such field, so it has no effect; remove it"

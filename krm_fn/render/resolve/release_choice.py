@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
-from krm_fn.kubernetes import identity
-from krm_fn.render import labels
+from krm_fn.render import dynamo_api, labels
 from krm_fn.render.kinds import releases
 from krm_fn.render.resolve import runtime_version
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 _MARKS = (labels.WORKER_HASH_V1, labels.WORKER_HASH_V2, labels.WORKLOAD_PROVIDER, labels.PRESERVED_GRAPH)
 _KEEP = "keep"
 _OR_NEWER = "+"
-_GROUP = f"{identity.DYNAMO_GROUP}/"
+_GROUP = f"{dynamo_api.GROUP}/"
 
 
 class ReleaseRow(NamedTuple):
@@ -67,7 +66,7 @@ def is_pinned(config: Config) -> bool:
 
 
 def _of_images(resource: Resource, highest: RuntimeVersion | None, config: Config) -> str:
-    is_newer = resource.get("apiVersion") != identity.V1ALPHA1 or is_from_newer(resource)
+    is_newer = resource.get("apiVersion") != dynamo_api.V1ALPHA1 or is_from_newer(resource)
     lowest = config.behaviour.removesuffix(_OR_NEWER) or (_FIRST_OF_V1BETA1 if is_newer else _OLDEST)
     since = max(RELEASES[lowest].since, highest.version[:2] if highest else (0, 0))
     return [name for name, row in RELEASES.items() if row.since <= since][-1]
@@ -121,7 +120,7 @@ def beside(source: Resource, generated: Iterable[Resource]) -> list[Resource]:
 
 def check_source(resource: Resource, config: Config) -> Iterator[Result]:
     """Warns if a render of the kept resource would follow another release than the render of the resource itself."""
-    if config.source_version == _KEEP or resource.get("kind") not in (identity.GRAPH, identity.COMPONENT):
+    if config.source_version == _KEEP or resource.get("kind") not in (dynamo_api.GRAPH, dynamo_api.COMPONENT):
         return
     now, then = (release_name(version, config) for version in (resource, source(resource, config)))
     if now != then:

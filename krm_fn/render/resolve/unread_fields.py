@@ -6,7 +6,7 @@ Follows the operator's `internal/dynamo/graph.go` and `internal/controller/dynam
 from __future__ import annotations
 
 from krm_fn.base import results
-from krm_fn.kubernetes import identity
+from krm_fn.render import dynamo_api
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _TOPOLOGY = "only a graph under Grove has a topology, so the field has no effect
 
 def check(plan: GraphPlan) -> Iterator[Result]:
     """Yields the findings about a graph or a standalone component, at the fields that its author wrote."""
-    is_v1alpha1 = plan.ref.api_version == identity.V1ALPHA1
+    is_v1alpha1 = plan.ref.api_version == dynamo_api.V1ALPHA1
     for component in plan.components:
         written = component.paths.written
         of_standalone = _standalone(written, is_v1alpha1=is_v1alpha1) if plan.standalone else ()

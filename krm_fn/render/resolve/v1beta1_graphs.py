@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
-from krm_fn.kubernetes.identity import V1ALPHA1
-from krm_fn.render import labels, names
+from krm_fn.render import dynamo_api, labels, names
+from krm_fn.render.dynamo_api import V1ALPHA1
 from krm_fn.render.plan import GraphPlan, Identity, Restart
 from krm_fn.render.resolve import cluster_topologies, component_facts, graph_context, v1beta1_components, v1beta1_templates
 from krm_fn.render.resolve.graph_context import GraphContext
@@ -267,4 +267,4 @@ def _in_v1alpha1(resource: Resource, context: GraphContext) -> Resource:
         return context.written
     from krm_fn.render.convert import versions  # noqa: PLC0415 - few resources have preserved fields
 
-    return versions.to(versions.V1ALPHA1, resource)
+    return versions.to(dynamo_api.ALPHA1, resource)

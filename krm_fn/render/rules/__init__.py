@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from krm_fn.base import registry, results
-from krm_fn.kubernetes import identity
+from krm_fn.render import dynamo_api
 from krm_fn.render.manifests import workloads
 from krm_fn.render.resolve.cluster import namespace
 from krm_fn.render.rules import component_rules, graph_rules, model_rules, pod_template_rules
@@ -47,7 +47,7 @@ def check_graph(plan: GraphPlan, pods: Sequence[Pods], cluster: ClusterFacts) ->
 def check_other(resource: Resource, config: Config, cluster: ClusterFacts) -> Iterator[Result]:
     """Yields the findings about a resource of a kind that is not expanded: a model. `resource` must be well-formed."""
     spec, ref = resource.get("spec") or {}, results.ref(resource)
-    if ref.kind == identity.MODEL:
+    if ref.kind == dynamo_api.MODEL:
         yield from model_rules.check_model(spec, ref, namespace(resource, config), cluster.models)
 
 

@@ -6,8 +6,7 @@ A render leaves them out: its findings are read at each build, and these notes s
 from __future__ import annotations
 
 from krm_fn.base import results
-from krm_fn.kubernetes import identity
-from krm_fn.render import labels
+from krm_fn.render import dynamo_api, labels
 from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import release_choice
 
@@ -19,8 +18,8 @@ if TYPE_CHECKING:
     from krm_fn.kubernetes.types import Resource
     from krm_fn.render.config import Config
 
-_OF_BOTH_VERSIONS = (identity.GRAPH, identity.COMPONENT, identity.REQUEST, identity.ADAPTER)
-_RENDERED = (identity.GRAPH, identity.COMPONENT)
+_OF_BOTH_VERSIONS = (dynamo_api.GRAPH, dynamo_api.COMPONENT, dynamo_api.REQUEST, dynamo_api.ADAPTER)
+_RENDERED = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
 _OLDEST = next(iter(release_choice.RELEASES))
 
 
@@ -28,7 +27,7 @@ def check(resources: Iterable[Resource], config: Config) -> Iterator[Result]:
     """Yields a note about each Dynamo resource in a deprecated API version, and one about each that an older release renders."""
     for resource in resources:
         ref = results.ref(resource)
-        if ref.api_version != identity.V1ALPHA1 or ref.kind not in _OF_BOTH_VERSIONS or _is_output(resource):
+        if ref.api_version != dynamo_api.V1ALPHA1 or ref.kind not in _OF_BOTH_VERSIONS or _is_output(resource):
             continue
         message = "v1alpha1 is deprecated; krm-fn convert -w FILE rewrites it"
         yield results.info("DYN481", message, ref, ("apiVersion",))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from krm_fn.base import results
-from krm_fn.kubernetes import identity, quantity
+from krm_fn.kubernetes import quantity
 from krm_fn.kubernetes.api_server import name_formats
-from krm_fn.render import labels, names
+from krm_fn.render import dynamo_api, labels, names
 from krm_fn.render.schema import rule_messages
 
 TYPE_CHECKING = False
@@ -59,7 +59,7 @@ def check_dynamo_namespaces(by_owner: Mapping[Owner, Sequence[Resource]], config
     """
     graphs: dict[str, list[Owner]] = {}
     for owner in by_owner:
-        if owner[0] == identity.GRAPH:
+        if owner[0] == dynamo_api.GRAPH:
             graphs.setdefault(names.dynamo_namespace(owner[2], owner[1], shared=False), []).append(owner)
     for shared, owners in graphs.items():
         for owner in owners if len(owners) > 1 else ():

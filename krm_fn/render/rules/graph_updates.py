@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
-from krm_fn.kubernetes import identity, quantity
+from krm_fn.kubernetes import quantity
 from krm_fn.kubernetes.values import mapping, objects
-from krm_fn.render import labels
+from krm_fn.render import dynamo_api, labels
 from krm_fn.render.convert import path_mapping, versions
 from krm_fn.render.manifests import workloads
 from krm_fn.render.resolve import graph_context
@@ -66,11 +66,11 @@ def entries(value: Any) -> list[Any]:
 
 
 def _state(resource: Resource) -> GraphState:
-    spec = mapping(versions.to(versions.V1BETA1, resource).get("spec"))
-    if results.ref(resource).kind == identity.COMPONENT:
+    spec = mapping(versions.to(dynamo_api.BETA1, resource).get("spec"))
+    if results.ref(resource).kind == dynamo_api.COMPONENT:
         return GraphState(spec, {"": spec}, labels.annotations(resource), [])
     components = {entry["name"]: entry for entry in objects(spec.get("components")) if isinstance(entry.get("name"), str)}
-    claims = entries(mapping(versions.to(versions.V1ALPHA1, resource).get("spec")).get("pvcs"))
+    claims = entries(mapping(versions.to(dynamo_api.ALPHA1, resource).get("spec")).get("pvcs"))
     return GraphState(spec, components, labels.annotations(resource), claims)
 
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from krm_fn.base import results
-from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.api_server import name_formats, pod_rules
-from krm_fn.render import names
+from krm_fn.render import dynamo_api, names
 from krm_fn.render.kinds import gates
 from krm_fn.render.manifests.profiling import profiler_pod
 
@@ -82,7 +81,7 @@ def _check_image(plan: RequestPlan) -> Iterator[Result]:
     """
     if _has_profiler(plan):
         return
-    if not plan.image and plan.ref.api_version == identity.V1ALPHA1:  # the schema requires an image there
+    if not plan.image and plan.ref.api_version == dynamo_api.V1ALPHA1:  # the schema requires an image there
         return
     problem = "images of 1.0 or later have another profiler" if plan.image else "the operator's default image has another profiler"
     message = (
@@ -109,7 +108,7 @@ def _check_measurements(plan: RequestPlan) -> Iterator[Result]:
     """
     if plan.simulated or not _has_profiler(plan) or plan.settings["deployment"].get("namespace") != plan.namespace:
         return
-    of_v1beta1 = plan.ref.api_version != identity.V1ALPHA1
+    of_v1beta1 = plan.ref.api_version != dynamo_api.V1ALPHA1
     simulation = f"{'write the request in v1alpha1 and ' if of_v1beta1 else ''}set sweep.useAiConfigurator: true, which needs no GPUs"
     message = (
         f"the profiler measures graphs that it creates in namespace {plan.namespace}, and without an operator there they never run, so it "

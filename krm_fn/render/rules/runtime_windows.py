@@ -6,7 +6,7 @@ They are findings of `krm-fn check`. A render leaves them out, because they chan
 from __future__ import annotations
 
 from krm_fn.base import results
-from krm_fn.kubernetes import identity
+from krm_fn.render import dynamo_api
 from krm_fn.render.kinds import floors, types
 from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import release_choice, runtime_version
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from krm_fn.render.kinds.releases import ReleaseNumber
     from krm_fn.render.resolve.runtime_version import RuntimeVersion
 
-_RENDERED = (identity.GRAPH, identity.COMPONENT)
+_RENDERED = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
 
 
 def check(resources: Iterable[Resource], config: Config) -> Iterator[Result]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import identity
-from krm_fn.kubernetes.identity import DYNAMO_GROUP
 from krm_fn.kubernetes.values import mapping
+from krm_fn.render import dynamo_api
 from krm_fn.render.config import Config
 from krm_fn.render.convert import versions
+from krm_fn.render.dynamo_api import GROUP
 from krm_fn.render.resolve import release_choice
 from krm_fn.render.rules import graph_updates, release_moves
 from krm_fn.render.schema import invalid_fields
@@ -68,25 +69,25 @@ def compared(old: Iterable[Resource], new: Iterable[Resource], default_namespace
 
 def _known(state: Iterable[Resource], default_namespace: str) -> dict[identity.ObjectKey, Resource]:
     named = {identity.key(resource, default_namespace): resource for resource in state}
-    return {key: resource for key, resource in named.items() if key.group == DYNAMO_GROUP}
+    return {key: resource for key, resource in named.items() if key.group == GROUP}
 
 
 def _rules(kind: str, was: Resource, now: Resource, config: Config) -> Iterator[Result]:
     """Checks a change of one resource. The findings have no resource yet."""
-    if kind in (identity.GRAPH, identity.COMPONENT):
+    if kind in (dynamo_api.GRAPH, dynamo_api.COMPONENT):
         yield from _keeps(_ENGINE, was, now)
         yield from release_moves.check_files(was, now, config)
         change = graph_updates.change(was, now)
-        for rule in _OF_GRAPHS if kind == identity.GRAPH else _OF_COMPONENTS:
+        for rule in _OF_GRAPHS if kind == dynamo_api.GRAPH else _OF_COMPONENTS:
             yield from rule(change)
-        if kind == identity.GRAPH:
+        if kind == dynamo_api.GRAPH:
             yield from graph_updates.check_holder(change, config.orchestrator)
             if release_choice.release(now, config).role_templates:
                 yield from graph_updates.check_roles(change)
-    elif kind == identity.MODEL:
+    elif kind == dynamo_api.MODEL:
         for fixed in _OF_MODELS:
             yield from _keeps(fixed, was, now)
-    elif kind == identity.REQUEST:
+    elif kind == dynamo_api.REQUEST:
         yield from _request(was, now)
 
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from krm_fn.base import results
 from krm_fn.base.results import Result
 from krm_fn.kubernetes import identity
-from krm_fn.kubernetes.identity import DYNAMO_GROUP
 from krm_fn.kubernetes.types import Resource
+from krm_fn.render.dynamo_api import GROUP
 from krm_fn.repository.files import reading, repository, selection
 from krm_fn.repository.files.reading import File, Source
 from krm_fn.repository.files.repository import GitFile, Repository, RepositoryError
@@ -87,7 +87,7 @@ def pairs(old: OldState, new: Iterable[Source], namespace: str) -> list[Pair]:
         else:
             unmatched.append((candidates, source))
     matches.extend(Pair(candidates.pop(0)[0].value, source) for candidates, source in unmatched if candidates)
-    return [pair for pair in matches if identity.key(pair.old).group == DYNAMO_GROUP]
+    return [pair for pair in matches if identity.key(pair.old).group == GROUP]
 
 
 def _real(path: str) -> str:

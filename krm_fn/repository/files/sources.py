@@ -14,7 +14,7 @@ from krm_fn.base import results
 from krm_fn.base.results import Result
 from krm_fn.kubernetes import encryption, identity
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import function_config, labels
+from krm_fn.render import dynamo_api, function_config, labels
 from krm_fn.render.config import Config
 from krm_fn.render.resolve import cluster
 from krm_fn.repository.files import reading, revisions, selection
@@ -258,7 +258,7 @@ def _left_out(source: Source, findings: list[Result], listed: ListedFile) -> boo
         findings.append(results.warning("DYN072", message, **source.location()))
         return True
     is_tools = group in (_KUSTOMIZE, _KPT) or labels.FUNCTION in annotations or annotations.get(labels.LOCAL_CONFIG) == "true"
-    return is_tools and group != identity.DYNAMO_GROUP
+    return is_tools and group != dynamo_api.GROUP
 
 
 def _valid(content: _Content) -> list[Source]:
@@ -308,7 +308,7 @@ def _configures_itself(source: Source) -> bool:
     """True if a Dynamo resource is a functionConfig with settings in its annotations (kustomize `generators:`)."""
     annotations = labels.annotations(source.value) if source.address.kind else {}
     settings = any(name.startswith(labels.SETTINGS) for name in annotations)
-    return source.address.api_version.startswith(f"{identity.DYNAMO_GROUP}/") and labels.FUNCTION in annotations and settings
+    return source.address.api_version.startswith(f"{dynamo_api.GROUP}/") and labels.FUNCTION in annotations and settings
 
 
 def _settings(configs: Sequence[Source]) -> tuple[Config, list[Result]]:

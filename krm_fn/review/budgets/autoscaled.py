@@ -5,9 +5,10 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 
-from krm_fn.kubernetes import identity, references
+from krm_fn.kubernetes import references
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
+from krm_fn.render import dynamo_api, dynamo_references
 from krm_fn.review import forecast
 from krm_fn.review.forecast import object_rules
 from krm_fn.review.forecast.rollouts import Service
@@ -27,7 +28,7 @@ def at_maximum(state: State) -> list[tuple[ObjectKey, Resource]]:
     An autoscaler scales the adapter of a service, or a workload itself. If a service has several workloads, one for each replica, the first
     one gets the missing replicas. The objects of the state do not change.
     """
-    adapters = {key: resource for key, resource in state if key.kind == identity.ADAPTER}
+    adapters = {key: resource for key, resource in state if key.kind == dynamo_api.ADAPTER}
     missing: dict[Service | ObjectKey, int] = {}
     for target, maximum in _maxima(state):
         adapter = adapters.get(target)
@@ -49,7 +50,7 @@ def _maxima(state: State) -> Iterator[tuple[ObjectKey, int]]:
         if (key.group, key.kind) in _AUTOSCALERS:
             field, default = _AUTOSCALERS[key.group, key.kind]
             spec = object_rules.spec(resource)
-            for target in references.of(resource):
+            for target in dynamo_references.of(resource):
                 if target.path == references.SCALED:
                     maximum = object_rules.replica_count(spec.get(field), default)
                     yield ObjectKey(target.group, target.kind, key.namespace, target.name), maximum

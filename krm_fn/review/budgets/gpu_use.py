@@ -17,7 +17,7 @@ from krm_fn.kubernetes.device_claims import Devices
 from krm_fn.kubernetes.gpu_demand import ClaimUse
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import labels
+from krm_fn.render import dynamo_api, labels
 from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.review import forecast
 from krm_fn.review.budgets import autoscaled
@@ -204,17 +204,17 @@ class _Teams:
     def __init__(self, label: str, root: RootObjects) -> None:
         self._label = label
         keyed = ((identity.key(resource, root.namespace), resource) for resource in root.inputs)
-        self._resources = {key: resource for key, resource in keyed if key.group == identity.DYNAMO_GROUP or key.kind == "Namespace"}
+        self._resources = {key: resource for key, resource in keyed if key.group == dynamo_api.GROUP or key.kind == "Namespace"}
 
     def of(self, change: ObjectChange) -> str:
         """Returns the team of an object; empty if no label names it."""
         resource = change.new or change.old or {}
         graph = values.mapping(resource.get("metadata"), "labels").get(labels.GRAPH)
-        owners = [ObjectKey(identity.DYNAMO_GROUP, identity.GRAPH, change.key.namespace, f"{graph}")]
+        owners = [ObjectKey(dynamo_api.GROUP, dynamo_api.GRAPH, change.key.namespace, f"{graph}")]
         annotations = values.mapping(resource.get("metadata"), "annotations")
         for owner in f"{annotations.get(labels.OWNER) or ''}".split(","):
             kind, _, name = owner.strip().partition("/")
-            owners.append(ObjectKey(identity.DYNAMO_GROUP, kind, change.key.namespace, name))
+            owners.append(ObjectKey(dynamo_api.GROUP, kind, change.key.namespace, name))
         owners.append(ObjectKey("", "Namespace", "", change.key.namespace))
         for labelled in (resource, *(self._resources[owner] for owner in owners if owner in self._resources)):
             if team := values.mapping(labelled.get("metadata"), "labels").get(self._label):

@@ -13,7 +13,7 @@ from krm_fn.base import results
 from krm_fn.kubernetes import identity, paths, references
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import dynamo_resources, expand, names
+from krm_fn.render import dynamo_api, dynamo_references, dynamo_resources, expand, names
 from krm_fn.render.config import Config
 from krm_fn.render.expand import PlannedResource
 from krm_fn.render.manifests import ingress, workloads
@@ -230,7 +230,7 @@ def _of_written_objects(resources: Sequence[Resource], default_namespace: str) -
         spec = resource.get("spec")
         if not isinstance(spec, dict):
             continue
-        if address.kind == identity.MODEL and identity.is_dynamo(resource):
+        if address.kind == dynamo_api.MODEL and dynamo_api.is_dynamo(resource):
             yield from _lora(namespace, address.name, spec)
         elif address.kind == "HTTPRoute":
             yield from _route(namespace, address.name, spec)
@@ -258,8 +258,8 @@ def _route(namespace: str, name: str, spec: dict[str, Any]) -> Iterator[DiagramN
 
 
 def _autoscaler(resource: Resource, namespace: str) -> Iterator[DiagramNode | DiagramEdge]:
-    for target in references.of(resource):
-        if target.path == references.SCALED and target.kind == identity.ADAPTER:
+    for target in dynamo_references.of(resource):
+        if target.path == references.SCALED and target.kind == dynamo_api.ADAPTER:
             kind, name = results.ref(resource)[1:3]
             here: NodeKey = (namespace, kind, name)
             yield DiagramNode(here, "autoscaler", name, (kind,))
@@ -288,4 +288,4 @@ def _restarting(old: RenderedState, new: RenderedState) -> Iterator[tuple[str, s
             title = group(owner.kind, owner.namespace, owner.name)
             for service in outcome.services:
                 if service in result.restarting:
-                    yield title, "" if owner.kind == identity.COMPONENT else service.name
+                    yield title, "" if owner.kind == dynamo_api.COMPONENT else service.name

@@ -11,6 +11,7 @@ from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import mapping
+from krm_fn.render import dynamo_api
 from krm_fn.render.dynamo_resources import default_namespace, is_expanded, owner_keys
 from krm_fn.render.manifests import ownership
 from krm_fn.review.diff.rendered_state import RenderedState
@@ -85,7 +86,7 @@ def _with_replicas(live: Resource, old: Resource, rendered: Resource) -> tuple[R
     """Returns both states with the live number of replicas, if the render has no number or an adapter has it."""
     number = mapping(live.get("spec")).get("replicas")
     stays = "replicas" not in mapping(rendered.get("spec")) and "replicas" not in mapping(old.get("spec"))
-    if not isinstance(number, int) or not (stays or rendered["kind"] == identity.ADAPTER):
+    if not isinstance(number, int) or not (stays or rendered["kind"] == dynamo_api.ADAPTER):
         return old, rendered
     return _scaled(old, number), _scaled(rendered, number)
 

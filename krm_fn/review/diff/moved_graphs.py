@@ -8,12 +8,12 @@ from krm_fn.base.results import Result
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import dynamo_resources
+from krm_fn.render import dynamo_api, dynamo_resources
 from krm_fn.render.resolve import release_choice
 from krm_fn.render.rules import release_moves
 from krm_fn.review.diff.rendered_state import RenderedState
 
-_RENDERED = (identity.GRAPH, identity.COMPONENT)
+_RENDERED = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
 
 
 def check(old: RenderedState, new: RenderedState) -> Iterator[Result]:

@@ -11,14 +11,14 @@ from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import text
-from krm_fn.render import dynamo_resources, expand, labels, render_mark
+from krm_fn.render import dynamo_api, dynamo_resources, expand, labels, render_mark
 from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import release_choice
 from krm_fn.review.diff.rendered_state import RenderedState
 
 _WRITTEN_BY_A_RENDER = frozenset({labels.WORKLOADS, labels.SUMMARY, labels.SPEC_HASH, labels.ORCHESTRATOR, labels.RENDERED_BY})
-RELEASED = (identity.GRAPH, identity.COMPONENT)
+RELEASED = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
 """The kinds whose render follows a release of the operator."""
 
 

@@ -14,6 +14,7 @@ from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
+from krm_fn.render import dynamo_api
 from krm_fn.render.convert import versions
 from krm_fn.render.schema import object_changes
 from krm_fn.review.diff import diff_report
@@ -115,7 +116,7 @@ def _sources(graphs: Sequence[ClusterGraph | None]) -> list[Resource | None]:
     sources = [graph.source if graph else None for graph in graphs]
     if len({source["apiVersion"] for source in sources if source}) == 1:
         return sources
-    return [source and versions.to(versions.V1BETA1, source) for source in sources]
+    return [source and versions.to(dynamo_api.BETA1, source) for source in sources]
 
 
 def _object_rows(graphs: Sequence[ClusterGraph | None]) -> Iterator[tuple[MatrixRow, bool]]:

@@ -11,10 +11,10 @@ from typing import Any, Literal
 from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path, Result
-from krm_fn.kubernetes import identity, paths, references, stored_objects, values
+from krm_fn.kubernetes import paths, references, stored_objects, values
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import labels
+from krm_fn.render import dynamo_api, labels
 from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.review.forecast import native_kinds
 from krm_fn.review.forecast.rollouts import Rollout, Service, Steps
@@ -32,8 +32,11 @@ MOST = 5000
 
 _DATA = (("", "ConfigMap"), ("", "Secret"))
 _WITHOUT_PODS = (
-    *((identity.DYNAMO_GROUP, kind) for kind in (identity.GRAPH, identity.COMPONENT, identity.ADAPTER, identity.REQUEST, identity.MODEL)),
-    *((identity.DYNAMO_GROUP, kind) for kind in ("DynamoCheckpoint", "DynamoComponent", "DynamoWorkerMetadata")),
+    *(
+        (dynamo_api.GROUP, kind)
+        for kind in (dynamo_api.GRAPH, dynamo_api.COMPONENT, dynamo_api.ADAPTER, dynamo_api.REQUEST, dynamo_api.MODEL)
+    ),
+    *((dynamo_api.GROUP, kind) for kind in ("DynamoCheckpoint", "DynamoComponent", "DynamoWorkerMetadata")),
     *(("gateway.networking.k8s.io", "HTTPRoute"), ("gateway.networking.k8s.io", "GRPCRoute")),
     *(("inference.networking.k8s.io", ""), ("inference.networking.x-k8s.io", ""), ("networking.istio.io", ""), ("security.istio.io", "")),
     *(("keda.sh", "ScaledObject"), ("keda.sh", "TriggerAuthentication"), ("keda.sh", "ClusterTriggerAuthentication")),
@@ -128,7 +131,7 @@ def service_of_workload(change: ObjectChange) -> Service | None:
     """Returns the service of a workload: the service of its labels, or the standalone component that owns it."""
     metadata = values.mapping((change.new or change.old or {}).get("metadata"))
     kind, _, name = f"{values.mapping(metadata.get('annotations')).get(labels.OWNER)}".partition("/")
-    standalone = Service(change.key.namespace, "", name) if kind == identity.COMPONENT else None
+    standalone = Service(change.key.namespace, "", name) if kind == dynamo_api.COMPONENT else None
     return service_of_labels(metadata, change.key.namespace) or standalone
 
 
@@ -200,7 +203,7 @@ def adapter_replicas(resources: Iterable[tuple[str, Resource]]) -> dict[Service,
     """Returns the replicas that scaling adapters have for their services, as written. Each resource comes with its namespace."""
     numbers: dict[Service, int] = {}
     for namespace, resource in resources:
-        if resource.get("kind") == identity.ADAPTER:
+        if resource.get("kind") == dynamo_api.ADAPTER:
             service = service_of_labels(resource.get("metadata"), namespace)
             if service is not None:
                 written = spec(resource)

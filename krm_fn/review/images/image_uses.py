@@ -14,7 +14,7 @@ from krm_fn.kubernetes.types import Resource
 from krm_fn.origins import copied_texts, field_authors
 from krm_fn.origins.copied_texts import DistinctInput
 from krm_fn.origins.field_authors import FieldAuthor
-from krm_fn.render import expand, labels
+from krm_fn.render import dynamo_api, expand, labels
 from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import cluster
@@ -63,7 +63,7 @@ def uses(resources: Sequence[Resource], config: Config) -> list[ImageUse]:
         key = identity.key(resource, default_namespace)
         if key in keys:
             built[key] = resource
-        elif owners.isdisjoint(ownership.owners(resource)) and not identity.is_dynamo(resource) and not _is_local(resource):
+        elif owners.isdisjoint(ownership.owners(resource)) and not dynamo_api.is_dynamo(resource) and not _is_local(resource):
             written.append(resource)
     all_uses: list[ImageUse] = []
     for key, resource in rendered:

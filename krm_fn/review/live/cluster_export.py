@@ -11,6 +11,7 @@ from krm_fn.base.results import Result
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import mapping
+from krm_fn.render import dynamo_api
 from krm_fn.render.manifests import workloads
 
 _SECRET, _TABLE, _LIST = "Secret", "Table", "List"
@@ -81,7 +82,7 @@ def _check_form(values: Iterable[Any]) -> Iterator[Result]:
 
 def _lacks_its_end(value: dict[str, Any]) -> bool:
     """True for an object of a kind with a spec, and without one: kubectl prints the fields in the order of the alphabet."""
-    needs_spec = results.ref(value).kind in (identity.GRAPH, identity.COMPONENT) or workloads.is_workload(value)
+    needs_spec = results.ref(value).kind in (dynamo_api.GRAPH, dynamo_api.COMPONENT) or workloads.is_workload(value)
     return needs_spec and not isinstance(value.get("spec"), dict)
 
 

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from krm_fn.kubernetes import metadata
+from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import mapping, objects
 from krm_fn.render import labels
@@ -46,7 +46,7 @@ def of(live: Resource, managers: frozenset[str] = frozenset()) -> Tree:
             _union([mapping(manager.get("fieldsV1")) for manager in others]),
         )
     try:
-        written = json.loads(labels.annotations(live).get(metadata.LAST_APPLIED, ""))
+        written = json.loads(labels.annotations(live).get(identity.LAST_APPLIED, ""))
     except (TypeError, ValueError, RecursionError):
         return None
     return _of_file(written) if isinstance(written, dict) else None

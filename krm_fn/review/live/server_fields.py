@@ -9,7 +9,7 @@ from typing import Any
 
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path
-from krm_fn.kubernetes import metadata, quantity, stored_templates
+from krm_fn.kubernetes import identity, quantity, stored_templates
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import is_zero, mapping
 from krm_fn.render import labels
@@ -18,7 +18,7 @@ from krm_fn.review.live.field_ownership import Tree
 
 _METADATA = ("name", "namespace", "labels", "annotations", "finalizers")
 _STATUSES = (labels.PRESERVED_GRAPH_STATUS, labels.PRESERVED_COMPONENT_STATUS, labels.PRESERVED_REQUEST_STATUS)
-_BOOKKEEPING = (metadata.LAST_APPLIED, labels.LAST_APPLIED_HASH, labels.LAST_APPLIED_GENERATION, "deployment.kubernetes.io/revision")
+_BOOKKEEPING = (identity.LAST_APPLIED, labels.LAST_APPLIED_HASH, labels.LAST_APPLIED_GENERATION, "deployment.kubernetes.io/revision")
 _TOOLS = ("argocd.argoproj.io/tracking-id", "argocd.argoproj.io/installation-id", "meta.helm.sh/")
 _TOOL_LABELS = ("kustomize.toolkit.fluxcd.io/", "helm.toolkit.fluxcd.io/", "argocd.argoproj.io/instance", "helm.sh/chart")
 _MANAGERS = ("Helm", labels.MANAGER)

@@ -24,6 +24,7 @@ from krm_fn.kubernetes.paths import EVERY
 from krm_fn.kubernetes.references import kustomize_fields, name_fields
 from krm_fn.kubernetes.references.name_fields import NameField, Target
 from krm_fn.kubernetes.types import Resource
+from krm_fn.render import dynamo_references
 from krm_fn.render.schema import table
 from krm_fn.render.schema.schema_node import Schema
 from krm_fn.schemas import generate
@@ -154,7 +155,7 @@ def _of_workloads() -> Iterator[NameReference]:
 
 def _of_kinds(services: Sequence[str]) -> Iterator[NameReference]:
     """The references outside of the pods of workloads. The claims of a graph follow only together with the mounts in its services."""
-    for kind, fields in name_fields.BY_KIND.items():
+    for kind, fields in dynamo_references.BY_KIND.items():
         for field in fields:
             paths = [field.path] if services or field.path != _CLAIMS else []
             if field.path[: len(_SERVICES)] == _SERVICES:
@@ -174,4 +175,4 @@ def _images(services: Sequence[str]) -> Iterator[dict[str, str]]:
     """The images of v1alpha1 services that no list `containers` has. kustomize finds those in such lists itself."""
     for service in services:
         for field in ("extraPodSpec/mainContainer/image", "frontendSidecar/image"):
-            yield {"path": f"{kustomize_fields.joined((*_SERVICES[:-1], service))}/{field}", **_group_of(name_fields.GRAPH)}
+            yield {"path": f"{kustomize_fields.joined((*_SERVICES[:-1], service))}/{field}", **_group_of(dynamo_references.GRAPH)}

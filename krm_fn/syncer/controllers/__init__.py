@@ -16,10 +16,12 @@ from krm_fn.base import registry
 from krm_fn.cluster import logs
 from krm_fn.cluster.api_resources import SERVED, ApiResource
 from krm_fn.cluster.stored_objects import StoredObject
-from krm_fn.kubernetes import device_claims, identity
-from krm_fn.kubernetes.identity import DYNAMO_GROUP, ObjectKey
+from krm_fn.kubernetes import device_claims
+from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
+from krm_fn.render import dynamo_api
 from krm_fn.render.config import Config
+from krm_fn.render.dynamo_api import GROUP
 from krm_fn.syncer.cpu_budget import CpuBudget
 from krm_fn.syncer.event_recorder import NORMAL, WARNING, EventRecorder
 from krm_fn.syncer.informer_cache import InformerCache
@@ -155,7 +157,7 @@ class Controller:
 
 def dynamo_kind(kind: str) -> ApiResource:
     """Returns one of Dynamo's kinds, in the version that the server serves."""
-    return ApiResource(DYNAMO_GROUP, SERVED, f"{kind.lower()}s", kind)
+    return ApiResource(GROUP, SERVED, f"{kind.lower()}s", kind)
 
 
 def dynamo_watch(kind: ApiResource) -> Watch:
@@ -188,7 +190,7 @@ def workload_kind(reader: StatusReader, selector: str | None = None) -> ApiResou
 GRAPHS = dynamo_kind(cached_object.GRAPH)
 COMPONENTS = dynamo_kind(cached_object.COMPONENT)
 ADAPTERS = dynamo_kind(cached_object.ADAPTER)
-REQUESTS = dynamo_kind(identity.REQUEST)
+REQUESTS = dynamo_kind(dynamo_api.REQUEST)
 PUT_ASIDE = "PutAside"
 """The reason of the event about a resource that needs too much CPU time."""
 UNMANAGED = "unmanaged"

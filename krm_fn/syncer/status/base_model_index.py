@@ -9,7 +9,7 @@ from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import names
+from krm_fn.render import dynamo_api, names
 from krm_fn.syncer.status import cached_model, cached_object, model_endpoints
 from krm_fn.syncer.status.cached_model import CachedModel
 from krm_fn.syncer.status.cached_object import CachedObject
@@ -148,8 +148,8 @@ def _hashes(value: Any) -> set[str]:
 
 
 _READERS: dict[tuple[str, str], Callable[[Resource, str], Any]] = {
-    (identity.DYNAMO_GROUP, cached_model.KIND): cached_model.read,
-    (identity.DYNAMO_GROUP, cached_object.GRAPH): cached_object.read,
-    (identity.DYNAMO_GROUP, cached_object.COMPONENT): cached_object.read,
+    (dynamo_api.GROUP, cached_model.KIND): cached_model.read,
+    (dynamo_api.GROUP, cached_object.GRAPH): cached_object.read,
+    (dynamo_api.GROUP, cached_object.COMPONENT): cached_object.read,
     (model_endpoints.GROUP, model_endpoints.KIND): model_endpoints.read,
 }

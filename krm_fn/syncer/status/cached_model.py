@@ -13,12 +13,12 @@ from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import identity, values
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import names
+from krm_fn.render import dynamo_api, names
 from krm_fn.render.schema import rule_messages
 from krm_fn.syncer.status import conditions, live_fields
 from krm_fn.syncer.status.model_endpoints import WorkerEndpoint
 
-KIND = identity.MODEL
+KIND = dynamo_api.MODEL
 SERVICES_FOUND, ENDPOINTS_READY = "ServicesFound", "EndpointsReady"
 """The operator's conditions of a model, beside Valid."""
 LOADING = "Loading"

@@ -9,12 +9,12 @@ from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import identity, values
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import labels, workload_list
+from krm_fn.render import dynamo_api, labels, workload_list
 from krm_fn.render.workload_list import WorkloadEntry
 from krm_fn.syncer.status import FIELD_MANAGER, live_fields, version_adapter
 from krm_fn.syncer.status.version_adapter import PlannedComponent
 
-GRAPH, COMPONENT, ADAPTER = identity.GRAPH, identity.COMPONENT, identity.ADAPTER
+GRAPH, COMPONENT, ADAPTER = dynamo_api.GRAPH, dynamo_api.COMPONENT, dynamo_api.ADAPTER
 UNREADABLE, TOO_MANY, REJECTED = "InvalidWorkloads", "TooManyWorkloads", "ValidationFailed"
 """Reasons of a resource without a computed status: its annotation cannot be read or is too long, or its spec breaks a rule."""
 _BY_SYNCER = "sync"
@@ -54,7 +54,7 @@ class CachedObject(NamedTuple):
     status_by_syncer: bool = False
     """True if the syncer was the last that wrote the status, by the field managers."""
     status: dict[str, Any] = {}
-    version: str = version_adapter.V1ALPHA1
+    version: str = dynamo_api.ALPHA1
 
     @property
     def workloads(self) -> tuple[ObjectKey, ...]:
@@ -124,7 +124,7 @@ def _planned(components: dict[str, dict[str, Any]], spec: dict[str, Any]) -> tup
 
 def _request(resource: Resource) -> ObjectKey | None:
     name, namespace = live_fields.label(resource, labels.REQUEST_NAME), live_fields.label(resource, labels.REQUEST_NAMESPACE)
-    return ObjectKey(identity.DYNAMO_GROUP, identity.REQUEST, namespace, name) if name and namespace else None
+    return ObjectKey(dynamo_api.GROUP, dynamo_api.REQUEST, namespace, name) if name and namespace else None
 
 
 def _status_by_syncer(metadata: dict[str, Any]) -> bool:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import identity, values
-from krm_fn.kubernetes.identity import DYNAMO_GROUP, ObjectKey
+from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import labels, names
+from krm_fn.render import dynamo_api, labels, names
+from krm_fn.render.dynamo_api import GROUP
 from krm_fn.syncer.status import live_fields, version_adapter
 from krm_fn.syncer.status.cached_object import CachedObject
 from krm_fn.syncer.status.conditions import StatusCondition
@@ -52,7 +53,7 @@ class CachedRequest(NamedTuple):
     deleted: bool = False
     problem: str = ""
     status: dict[str, Any] = {}
-    version: str = version_adapter.V1ALPHA1
+    version: str = dynamo_api.ALPHA1
 
     @property
     def state(self) -> str:
@@ -83,7 +84,7 @@ class CachedRequest(NamedTuple):
     def deployed(self) -> ObjectKey | None:
         """The key of the graph that was deployed, by the stored status; None if none was."""
         namespace, name = version_adapter.deployed_graph(self.status, self.version, self._graph_namespace)
-        return ObjectKey(DYNAMO_GROUP, identity.GRAPH, namespace, name) if name else None
+        return ObjectKey(GROUP, dynamo_api.GRAPH, namespace, name) if name else None
 
     def usable_graph(self, output: ProfilerOutput | None) -> Resource | None:
         """Returns the graph of the output if it can be used, else the one in the stored status; None if there is none."""
@@ -92,7 +93,7 @@ class CachedRequest(NamedTuple):
     def graph_key(self, graph: Resource) -> ObjectKey:
         """Returns the key that a generated graph gets. Its name is empty if neither the request nor the graph has one."""
         name = values.text(self.overrides.get("name")) or identity.key(graph).name
-        return ObjectKey(DYNAMO_GROUP, identity.GRAPH, self._graph_namespace, name)
+        return ObjectKey(GROUP, dynamo_api.GRAPH, self._graph_namespace, name)
 
     @property
     def _graph_namespace(self) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from krm_fn.base.records import NamedTuple
-from krm_fn.kubernetes.identity import DYNAMO_GROUP, ObjectKey
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.render.dynamo_api import GROUP
 from krm_fn.syncer.status import replica_scaling
 from krm_fn.syncer.status.cached_object import ADAPTER, GRAPH, CachedObject
 
@@ -73,4 +74,4 @@ class MemberIndex:
 def _membership(member: CachedObject | None) -> _Membership | None:
     if member is None or not member.graph:
         return None
-    return _Membership(ObjectKey(DYNAMO_GROUP, GRAPH, member.key.namespace, member.graph), member.component, member.deleted)
+    return _Membership(ObjectKey(GROUP, GRAPH, member.key.namespace, member.graph), member.component, member.deleted)

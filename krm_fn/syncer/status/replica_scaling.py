@@ -13,7 +13,7 @@ from typing import Any
 
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes.identity import ObjectKey
-from krm_fn.render import labels, names
+from krm_fn.render import dynamo_api, labels, names
 from krm_fn.render.workload_list import WorkloadEntry
 from krm_fn.syncer.status import SyncFeatures, conditions, live_fields, replica_status, version_adapter
 from krm_fn.syncer.status.cached_object import CachedObject, workload_key
@@ -107,7 +107,7 @@ def replicas_for_planner(graph: CachedObject, adapters: Mapping[str, CachedObjec
     """
     if graph.deleted:
         return {}
-    missing = {component.name for component in graph.planned if component.replicas is None and graph.version == version_adapter.V1BETA1}
+    missing = {component.name for component in graph.planned if component.replicas is None and graph.version == dynamo_api.BETA1}
     defaults = {entry.service: entry.replicas for entry in graph.entries or () if entry.service in missing and entry.replicas is not None}
     autoscaled = {entry.service for entry in graph.entries or () if entry.replicas is None}
     components = [component for component in graph.planned if component.name in autoscaled and component.name in adapters]

@@ -13,11 +13,11 @@ from typing import Any
 
 from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
-from krm_fn.kubernetes import identity, values
+from krm_fn.kubernetes import values
 from krm_fn.kubernetes.types import Resource
+from krm_fn.render import dynamo_api
 from krm_fn.syncer.status import live_fields
 
-V1ALPHA1, V1BETA1 = "v1alpha1", "v1beta1"
 NOT_READY = "some_resources_are_not_ready"
 NO_CAPACITY, UPDATING, PODS_NOT_READY, MIXED = "insufficient_capacity", "updating", "pods_not_ready", "mixed_not_ready_reasons"
 SCALING_DEFERRED = "ScalingDeferred"
@@ -51,8 +51,10 @@ class FieldNames(NamedTuple):
 
 
 FIELDS = {
-    V1ALPHA1: FieldNames("spec.dgdRef.serviceName", "scalingAdapter.enabled: true", "spec.deploymentOverrides", ("generatedDeployment",)),
-    V1BETA1: FieldNames(
+    dynamo_api.ALPHA1: FieldNames(
+        "spec.dgdRef.serviceName", "scalingAdapter.enabled: true", "spec.deploymentOverrides", ("generatedDeployment",)
+    ),
+    dynamo_api.BETA1: FieldNames(
         "spec.dgdRef.componentName", "scalingAdapter: {}", "spec.overrides.dgd.metadata", ("profilingResults", "selectedConfig")
     ),
 }
@@ -84,13 +86,13 @@ class RequestProgress(NamedTuple):
 
 def version_of(resource: Resource) -> str:
     """Returns the version of a Dynamo resource. A version that is not known has the fields of v1alpha1."""
-    return V1BETA1 if results.ref(resource).api_version == identity.V1BETA1 else V1ALPHA1
+    return dynamo_api.BETA1 if results.ref(resource).api_version == dynamo_api.V1BETA1 else dynamo_api.ALPHA1
 
 
 def hub_spec(resource: Resource) -> dict[str, Any]:
     """Converts the cached fields of the spec of a graph, a component or a scaling adapter. Any field may have any type."""
     spec = values.mapping(resource, "spec")
-    if version_of(resource) == V1BETA1:
+    if version_of(resource) == dynamo_api.BETA1:
         return spec
     target = values.mapping(spec, "dgdRef")
     return {
@@ -104,7 +106,7 @@ def hub_spec(resource: Resource) -> dict[str, Any]:
 def hub_request_spec(resource: Resource) -> dict[str, Any]:
     """Converts the cached fields of the spec of a request. Any field may have any type."""
     spec = values.mapping(resource, "spec")
-    if version_of(resource) == V1BETA1:
+    if version_of(resource) == dynamo_api.BETA1:
         return spec
     return {
         "backend": spec.get("backend"),
@@ -117,8 +119,8 @@ def hub_request_spec(resource: Resource) -> dict[str, Any]:
 def stored_counts(status: dict[str, Any], version: str, component: str = "") -> dict[str, Any]:
     """Returns the stored fields of a component of a graph, or without a name, of a component itself."""
     if component:
-        return values.mapping(status, "components" if version == V1BETA1 else "services", component)
-    return values.mapping(status, "component" if version == V1BETA1 else "service")
+        return values.mapping(status, "components" if version == dynamo_api.BETA1 else "services", component)
+    return values.mapping(status, "component" if version == dynamo_api.BETA1 else "service")
 
 
 def desired_status(stored: dict[str, Any], fields: dict[str, Any], version: str, *, first_release: bool = False) -> dict[str, Any]:
@@ -126,13 +128,13 @@ def desired_status(stored: dict[str, Any], fields: dict[str, Any], version: str,
 
     `first_release` is true if the pods follow release 0.9, whose operator writes fewer fields.
     """
-    desired = {**stored, **(fields if version == V1BETA1 else _v1alpha1(fields, first_release=first_release))}
+    desired = {**stored, **(fields if version == dynamo_api.BETA1 else _v1alpha1(fields, first_release=first_release))}
     return {field: value for field, value in desired.items() if value is not None}
 
 
 def request_status(stored: dict[str, Any], progress: RequestProgress, shared: dict[str, Any], version: str) -> dict[str, Any]:
     """Writes the status of a request in a version. `shared` are the fields that both have, among them the conditions."""
-    if version == V1BETA1:
+    if version == dynamo_api.BETA1:
         fields = _request_v1beta1(stored, progress)
     else:
         fields = _request_v1alpha1(progress)
@@ -142,7 +144,7 @@ def request_status(stored: dict[str, Any], progress: RequestProgress, shared: di
 
 def request_state(status: dict[str, Any], version: str) -> str:
     """Reads the state of a request, in v1beta1 its phase; empty before the first."""
-    return values.text(status.get("phase" if version == V1BETA1 else "state"))
+    return values.text(status.get("phase" if version == dynamo_api.BETA1 else "state"))
 
 
 def generated_graph(status: dict[str, Any], version: str) -> Resource:
@@ -155,7 +157,7 @@ def deployed_graph(status: dict[str, Any], version: str, namespace: str) -> tupl
 
     The status of v1beta1 has no field for the namespace, which is `namespace` then.
     """
-    if version == V1BETA1:
+    if version == dynamo_api.BETA1:
         return namespace, values.text(status.get("dgdName"))
     deployment = values.mapping(status, "deployment")
     return values.text(deployment.get("namespace")), values.text(deployment.get("name")) if deployment.get("created") is True else ""
@@ -166,7 +168,7 @@ def replicas_patch(planned: Iterable[PlannedComponent], replicas: Mapping[str, i
 
     A merge patch cannot change one component of a list. A JSON patch can, by its index.
     """
-    if version == V1ALPHA1:
+    if version == dynamo_api.ALPHA1:
         return {"services": {name: {"replicas": count} for name, count in replicas.items()}}
     paths = {f"/spec/components/{component.position}/replicas": component.name for component in planned}
     return [{"op": "add", "path": path, "value": replicas[name]} for path, name in paths.items() if name in replicas]

@@ -8,10 +8,9 @@ import json
 import pytest
 
 from krm_fn.base import results
-from krm_fn.kubernetes import identity
 from krm_fn.migration import adopt
 from krm_fn.migration.adopt import exported_objects, migration_files
-from krm_fn.render import expand, function_config, labels
+from krm_fn.render import dynamo_api, expand, function_config, labels
 from tests.support import given
 
 FRONTEND = given.service("frontend")
@@ -36,7 +35,7 @@ def exported(*graphs, **settings):
     assert not results.failed(wrong)
     expansion = expand.expand(graphs, read)
     assert not results.failed(expansion.results)
-    objects = [each for each in expansion.resources if not identity.is_dynamo(each)]
+    objects = [each for each in expansion.resources if not dynamo_api.is_dynamo(each)]
     return [*map(live, graphs), *copy.deepcopy(objects), SECRET]
 
 
@@ -149,8 +148,8 @@ def test_secrets_are_neither_written_nor_printed():
 
 
 def test_objects_of_a_graph_are_not_adopted_as_resources_of_users():
-    owner = {"apiVersion": identity.V1ALPHA1, "kind": identity.GRAPH, "name": "chat", "uid": "0", "controller": True}
-    component = given.item(identity.COMPONENT, "chat-worker", api=identity.V1ALPHA1, spec={})
+    owner = {"apiVersion": dynamo_api.V1ALPHA1, "kind": dynamo_api.GRAPH, "name": "chat", "uid": "0", "controller": True}
+    component = given.item(dynamo_api.COMPONENT, "chat-worker", api=dynamo_api.V1ALPHA1, spec={})
     component["metadata"]["ownerReferences"] = [owner]
     adopted = adopt.adopt([*exported(given.graph(SERVICES), **V0_9), component])
     assert not any("component" in name for name in adopted.files)
@@ -162,7 +161,7 @@ def test_the_account_of_pods_without_one_is_written():
     graph = given.graph({"Frontend": FRONTEND})
     settings = {**V0_9, "discoveryBackend": "etcd"}
     read, _ = function_config.read(migration_files.configuration(settings))
-    objects = [each for each in expand.expand([graph, account], read).resources if not identity.is_dynamo(each)]
+    objects = [each for each in expand.expand([graph, account], read).resources if not dynamo_api.is_dynamo(each)]
     adopted = adopt.adopt([live(graph), *objects])
     assert not codes(adopted)
     assert adopted.files["serviceaccount_pods.yaml"] == account
@@ -189,7 +188,7 @@ def test_the_steps_of_newer_operators_render_again_after_the_conversion():
 
 
 def test_the_steps_move_components_without_a_graph():
-    component = given.item(identity.COMPONENT, "alone", api=identity.V1ALPHA1, spec={**WORKER, "dynamoNamespace": "chat"})
+    component = given.item(dynamo_api.COMPONENT, "alone", api=dynamo_api.V1ALPHA1, spec={**WORKER, "dynamoNamespace": "chat"})
     adopted = adopt.adopt(exported(component, **V0_9, discoveryBackend="etcd"))
     assert not codes(adopted)
     assert "delete dynamocomponentdeployment alone --cascade=orphan" in adopted.steps

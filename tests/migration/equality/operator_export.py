@@ -6,9 +6,8 @@ import copy
 from typing import Any
 
 from krm_fn.base import results
-from krm_fn.kubernetes import identity
 from krm_fn.migration.adopt import migration_files
-from krm_fn.render import expand, function_config, labels
+from krm_fn.render import dynamo_api, expand, function_config, labels
 from tests.support import given
 
 WORKER = given.service("worker", main={"command": ["python3"], "args": ["-m", "dynamo.vllm"]}, replicas=2)
@@ -21,7 +20,9 @@ def export(graph: dict[str, Any], **settings: Any) -> list[dict[str, Any]]:
     assert not results.failed(wrong)
     expansion = expand.expand([graph], read)
     assert not results.failed(expansion.results)
-    objects = [resource for resource in expansion.resources if not (identity.is_dynamo(resource) and resource["kind"] == identity.GRAPH)]
+    objects = [
+        resource for resource in expansion.resources if not (dynamo_api.is_dynamo(resource) and resource["kind"] == dynamo_api.GRAPH)
+    ]
     return [copy.deepcopy(graph), *(_owned(copy.deepcopy(resource), graph) for resource in objects)]
 
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import strategies as st
 
 from krm_fn.base.yaml import reader
-from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.paths import at, replaced
 from krm_fn.migration.upgrade import resource_edits
 from krm_fn.migration.upgrade.field_edits import FieldEdit
 from krm_fn.migration.upgrade.upgrade_steps import UpgradeStep
+from krm_fn.render import dynamo_api
 from krm_fn.render.config import Config
 from krm_fn.render.kinds import runtime_tags
 from krm_fn.render.resolve import release_choice, runtime_version
@@ -29,7 +29,7 @@ RUNTIME = "nvcr.io/nvidia/ai-dynamo/vllm-runtime"
 ORIGIN = ("metadata", "annotations", "nvidia.com/dynamo-operator-origin-version")
 
 
-def graph(spec, api_version=identity.V1ALPHA1, **metadata):
+def graph(spec, api_version=dynamo_api.V1ALPHA1, **metadata):
     return {"apiVersion": api_version, "kind": "DynamoGraphDeployment", "metadata": {"name": "chat", **metadata}, "spec": spec}
 
 
@@ -43,7 +43,7 @@ def component(image, *, inits=(), sidecars=(), **fields):
 
 
 def of_beta(*components):
-    return graph({"components": [*components]}, identity.V1BETA1)
+    return graph({"components": [*components]}, dynamo_api.V1BETA1)
 
 
 def changes(resource, step, config=None):
@@ -141,13 +141,13 @@ EDITS = [
     ),
     (
         "a component without a graph",
-        {"apiVersion": identity.V1ALPHA1, "kind": "DynamoComponentDeployment", "metadata": {"name": "a"}, "spec": service("a:1.5.1")},
+        {"apiVersion": dynamo_api.V1ALPHA1, "kind": "DynamoComponentDeployment", "metadata": {"name": "a"}, "spec": service("a:1.5.1")},
         {("spec", "extraPodSpec", "mainContainer", "image"): "a:1.6.1"},
     ),
     (
         "a request",
         {
-            "apiVersion": identity.V1ALPHA1,
+            "apiVersion": dynamo_api.V1ALPHA1,
             "kind": "DynamoGraphDeploymentRequest",
             "metadata": {"name": "a"},
             "spec": {"profilingConfig": {"profilerImage": "p:1.5.1"}, "deploymentOverrides": {"workersImage": "w:1.5.1"}},
@@ -157,7 +157,7 @@ EDITS = [
     (
         "a request with a graph",
         {
-            "apiVersion": identity.V1BETA1,
+            "apiVersion": dynamo_api.V1BETA1,
             "kind": "DynamoGraphDeploymentRequest",
             "metadata": {"name": "a"},
             "spec": {
@@ -176,7 +176,7 @@ EDITS = [
     (
         "a generated component",
         {
-            "apiVersion": identity.V1BETA1,
+            "apiVersion": dynamo_api.V1BETA1,
             "kind": "DynamoComponentDeployment",
             "metadata": {
                 "name": "a",
@@ -298,11 +298,11 @@ def test_values_that_the_new_flag_does_not_have():
 def test_the_api_version_changes_after_all_other_edits():
     """The paths of the edits are those of the old version."""
     resource = graph({"services": {"Worker": service("a:1.5.1")}})
-    listed = resource_edits.edits(resource, Config(), TO_1_6._replace(api_version=identity.V1BETA1))
+    listed = resource_edits.edits(resource, Config(), TO_1_6._replace(api_version=dynamo_api.V1BETA1))
     edited = resource_edits.applied(listed)
-    assert edited["apiVersion"] == identity.V1BETA1
+    assert edited["apiVersion"] == dynamo_api.V1BETA1
     assert edited["spec"]["components"][0]["podTemplate"]["spec"]["containers"][0]["image"] == "a:1.6.1"
-    assert resource_edits.applied(listed, ["image"])["apiVersion"] == identity.V1ALPHA1
+    assert resource_edits.applied(listed, ["image"])["apiVersion"] == dynamo_api.V1ALPHA1
 
 
 RENDER = {"apiVersion": "dynamo.krm-fn.io/v1alpha1", "kind": "DynamoRender", "metadata": {"name": "render"}}
@@ -373,7 +373,7 @@ def test_an_edit_names_the_old_value():
 
 
 IMAGES = st.sampled_from(["a:1.5.1", "v/b:v1.5.0-rc1", "a:1.6.1", "a:latest", f"a:1.5.1@sha256:{'0' * 64}", "host:5000/a:0.9.1", "a"])
-DRAWN = st.one_of(by_schema.resources(identity.GRAPH, "v1alpha1"), by_schema.resources(identity.GRAPH, "v1beta1"))
+DRAWN = st.one_of(by_schema.resources(dynamo_api.GRAPH, "v1alpha1"), by_schema.resources(dynamo_api.GRAPH, "v1beta1"))
 
 
 @hypothesis.settings(max_examples=tier.number(60, 20))

@@ -16,7 +16,7 @@ from krm_fn.migration.upgrade import fleet_parts, planner, upgrade_markdown, upg
 from krm_fn.migration.upgrade.planner import UpgradeOptions
 from krm_fn.migration.upgrade.upgrade_plan import GraphUpgrade, ServiceUpgrade
 from krm_fn.migration.upgrade.upgrade_report import UpgradeReport
-from krm_fn.render import labels
+from krm_fn.render import dynamo_api, labels
 from krm_fn.render.config import Config
 from krm_fn.repository.files import reading, sources
 from krm_fn.review.diff import comparison, markdown_diff, rendered_state
@@ -102,7 +102,7 @@ ROWS = [
         pair("1.5.1"),
         "1.6",
         {},
-        {"api_version": identity.V1BETA1},
+        {"api_version": dynamo_api.V1BETA1},
         ("release", "image", "api_version"),
         {"Front": [IMAGE], "Worker": [IMAGE]},
     ),
@@ -265,7 +265,7 @@ def test_a_graph_that_cannot_follow_the_release_of_a_step_is_an_error():
     """A graph of v1beta1 follows v0.9 only if the configuration pins it."""
     graph = beta.graph(beta.component("Worker", main={"image": "registry.example/dynamo:1.5.1"}))
     assert "DYN654" in codes(planned(graph, target="0.9", options=UpgradeOptions(downgrade=True)).steps[0].all_findings)
-    converted = planned(graph, target="0.9", options=UpgradeOptions(identity.V1ALPHA1, downgrade=True), behaviour="v1.5")
+    converted = planned(graph, target="0.9", options=UpgradeOptions(dynamo_api.V1ALPHA1, downgrade=True), behaviour="v1.5")
     assert "DYN654" not in codes(converted.steps[0].all_findings)
 
 
@@ -280,10 +280,10 @@ def test_the_settings_of_a_rendered_graph_are_those_of_its_render():
 
 
 def test_objects_of_an_operator_are_not_planned():
-    owner = {"apiVersion": identity.V1BETA1, "kind": "DynamoGraphDeployment", "name": "chat", "uid": "1"}
+    owner = {"apiVersion": dynamo_api.V1BETA1, "kind": "DynamoGraphDeployment", "name": "chat", "uid": "1"}
     deployment = given.item("Deployment", "chat-worker", api="apps/v1")
     deployment["metadata"]["ownerReferences"] = [{**owner, "kind": "DynamoComponentDeployment"}]
-    component = given.item("DynamoComponentDeployment", "chat-worker", api=identity.V1BETA1)
+    component = given.item("DynamoComponentDeployment", "chat-worker", api=dynamo_api.V1BETA1)
     component["metadata"]["ownerReferences"] = [owner]
     (part,) = fleet_parts.parts("", [pair("1.5.1"), deployment, component], Config(), is_configured=False)
     assert [resource["kind"] for resource in part.resources] == ["DynamoGraphDeployment"]
@@ -342,7 +342,7 @@ def test_the_causes_of_a_graph_in_words(reason, sets, text):
         ServiceUpgrade(Service("team", "chat", f"{number}"), "restarts", Gpus(), restarts=True, smallest=tuple(smallest))
         for number, smallest in enumerate(sets)
     ]
-    key = identity.ObjectKey("nvidia.com", identity.GRAPH, "team", "chat")
+    key = identity.ObjectKey("nvidia.com", dynamo_api.GRAPH, "team", "chat")
     assert upgrade_report.causes_of(GraphUpgrade("", key, "planned", "restarts", services=tuple(services))) == text
 
 
@@ -355,7 +355,7 @@ def test_a_request_keeps_the_profiler_that_krm_fn_runs():
         "profilingConfig": {"profilerImage": old, "config": {}},
         "deploymentOverrides": {"workersImage": old},
     }
-    request = given.item("DynamoGraphDeploymentRequest", "ask", api=identity.V1ALPHA1, spec=spec)
+    request = given.item("DynamoGraphDeploymentRequest", "ask", api=dynamo_api.V1ALPHA1, spec=spec)
     plan = planned(pair("0.9.1"), request, target="1.5")
     (upgrade,) = [graph for graph in plan.steps[0].graphs if graph.key.kind == "DynamoGraphDeploymentRequest"]
     assert (upgrade.state, {"DYN656"} <= {*codes(upgrade.findings)}) == ("planned", True)
@@ -366,7 +366,7 @@ def test_a_request_keeps_the_profiler_that_krm_fn_runs():
 def test_the_gpus_of_replicas_are_those_of_the_adapter_in_the_cluster():
     graph = given.graph({"Worker": tagged("1.5.1", replicas=2, scalingAdapter={"enabled": True}, resources={"limits": {"gpu": "4"}})})
     expansion = given.expanded(graph, config=Config(behaviour="v1.5"))
-    adapters = [resource for resource in expansion.resources if resource["kind"] == identity.ADAPTER]
+    adapters = [resource for resource in expansion.resources if resource["kind"] == dynamo_api.ADAPTER]
     adapters[0]["spec"]["replicas"] = 5
     parts = fleet_parts.parts("", expansion.resources, Config(), is_configured=False)
     assert planner.plan(parts, (1, 6, 1)).steps[0].graphs[0].gpus.before == 20

@@ -14,8 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from krm_fn.base import results
-from krm_fn.kubernetes import identity
-from krm_fn.render import expand, labels
+from krm_fn.render import dynamo_api, expand, labels
 from krm_fn.render.config import Config
 from krm_fn.render.convert import conversion_findings, not_convertible, preserved_fields, versions
 from krm_fn.render.schema import schema_check
@@ -30,14 +29,14 @@ EXAMPLES = tier.number(60, 20, "KRM_FN_EXAMPLES")
 checked = [HealthCheck.filter_too_much, HealthCheck.data_too_large, HealthCheck.too_slow, HealthCheck.large_base_example]
 budget = settings(max_examples=EXAMPLES, suppress_health_check=checked, deadline=None)
 few = settings(budget, max_examples=max(EXAMPLES // 5, 20))
-KINDS = (identity.GRAPH, identity.COMPONENT, identity.ADAPTER, identity.REQUEST)
+KINDS = (dynamo_api.GRAPH, dynamo_api.COMPONENT, dynamo_api.ADAPTER, dynamo_api.REQUEST)
 OTHER = {"v1alpha1": "v1beta1", "v1beta1": "v1alpha1"}
 VERSIONS = pytest.mark.parametrize("version", OTHER)
 
 
 def convertible(resources: Any) -> list[Resource]:
     """The resources that have two versions."""
-    return [each for each in resources if identity.is_dynamo(each) and each["kind"] in KINDS and isinstance(each.get("spec"), dict)]
+    return [each for each in resources if dynamo_api.is_dynamo(each) and each["kind"] in KINDS and isinstance(each.get("spec"), dict)]
 
 
 def _written() -> dict[str, Resource]:
@@ -88,7 +87,7 @@ def test_every_example_comes_back(resource):
 def test_every_shape_comes_back(kind, version):
     """For each kind and version: whatever the schema allows. The result has no field or type that the other version lacks."""
 
-    @budget if kind == identity.GRAPH else few
+    @budget if kind == dynamo_api.GRAPH else few
     @given(by_schema.resources(kind, version))
     def comes_back(resource):
         other = there_and_back(resource)
@@ -106,7 +105,7 @@ def test_a_changed_graph_comes_back(version):
     """The kept fields of one graph lie on another one, as after a change: the live fields win, and none is lost."""
 
     @few
-    @given(by_schema.resources(identity.GRAPH, version), by_schema.resources(identity.GRAPH, OTHER[version]))
+    @given(by_schema.resources(dynamo_api.GRAPH, version), by_schema.resources(dynamo_api.GRAPH, OTHER[version]))
     def comes_back(resource, earlier):
         annotations = labels.annotations(versions.to(version, earlier))
         resource = {**resource, "metadata": {**resource["metadata"], "annotations": annotations}} if annotations else resource
@@ -135,7 +134,7 @@ def test_no_wrong_value_raises(version):
     """A graph in which one field has any value."""
 
     @few
-    @given(by_schema.resources(identity.GRAPH, version), strategies.JSON, st.data())
+    @given(by_schema.resources(dynamo_api.GRAPH, version), strategies.JSON, st.data())
     def is_converted(resource, value, data):
         spoilt = copy.deepcopy(resource)
         holder: Any = spoilt["spec"]
@@ -164,7 +163,7 @@ def rendered(resource: Resource, behaviour: str) -> tuple[bool, list[Resource]]:
     return failed, [] if failed else [versions.to("v1beta1", each) for each in expansion.resources]
 
 
-RENDERED = {name: each for name, each in WRITTEN.items() if each["kind"] in (identity.GRAPH, identity.COMPONENT)}
+RENDERED = {name: each for name, each in WRITTEN.items() if each["kind"] in (dynamo_api.GRAPH, dynamo_api.COMPONENT)}
 
 
 @pytest.mark.parametrize("behaviour", ["v0.9", "v1.5"])

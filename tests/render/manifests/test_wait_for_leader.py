@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from krm_fn.kubernetes import identity
-from krm_fn.render import labels
+from krm_fn.render import dynamo_api, labels
 from krm_fn.render.manifests import wait_for_leader
 from tests.platform import installation
 from tests.support import given, nodes
@@ -60,7 +59,7 @@ def test_release_0_9_has_no_script():
 def test_a_component_alone_has_the_script_that_its_pods_mount():
     """The reference makes none, so that the followers of such a component never start."""
     asked = {"extraPodMetadata": {"annotations": {labels.EXECUTOR_BACKEND: "mp"}}}
-    alone = given.item("DynamoComponentDeployment", "lone", api=identity.V1ALPHA1, spec={**WORKER, **asked, "backendFramework": "vllm"})
+    alone = given.item("DynamoComponentDeployment", "lone", api=dynamo_api.V1ALPHA1, spec={**WORKER, **asked, "backendFramework": "vllm"})
     found = given.rendered(alone, **nodes.settings(nodes.NEWER[0]))
     follower = found["LeaderWorkerSet/lone-0"]["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]
     (script,) = [volume["configMap"]["name"] for volume in follower["volumes"] if volume["name"] == "wait-leader-script"]

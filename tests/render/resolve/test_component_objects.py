@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn.kubernetes import identity
-from krm_fn.render import labels
+from krm_fn.render import dynamo_api, labels
 from tests.support import beta, given
 
-COMPONENT = f"{identity.COMPONENT}/chat-worker"
+COMPONENT = f"{dynamo_api.COMPONENT}/chat-worker"
 
 
 def test_a_component_has_what_its_graph_adds():
@@ -25,7 +24,7 @@ def test_a_component_has_what_its_graph_adds():
 
 def test_the_name_is_that_of_the_workload():
     made = given.rendered(beta.graph(), components=True, worker_hash="names")
-    (name,) = (name.partition("/")[2] for name in made if name.startswith(identity.COMPONENT))
+    (name,) = (name.partition("/")[2] for name in made if name.startswith(dynamo_api.COMPONENT))
     assert f"Deployment/{name}" in made
     assert name != "chat-worker"
 
@@ -33,7 +32,7 @@ def test_the_name_is_that_of_the_workload():
 @pytest.mark.parametrize("behaviour", ["v0.9", "v1.5"])
 @pytest.mark.parametrize(
     ("graph", "version", "word"),
-    [(beta.graph(), identity.V1BETA1, "type"), (given.graph({"Worker": beta.service()}), identity.V1ALPHA1, "componentType")],
+    [(beta.graph(), dynamo_api.V1BETA1, "type"), (given.graph({"Worker": beta.service()}), dynamo_api.V1ALPHA1, "componentType")],
     ids=["v1beta1", "v1alpha1"],
 )
 def test_it_is_in_the_version_of_its_graph_whatever_release_renders_it(graph, version, word, behaviour):

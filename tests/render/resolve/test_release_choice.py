@@ -8,8 +8,7 @@ from __future__ import annotations
 import pytest
 
 from krm_fn.base.results import field
-from krm_fn.kubernetes import identity
-from krm_fn.render import expand, function_config, labels
+from krm_fn.render import dynamo_api, expand, function_config, labels
 from krm_fn.render.config import Config
 from krm_fn.render.kinds import releases
 from krm_fn.render.resolve import release_choice
@@ -35,9 +34,9 @@ def newer(*images, annotations=None, **fields):
     return beta.graph(beta.component("Worker", main={"image": images[0]}, **fields), *rest, annotations=annotations)
 
 
-def alone(image, api=identity.V1ALPHA1):
+def alone(image, api=dynamo_api.V1ALPHA1):
     """A DynamoComponentDeployment."""
-    if api == identity.V1ALPHA1:
+    if api == dynamo_api.V1ALPHA1:
         spec = {"componentType": "worker", "extraPodSpec": {"mainContainer": {"image": image}}}
     else:
         spec = {key: value for key, value in beta.component("chat", main={"image": image}).items() if key != "name"}
@@ -122,13 +121,13 @@ CASES = [
     ),
     ("a component", alone("a/b:0.9.0"), "v0.9", None),
     ("a newer component", alone("a/b:1.6.0"), "v1.6", None),
-    ("a component of v1beta1", alone("a/b:1.5.0", identity.V1BETA1), "v1.5", None),
-    ("a component of v1beta1, newest", alone("a/b:1.6.0", identity.V1BETA1), "v1.6", None),
+    ("a component of v1beta1", alone("a/b:1.5.0", dynamo_api.V1BETA1), "v1.5", None),
+    ("a component of v1beta1, newest", alone("a/b:1.6.0", dynamo_api.V1BETA1), "v1.6", None),
     ("a component without a version", alone("a/b:latest"), "v0.9", UNKNOWN),
     ("a component in the future", alone("a/b:1.7.0"), "v1.6", ("DYN490", "spec.extraPodSpec.mainContainer.image")),
     (
         "a component of v1beta1 in the future",
-        alone("a/b:1.7.0", identity.V1BETA1),
+        alone("a/b:1.7.0", dynamo_api.V1BETA1),
         "v1.6",
         ("DYN490", "spec.podTemplate.spec.containers[0].image"),
     ),

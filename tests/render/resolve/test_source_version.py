@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn.kubernetes import identity
-from krm_fn.render import labels
+from krm_fn.render import dynamo_api, labels
 from krm_fn.render.config import Config
 from tests.support import beta, given
 
@@ -27,7 +26,7 @@ def test_the_graph_and_its_adapters_have_one_version(version, wanted, release):
     made = given.rendered(written(version), behaviour=release, source_version=wanted)
     graph, adapter = made["DynamoGraphDeployment/chat"], made[f"{ADAPTER}/chat-worker"]
     expected = version if wanted == "keep" else wanted
-    assert graph["apiVersion"] == adapter["apiVersion"] == f"{identity.DYNAMO_GROUP}/{expected}"
+    assert graph["apiVersion"] == adapter["apiVersion"] == f"{dynamo_api.GROUP}/{expected}"
     assert adapter["spec"]["dgdRef"] == {"name": "chat", **SCALED[expected]}
     assert ("components" in graph["spec"]) == (expected == "v1beta1")
 
@@ -41,7 +40,7 @@ def test_a_kept_graph_renders_the_same_again():
 
 
 def test_adapters_of_the_user_stay_in_that_version_too():
-    adapter = given.item(ADAPTER, "own", api=identity.V1ALPHA1, spec={"replicas": 1, "dgdRef": {"name": "chat", "serviceName": "Worker"}})
+    adapter = given.item(ADAPTER, "own", api=dynamo_api.V1ALPHA1, spec={"replicas": 1, "dgdRef": {"name": "chat", "serviceName": "Worker"}})
     made = given.rendered(adapter, source_version="v1beta1")
     assert made[f"{ADAPTER}/own"]["spec"]["dgdRef"] == {"name": "chat", "componentName": "Worker"}
 
@@ -53,5 +52,5 @@ def test_the_annotations_of_the_render_are_on_the_kept_graph():
 
 def test_models_have_one_version():
     spec = {"modelName": "a/b", "baseModelName": "a/b", "modelType": "base"}
-    model = given.item("DynamoModel", "m", api=identity.V1ALPHA1, spec=spec)
-    assert given.expanded(model, source_version="v1beta1").resources[0]["apiVersion"] == identity.V1ALPHA1
+    model = given.item("DynamoModel", "m", api=dynamo_api.V1ALPHA1, spec=spec)
+    assert given.expanded(model, source_version="v1beta1").resources[0]["apiVersion"] == dynamo_api.V1ALPHA1

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import config, labels
+from krm_fn.render import config, dynamo_api, labels
 from krm_fn.render.convert import versions
 from tests.support import beta, given
 
 KIND = "DynamoComponentDeployment"
-OWNER = {"apiVersion": identity.V1BETA1, "kind": "DynamoGraphDeployment", "name": "chat", "uid": "1"}
+OWNER = {"apiVersion": dynamo_api.V1BETA1, "kind": "DynamoGraphDeployment", "name": "chat", "uid": "1"}
 ACCOUNT = {"pod": {"serviceAccountName": "mine"}}
 
 
 def component(kind="worker", *, name="lone", of=None, marks=None, owner=False, annotations=None, **fields):
     """A component of v1beta1 with an account of its own."""
     spec = beta.component(name if of is None else of, kind, **{**ACCOUNT, **fields})
-    found = given.item(KIND, name, api=identity.V1BETA1, annotations=annotations, spec=spec)
+    found = given.item(KIND, name, api=dynamo_api.V1BETA1, annotations=annotations, spec=spec)
     found["metadata"].update({**({"labels": marks} if marks else {}), **({"ownerReferences": [OWNER]} if owner else {})})
     return found
 
@@ -117,7 +116,7 @@ def older():
     ingress: Resource = {"enabled": True, "host": "chat", "hostSuffix": "example.com", "ingressControllerClassName": "nginx"}
     fields: Resource = {"dynamoNamespace": "own", "labels": {"cost": "a"}, "annotations": {"note": "b"}, "ingress": ingress}
     written = beta.service(pod={"serviceAccountName": "mine"}, subComponentType="decode", **fields)
-    return given.item(KIND, "lone", api=identity.V1ALPHA1, spec={**written, "serviceName": "Other"})
+    return given.item(KIND, "lone", api=dynamo_api.V1ALPHA1, spec={**written, "serviceName": "Other"})
 
 
 @pytest.mark.parametrize("version", ["v1alpha1", "v1beta1"])

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn.kubernetes import identity
-from krm_fn.render import labels
+from krm_fn.render import dynamo_api, labels
 from tests.support import given
 
 IMAGE, LATER = "registry.example/dynamo:1.4.0", "registry.example/dynamo:1.4.1"
@@ -133,7 +132,9 @@ def test_a_default_of_the_schema_has_the_hash_of_the_written_value():
     def of(main, **fields):
         template = {"spec": {"containers": [{"name": "main", "image": IMAGE, **main}]}}
         component = {"name": "Worker", "type": "worker", "podTemplate": template, **fields}
-        return computed({**given.graph(), "apiVersion": identity.V1BETA1, "spec": {"backendFramework": "vllm", "components": [component]}})
+        return computed(
+            {**given.graph(), "apiVersion": dynamo_api.V1BETA1, "spec": {"backendFramework": "vllm", "components": [component]}}
+        )
 
     short = of({"ports": [{"containerPort": 9000}], "livenessProbe": {"grpc": {"port": 9000}}})
     full = of({"ports": [{"containerPort": 9000, "protocol": "TCP"}], "livenessProbe": {"grpc": {"port": 9000, "service": ""}}})

@@ -12,13 +12,12 @@ from pathlib import Path
 import pytest
 
 import krm_fn
-from krm_fn.kubernetes import identity
-from krm_fn.render import labels
+from krm_fn.render import dynamo_api, labels
 from krm_fn.render.convert import path_mapping, versions
 from tests.support import beta, faults, given, newer_faults, newer_pod_faults
 
-OTHER = {identity.V1ALPHA1: versions.V1BETA1, identity.V1BETA1: versions.V1ALPHA1}
-CONVERTED = (identity.GRAPH, identity.COMPONENT)
+OTHER = {dynamo_api.V1ALPHA1: dynamo_api.BETA1, dynamo_api.V1BETA1: dynamo_api.ALPHA1}
+CONVERTED = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
 GAP = re.compile(r"  | [,;:)]|[(] |^\s|\s$|\b(set|write|remove|under) and\b")
 """What stands around a name that is empty."""
 
@@ -74,7 +73,7 @@ def test_every_field_that_messages_name_has_a_word(make, annotations, steps):
 def test_a_field_that_the_stored_version_lacks_is_named_with_its_annotation():
     """A graph written as v1alpha1 and stored as v1beta1 has its ingress in an annotation."""
     graph = given.graph({"Frontend": given.service("frontend", ingress={"enabled": True, "host": "chat"})})
-    stored = versions.to(versions.V1BETA1, graph)
+    stored = versions.to(dynamo_api.BETA1, graph)
     (written,), (finding,) = ([item for item in given.expanded(each).results if item.code == "DYN150"] for each in (graph, stored))
     assert "set ingress.ingressControllerClassName, or" in written.message
     assert "set ingress.ingressControllerClassName in the annotation nvidia.com/dgd-spec, or" in finding.message
@@ -83,6 +82,6 @@ def test_a_field_that_the_stored_version_lacks_is_named_with_its_annotation():
 
 def test_a_claim_that_the_stored_version_lacks_is_named_with_its_annotation():
     graph = given.graph(pvcs=[{"name": "models", "create": True, "size": "1Gi", "volumeAccessMode": "ReadWriteMany"}])
-    findings = given.expanded(versions.to(versions.V1BETA1, graph)).results
+    findings = given.expanded(versions.to(dynamo_api.BETA1, graph)).results
     (finding,) = [item for item in findings if item.code == "DYN105"]
     assert finding.message.startswith("pvcs.storageClass in the annotation nvidia.com/dgd-spec is required")

@@ -10,9 +10,8 @@ from hypothesis import given as over
 from hypothesis import strategies as st
 
 from krm_fn.base import results
-from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import labels
+from krm_fn.render import dynamo_api, labels
 from krm_fn.render.config import Config
 from krm_fn.render.convert import versions
 from krm_fn.render.rules import updates
@@ -311,8 +310,8 @@ MET = [
 def test_what_is_compared(was, namespace, name, version, met):
     before = given.graph(namespace=was, backendFramework="vllm")
     after = {**given.graph(namespace=namespace, name=name), "apiVersion": version}
-    if version == identity.V1BETA1:
-        after = versions.to("v1beta1", {**after, "apiVersion": identity.V1ALPHA1})
+    if version == dynamo_api.V1BETA1:
+        after = versions.to("v1beta1", {**after, "apiVersion": dynamo_api.V1ALPHA1})
     assert [found.ref for found in updates.check([before], [after], HOME)] == [results.ref(after)] * met
     assert updates.compared([before], [after], HOME) == met
 
@@ -351,7 +350,7 @@ SPECS = st.dictionaries(
     SPECS | strategies.JSON,
     SPECS | strategies.JSON,
     st.sampled_from(["DynamoGraphDeployment", "DynamoModel", "DynamoGraphDeploymentRequest"]),
-    st.sampled_from([identity.V1ALPHA1, identity.V1BETA1]),
+    st.sampled_from([dynamo_api.V1ALPHA1, dynamo_api.V1BETA1]),
 )
 def test_no_shape_breaks_it(before, after, kind, api):
     old, new = (given.item(kind, "chat", api=api, spec=spec) for spec in (before, after))

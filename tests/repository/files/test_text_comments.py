@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from krm_fn.base.results import Path as FieldPath
-from krm_fn.kubernetes import identity
 from krm_fn.origins import moved_fields
+from krm_fn.render import dynamo_api
 from krm_fn.render.convert import versions
 from krm_fn.repository.files import reading, text_comments, text_nodes
 from tests.testbed import programs
@@ -18,7 +18,7 @@ GRAPHS = [
     pytest.param(source, id=f"{Path(source.file).relative_to(programs.ROOT)}-{source.document}")
     for file in sorted((programs.ROOT / "examples").rglob("*.yaml"))
     for source in reading.read(str(file)).sources
-    if isinstance(source.value, dict) and source.address.kind in (identity.GRAPH, identity.REQUEST) and "metadata" in source.value
+    if isinstance(source.value, dict) and source.address.kind in (dynamo_api.GRAPH, dynamo_api.REQUEST) and "metadata" in source.value
 ]
 
 
@@ -47,7 +47,7 @@ def commented(text):
 def test_no_comment_is_lost_in_a_conversion(source):
     """Each example with a comment at every field has all of them after a conversion to the other version, and the values are converted."""
     text = commented(source.text)
-    version = versions.V1BETA1 if source.address.api_version == identity.V1ALPHA1 else versions.V1ALPHA1
+    version = dynamo_api.BETA1 if source.address.api_version == dynamo_api.V1ALPHA1 else dynamo_api.ALPHA1
     new = versions.to(version, source.value)
     result = text_comments.replaced(text, (), new, moved_fields.of(source.value, lambda resource: versions.to(version, resource)))
     assert result is not None

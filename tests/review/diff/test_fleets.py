@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from krm_fn.base.yaml import emitter
-from krm_fn.kubernetes import identity
 from krm_fn.origins.ablation import Ablation
-from krm_fn.render import expand, function_config
+from krm_fn.render import dynamo_api, expand, function_config
 from krm_fn.render.expand import KnownItems
 from krm_fn.repository.files import reading, sources
 from krm_fn.review.changed_lines import document_hunks
@@ -60,7 +59,7 @@ def rendered(monkeypatch):
     objects = Ablation.objects
 
     def counting(ablation: Any) -> Any:
-        names.update(resource["metadata"]["name"] for resource in ablation.resources if identity.is_dynamo(resource))
+        names.update(resource["metadata"]["name"] for resource in ablation.resources if dynamo_api.is_dynamo(resource))
         return objects(ablation)
 
     monkeypatch.setattr(Ablation, "objects", counting)
@@ -111,7 +110,7 @@ def expanded(monkeypatch):
     expand_item = expand._expand_item
 
     def counting(resource: Any, context: Any) -> Any:
-        names.update([resource["metadata"]["name"]] if identity.is_dynamo(resource) else [])
+        names.update([resource["metadata"]["name"]] if dynamo_api.is_dynamo(resource) else [])
         return expand_item(resource, context)
 
     monkeypatch.setattr(expand, "_expand_item", counting)

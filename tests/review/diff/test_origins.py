@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from krm_fn.base import results
-from krm_fn.kubernetes import identity
-from krm_fn.render import expand, function_config
+from krm_fn.render import dynamo_api, expand, function_config
 from krm_fn.review.diff import comparison, recorded_origins, rendered_state
 from tests.cli import console
 from tests.review.forecast.native_objects import json_copy
@@ -296,7 +295,7 @@ def test_graphs_that_a_change_adds_or_removes_are_objects_too(old, new, expected
     """A GitOps tool creates and prunes them as it does their objects."""
     diff = comparison.compare(old, new)
     graphs = {
-        (diff.forecast.outcomes[number].effect, change.key.name) for number, change in diff.differing if change.key.kind == identity.GRAPH
+        (diff.forecast.outcomes[number].effect, change.key.name) for number, change in diff.differing if change.key.kind == dynamo_api.GRAPH
     }
     assert graphs == expected
     assert expand.expand(old.inputs, old.config).resources

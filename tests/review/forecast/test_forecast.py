@@ -8,7 +8,7 @@ import pytest
 
 from krm_fn.base.yaml import reader
 from krm_fn.kubernetes import identity
-from krm_fn.render import config
+from krm_fn.render import config, dynamo_api
 from krm_fn.render.expand import expand
 from krm_fn.review.forecast import forecast
 from tests.review.forecast import given
@@ -32,7 +32,7 @@ def changes(old, new):
 
 
 def by_name(found, name):
-    (outcome,) = [each for each in found.outcomes if each.key.name == name and each.key.kind not in ("Service", identity.ADAPTER)]
+    (outcome,) = [each for each in found.outcomes if each.key.name == name and each.key.kind not in ("Service", dynamo_api.ADAPTER)]
     return outcome
 
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from krm_fn.base.yaml import emitter
-from krm_fn.kubernetes import identity
+from krm_fn.render import dynamo_api
 from krm_fn.render.schema import table
 from krm_fn.schemas.generate import kustomize_files
 from tests.support import golden, markdown, slips
@@ -21,13 +21,13 @@ EVERY = [
     (spec["kind"], spec["path"], (reference.get("group", ""), reference["kind"]))
     for reference in kustomize_files.references(SERVICES)["nameReference"]
     for spec in reference["fieldSpecs"]
-    if spec.get("group") == identity.DYNAMO_GROUP  # tests/schemas/generate/test_names_of_workloads.py has those of other groups
+    if spec.get("group") == dynamo_api.GROUP  # tests/schemas/generate/test_names_of_workloads.py has those of other groups
 ]
 OBJECTS = {target: target[1].lower() for _, _, target in EVERY} | {
     ("", "ConfigMap"): "settings",
     ("", "Secret"): "token",
     ("", "PersistentVolumeClaim"): "cache",
-    (identity.DYNAMO_GROUP, GRAPH): "llm",
+    (dynamo_api.GROUP, GRAPH): "llm",
 }
 """The names of the objects to which all references refer. The layer generates the first two, and each test has its graph."""
 WRITTEN = [

@@ -11,13 +11,13 @@ import subprocess
 import yaml
 
 from krm_fn.base.yaml import emitter
-from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.paths import EVERY
 from krm_fn.kubernetes.references import name_fields
+from krm_fn.render import dynamo_api, dynamo_references
 from krm_fn.schemas.generate import kustomize_files
 
 VERSIONS = {"autoscaling": "v2", "grove.io": "v1alpha1", "keda.sh": "v1alpha1", "networking.istio.io": "v1beta1", "nvidia.com": "v1beta1"}
-DYNAMO = identity.DYNAMO_GROUP
+DYNAMO = dynamo_api.GROUP
 OTHER_FORMS = {
     # first step of a path, reason
     "subjects": "kustomize reads a subject as a whole, with its namespace",
@@ -32,7 +32,7 @@ def fields():
             if field.path[0] != "ephemeralContainers":  # an API server accepts them in running pods only
                 for template in templates:
                     yield from ((kind, (*template.spec, *field.path), target) for target in field.targets)
-    for kind, listed in name_fields.BY_KIND.items():
+    for kind, listed in dynamo_references.BY_KIND.items():
         for field in listed if kind[0] != DYNAMO else ():  # tests/schemas/generate/test_kustomize_names.py has those of Dynamo's kinds
             if "ephemeralContainers" not in field.path and field.path[0] not in OTHER_FORMS:
                 yield from ((kind, field.path, target) for target in field.targets)

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from krm_fn.kubernetes import identity
-from krm_fn.render import labels, names
+from krm_fn.render import dynamo_api, labels, names
 from krm_fn.render.schema import schema_check
 from krm_fn.schemas.generate import crds
 from tests.cli import console
@@ -47,7 +46,7 @@ def sync(plane, kustomize, tmp_path_factory):
 def place(plane, sync, request):
     """A namespace of its own for each test."""
     name = request.node.originalname.removeprefix("test_").replace("_", "-")[:50].rstrip("-")
-    return Place(plane, plane.namespace(f"newer-{name}"), identity.V1BETA1)
+    return Place(plane, plane.namespace(f"newer-{name}"), dynamo_api.V1BETA1)
 
 
 def chat(restart: str = "", **worker: Any) -> Any:
@@ -140,7 +139,7 @@ def test_a_sequential_restart(place):
 
 
 def test_a_component_alone(place):
-    item = given.item(COMPONENT, "alone", api=identity.V1BETA1)
+    item = given.item(COMPONENT, "alone", api=dynamo_api.V1BETA1)
     place.deploy({**item, "spec": {**beta.component("Worker"), "backendFramework": "vllm"}})
     status = place.wait("alone", lambda status: conditions(status).get("Available", {}).get("status") == "True", COMPONENT)
     assert status["component"]["componentNames"]
@@ -161,7 +160,7 @@ def test_a_model_finds_the_workers_of_a_graph(place):
 
 def request(**spec: Any) -> Any:
     return {
-        "apiVersion": identity.V1BETA1,
+        "apiVersion": dynamo_api.V1BETA1,
         "kind": REQUEST,
         "metadata": {"name": "llm"},
         "spec": {"model": "Qwen/Qwen3-0.6B", "backend": "vllm", "image": PROFILER, **spec},
@@ -189,7 +188,7 @@ def test_a_request_offers_its_graph(place):
 
 def test_a_request_deploys_its_graph(place):
     """The profiler writes a graph of v1alpha1. It is stored as v1beta1, and its objects follow the release of its images."""
-    named = {"apiVersion": identity.V1BETA1, "kind": GRAPH, "metadata": {"name": "served", "labels": {"team": "a"}}}
+    named = {"apiVersion": dynamo_api.V1BETA1, "kind": GRAPH, "metadata": {"name": "served", "labels": {"team": "a"}}}
     asked = ask(place, request(overrides={"dgd": named}))
     asked.profiled(generated())
     status = asked.state("Deployed")
@@ -198,7 +197,7 @@ def test_a_request_deploys_its_graph(place):
     assert [each["name"] for each in graph["spec"]["components"]] == ["Frontend", "Worker"]
     assert labels.of(graph)["team"] == "a"
     owner = place.get("ConfigMap", "planner-profile-data")["metadata"]["ownerReferences"][0]
-    assert (owner["apiVersion"], owner["uid"]) == (identity.V1BETA1, graph["metadata"]["uid"])
+    assert (owner["apiVersion"], owner["uid"]) == (dynamo_api.V1BETA1, graph["metadata"]["uid"])
     assert any(labels.WORKER_HASH in each["spec"]["template"]["metadata"]["labels"] for each in place.listed("Deployment"))
     place.kubectl("delete", "dgd", "served")
     status = asked.state("Failed")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from krm_fn.kubernetes.identity import ADAPTER
+from krm_fn.render.dynamo_api import ADAPTER
 from tests.support import given
 from tests.testbed import server, syncer
 from tests.testbed.place import Place

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 from krm_fn.base import report, results
 from krm_fn.base.results import Path, Result
 from krm_fn.base.yaml import emitter, positions
-from krm_fn.kubernetes import apply_order, identity
+from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import expand, labels
+from krm_fn.render import apply_order, expand, labels
 from krm_fn.render.expand import KnownItems
 from krm_fn.render.manifests import ownership
 from krm_fn.repository.files import reading, sources

@@ -13,10 +13,10 @@ from typing import Any
 from krm_fn.base import registry
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path
-from krm_fn.kubernetes import identity, values
+from krm_fn.kubernetes import values
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import labels
+from krm_fn.render import dynamo_api, labels
 from krm_fn.syncer.status import SyncFeatures, live_fields
 
 _LONGEST_OWNER = 512
@@ -249,7 +249,7 @@ def owner(resource: Resource) -> str:
     """Reads the owner of a workload: its annotation `owner`, or without one the graph in its label. Empty if it names none."""
     written = values.text(labels.annotations(resource).get(labels.OWNER))
     if not written and (graph := live_fields.label(resource, labels.GRAPH)):
-        written = f"{identity.GRAPH}/{graph}"
+        written = f"{dynamo_api.GRAPH}/{graph}"
     return live_fields.interned(written) if len(written) <= _LONGEST_OWNER else ""
 
 

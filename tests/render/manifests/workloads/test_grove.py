@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from krm_fn.base.results import field
-from krm_fn.kubernetes import metadata
+from krm_fn.kubernetes import identity
 from krm_fn.render import config, labels, workload_list
 from krm_fn.render.manifests import pod_builder, workloads
 from krm_fn.render.workload_list import WorkloadEntry
@@ -279,7 +279,7 @@ def test_the_kai_scheduler_places_pods_on_a_queue(grove, annotations, own, sched
     written = given.service("worker", pod={"schedulerName": own} if own else {})
     found = cliques({"Worker": written}, grove=grove, annotations=annotations)["worker"]
     assert found["spec"]["podSpec"].get("schedulerName") == scheduler
-    assert found["labels"].get(metadata.KAI_QUEUE) == queue
+    assert found["labels"].get(identity.KAI_QUEUE) == queue
 
 
 def placed(**pod):

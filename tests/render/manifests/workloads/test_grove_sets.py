@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from krm_fn.kubernetes import metadata
+from krm_fn.kubernetes import identity
 from krm_fn.render import config, labels, workload_list
 from krm_fn.render.workload_list import WorkloadEntry
 from krm_fn.review import finished_builds
@@ -243,8 +243,8 @@ def test_schedulers_and_their_queues(grove, annotations, own, scheduler, of_set,
     found = rendered(written, annotations=annotations, config={"grove": grove})
     (clique,) = found["spec"]["template"]["cliques"]
     assert clique["spec"]["podSpec"].get("schedulerName") == scheduler
-    assert clique["labels"].get(metadata.KAI_QUEUE) == of_clique
-    assert found["metadata"]["annotations"].get(metadata.VOLCANO_QUEUE) == of_set
+    assert clique["labels"].get(identity.KAI_QUEUE) == of_clique
+    assert found["metadata"]["annotations"].get(identity.VOLCANO_QUEUE) == of_set
 
 
 def test_the_older_release_knows_no_volcano():

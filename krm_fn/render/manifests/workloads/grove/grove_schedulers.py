@@ -5,7 +5,7 @@ Follows the operator's `internal/dynamo/grove.go` (injectKaiSchedulerIfEnabled, 
 
 from __future__ import annotations
 
-from krm_fn.kubernetes import metadata
+from krm_fn.kubernetes import identity
 from krm_fn.render import labels
 
 TYPE_CHECKING = False
@@ -46,14 +46,14 @@ def scheduled(graph: GraphPlan, plan: ComponentPlan, spec: PodSpec) -> tuple[Pod
     if not name or scheduler(plan) != name:
         return spec, {}
     queue = _queue(graph, labels.KAI_QUEUE_NAME) or plan.config.grove.kai_scheduler.queue
-    return {**spec, "schedulerName": name}, {metadata.KAI_QUEUE: queue} if name == KAI else {}
+    return {**spec, "schedulerName": name}, {identity.KAI_QUEUE: queue} if name == KAI else {}
 
 
 def queue_annotation(graph: GraphPlan) -> Labels:
     """Returns the annotation of a PodCliqueSet with the queue of Volcano, if the graph names one."""
     queue = _queue(graph, labels.VOLCANO_QUEUE_NAME)
     enables = graph.release.grove.volcano and graph.config.grove.volcano_scheduler.enabled
-    return {metadata.VOLCANO_QUEUE: queue} if enables and queue else {}
+    return {identity.VOLCANO_QUEUE: queue} if enables and queue else {}
 
 
 def _queue(graph: GraphPlan, annotation: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from krm_fn.base import results
-from krm_fn.kubernetes import metadata
+from krm_fn.kubernetes import identity
 from krm_fn.render import names
 from krm_fn.render.manifests.workloads.grove import clique_roles, cliques, grove_schedulers
 
@@ -50,7 +50,7 @@ def check_together(graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator
             yield _refused(plan, "DYN167", f"{message}; use one scheduler for all services", plan.at("pod", "schedulerName"))
     if expected == grove_schedulers.KAI and not any(map(_has_queue, plans)):
         message = "the pods name no queue, so the KAI scheduler puts them into default-queue, and newer releases of Grove refuse them"
-        fix = f"set grove.kaiScheduler.enabled in the configuration, or the label {metadata.KAI_QUEUE} on the pods of a service"
+        fix = f"set grove.kaiScheduler.enabled in the configuration, or the label {identity.KAI_QUEUE} on the pods of a service"
         yield results.warning("DYN192", f"{message}; {fix}", plans[0].ref, plans[0].at("pod", "schedulerName"))
 
 
@@ -152,4 +152,4 @@ def _check_pod(plan: ComponentPlan) -> Iterator[Result]:
 def _has_queue(plan: ComponentPlan) -> bool:
     """Returns true if the cliques of the component have the label or annotation of a queue."""
     by_user = (plan.identity.service_labels, plan.pod.labels, plan.identity.annotations, plan.pod.annotations)
-    return plan.config.grove.kai_scheduler.enabled or any(metadata.KAI_QUEUE in marks for marks in by_user)
+    return plan.config.grove.kai_scheduler.enabled or any(identity.KAI_QUEUE in marks for marks in by_user)

@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from krm_fn.render import names
+from krm_fn.render import dynamo_api, names
 from krm_fn.render.convert import versions
 
 MODULE = "dynamo.profiler"
@@ -30,7 +30,7 @@ def main() -> None:
     sys.argv = [MODULE, "--output-dir", str(folder), "--config", json.dumps(spec(settings))]
     runpy.run_module(MODULE, run_name="__main__")
     for source, file in (("picked_dgd_config.yaml", names.PROFILED), ("final_config.yaml", names.PROFILED_MOCKER)):
-        graph = versions.to(versions.V1ALPHA1, yaml.safe_load((folder / source).read_text()))
+        graph = versions.to(dynamo_api.ALPHA1, yaml.safe_load((folder / source).read_text()))
         (folder / file).write_text(yaml.safe_dump(graph, sort_keys=False))
 
 

@@ -2,7 +2,7 @@
 
 import random
 
-from krm_fn.kubernetes import apply_order
+from krm_fn.render import apply_order
 
 KINDS = (
     *("Namespace", "CustomResourceDefinition", "ServiceAccount", "Role", "RoleBinding", "ConfigMap", "Secret"),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from krm_fn.base import results
+from krm_fn.render import dynamo_api
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from krm_fn.kubernetes.types import Resource
+
 
 _FIRST = (
     *("Namespace", "PriorityClass", "StorageClass", "ResourceQuota", "LimitRange", "NetworkPolicy"),
@@ -21,10 +22,7 @@ _FIRST = (
     *("HorizontalPodAutoscaler", "PodDisruptionBudget"),
     *("Ingress", "VirtualService", "InferencePool", "HTTPRoute"),
 )
-_LAST = (
-    *("DynamoModel", "DynamoGraphDeployment", "DynamoComponentDeployment"),
-    *("DynamoGraphDeploymentScalingAdapter", "DynamoGraphDeploymentRequest"),
-)
+_LAST = (dynamo_api.MODEL, dynamo_api.GRAPH, dynamo_api.COMPONENT, dynamo_api.ADAPTER, dynamo_api.REQUEST)
 _RANKS = {kind: rank for rank, kind in enumerate((*_FIRST, "", *_LAST))}
 
 
