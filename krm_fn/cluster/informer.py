@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from krm_fn.cluster.api_resources import ApiResource
 from krm_fn.cluster.client import GarbledError
-from krm_fn.cluster.stored_objects import Packing, StoredObject, StoredObjects
+from krm_fn.cluster.object_store import Packing, StoredObject, StoredObjects
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
 

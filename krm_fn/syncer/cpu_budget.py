@@ -34,7 +34,7 @@ _PURE = (
     "krm_fn.cluster.informer",
     "krm_fn.syncer.informer_cache",
     "krm_fn.syncer.packed_values",
-    "krm_fn.cluster.stored_objects",
+    "krm_fn.cluster.object_store",
 )
 """Modules that only read, if a controller calls them, except through the manager, which updates the caches."""
 _CONTROLLERS = "krm_fn.syncer.controllers"

@@ -7,7 +7,7 @@ from functools import partial
 
 from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
-from krm_fn.cluster.stored_objects import StoredObject
+from krm_fn.cluster.object_store import StoredObject
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource

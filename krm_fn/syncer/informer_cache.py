@@ -7,7 +7,7 @@ from typing import Any
 
 from krm_fn.cluster.api_resources import ApiResource
 from krm_fn.cluster.informer import Store
-from krm_fn.cluster.stored_objects import StoredObject
+from krm_fn.cluster.object_store import StoredObject
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.render.dynamo_api import GROUP
 from krm_fn.syncer.packed_values import Packer

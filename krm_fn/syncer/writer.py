@@ -14,7 +14,7 @@ from krm_fn.cluster.access import ClusterError
 from krm_fn.cluster.api_resources import ApiResource
 from krm_fn.cluster.backoff import ForbiddenBackoff
 from krm_fn.cluster.client import APPLY_PATCH, MERGE_PATCH, ApiError, Client
-from krm_fn.cluster.stored_objects import StoredObject
+from krm_fn.cluster.object_store import StoredObject
 from krm_fn.cluster.work_queue import LAST_RETRY
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from krm_fn.cluster.informer import Store
-from krm_fn.cluster.stored_objects import StoredObject, StoredObjects
+from krm_fn.cluster.object_store import StoredObject, StoredObjects
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.syncer.packed_values import Packer
 

@@ -7,7 +7,7 @@ import uuid
 import pytest
 from hypothesis import given, strategies
 
-from krm_fn.cluster.stored_objects import StoredObject, StoredObjects
+from krm_fn.cluster.object_store import StoredObject, StoredObjects
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.render import labels
 from krm_fn.syncer.packed_values import Packer

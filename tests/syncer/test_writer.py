@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 
 from krm_fn.cluster.client import Client
-from krm_fn.cluster.stored_objects import StoredObject
+from krm_fn.cluster.object_store import StoredObject
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.syncer import writer as writers
 from krm_fn.syncer.controllers import ADAPTERS, GRAPHS, REQUESTS

@@ -304,9 +304,9 @@ def _main_first(draft: Draft) -> None:
     plan = draft.plan
     sidecars = list(plan.pod.spec.get("containers") or ())
     if plan.features.frontend_sidecar:
-        from krm_fn.render.manifests import frontend_sidecar  # noqa: PLC0415 - few components have a frontend beside them
+        from krm_fn.render.manifests import sidecars  # noqa: PLC0415 - few components have a frontend beside them
 
-        sidecars = [frontend_sidecar.defaulted(plan, container, draft.before) for container in sidecars]
+        sidecars = [sidecars.defaulted(plan, container, draft.before) for container in sidecars]
     draft.pod = {**draft.pod, "containers": [draft.main, *sidecars]}
     draft.origins.record_all("user", sidecars)
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 from krm_fn.base import registry
 from krm_fn.cluster import logs
 from krm_fn.cluster.api_resources import SERVED, ApiResource
-from krm_fn.cluster.stored_objects import StoredObject
+from krm_fn.cluster.object_store import StoredObject
 from krm_fn.kubernetes import device_claims
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource

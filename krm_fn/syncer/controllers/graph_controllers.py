@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from krm_fn.cluster import logs, timestamps
-from krm_fn.cluster.stored_objects import StoredObject
+from krm_fn.cluster.object_store import StoredObject
 from krm_fn.kubernetes import values
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.render import labels

@@ -7,7 +7,7 @@ from time import monotonic
 
 from krm_fn.cluster import timestamps
 from krm_fn.cluster.api_resources import ApiResource
-from krm_fn.cluster.stored_objects import StoredObject
+from krm_fn.cluster.object_store import StoredObject
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.render import labels
 from krm_fn.render.schema import rule_messages

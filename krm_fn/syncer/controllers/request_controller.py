@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from krm_fn.cluster import logs, timestamps
 from krm_fn.cluster.api_resources import ApiResource
-from krm_fn.cluster.stored_objects import StoredObject
+from krm_fn.cluster.object_store import StoredObject
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.render import labels, names
 from krm_fn.syncer.controllers import GRAPHS, REQUESTS, UNMANAGED, Controller, ControllerContext, ObjectEvent, Watch, dynamo_watch

@@ -9,7 +9,7 @@ from typing import Any
 from krm_fn.base.results import Path
 from krm_fn.cluster import logs
 from krm_fn.cluster.client import JSON_PATCH, MERGE_PATCH
-from krm_fn.cluster.stored_objects import StoredObject
+from krm_fn.cluster.object_store import StoredObject
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.render import labels
 from krm_fn.syncer.controllers import GRAPHS, Controller, ControllerContext, workload_kind

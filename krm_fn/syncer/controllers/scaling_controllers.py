@@ -7,7 +7,7 @@ from typing import Any
 
 from krm_fn.cluster import logs, timestamps
 from krm_fn.cluster.client import JSON_PATCH, MERGE_PATCH
-from krm_fn.cluster.stored_objects import StoredObject
+from krm_fn.cluster.object_store import StoredObject
 from krm_fn.kubernetes import values
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.syncer.controllers import ADAPTERS, GRAPHS, Controller, ControllerContext

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from krm_fn.cluster.stored_objects import StoredObject
+from krm_fn.cluster.object_store import StoredObject
 from krm_fn.render import labels
 from krm_fn.syncer.controllers import restart_controller
 from krm_fn.syncer.status import replica_status

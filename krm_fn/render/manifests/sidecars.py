@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from krm_fn.kubernetes.native_types import Container, VolumeMount
     from krm_fn.render.plan import ComponentPlan
 
+
 _TYPE = "frontend"
 """The component type of a frontend sidecar.
 
-Rule container.sidecar: see `krm_fn.render.manifests.frontend_sidecar`.
+Rule container.sidecar: see `krm_fn.render.manifests.sidecars`.
 """
 
 
