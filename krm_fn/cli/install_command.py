@@ -25,7 +25,6 @@ from typing import Any
 import click
 
 import krm_fn
-from krm_fn.base import project
 from krm_fn.cli import command_options, command_output, progress_line
 from krm_fn.repository import installation
 
@@ -95,7 +94,7 @@ def _write(folder: Path, extras: Sequence[str] = ()) -> None:
     if not package.is_dir():
         archive = next(path for path in package.parents if path.exists())
         raise LookupError(
-            f"{archive} is an archive; copy the archive itself, or install {project.PACKAGE} with pip and run this command again"
+            f"{archive} is an archive; copy the archive itself, or install {krm_fn.PACKAGE} with pip and run this command again"
         )
     files, launcher = folder / installation.FOLDER, folder / LAUNCHER
     if files.is_symlink() or (files.exists() and not (files / "bin" / "python3").exists()):
@@ -129,7 +128,7 @@ def _fill(root: Path, extras: Sequence[str]) -> str:
     return loader
 
 
-def distributions(name: str = project.PACKAGE, extras: Sequence[str] = ()) -> list[metadata.Distribution]:
+def distributions(name: str = krm_fn.PACKAGE, extras: Sequence[str] = ()) -> list[metadata.Distribution]:
     """Lists a distribution and its installed requirements, without those of other extras and of other platforms.
 
     Raises LookupError if the packages of an extra are not installed.
@@ -170,7 +169,7 @@ def _copy_packages(distribution: metadata.Distribution, library: Path) -> None:
     if distribution.files is None:
         raise LookupError(f"the installation of {distribution.name} has no list of its files; install it with pip")
     for file in distribution.files:
-        source, is_needed = Path(str(file.locate())), distribution.name != project.PACKAGE or file.parts[0].endswith("-info")
+        source, is_needed = Path(str(file.locate())), distribution.name != krm_fn.PACKAGE or file.parts[0].endswith("-info")
         if is_needed and ".." not in file.parts and file.suffix != ".pth" and source.exists():
             (library / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, library / file)

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
-from krm_fn.base import project, results
+import krm_fn
+from krm_fn.base import results
 from krm_fn.base.results import Result
 from krm_fn.base.yaml import reader
 from krm_fn.render import labels
@@ -37,7 +38,7 @@ _DYNAMO = re.compile(r"\bkind[\"']?\s*:\s*[\"']?Dynamo|\bdynamo\.krm-fn\.io/")
 _WORD = re.compile(r"[^\s,'\"\[\]{}#]+")
 _MOST_WORDS = 1000
 """The largest number of words of an unreadable Kustomization that are taken for paths."""
-_PROGRAM, _IMAGES = "krm-fn", ("krm-fn", project.IMAGE.rpartition("/")[2])
+_PROGRAM, _IMAGES = "krm-fn", ("krm-fn", krm_fn.IMAGE.rpartition("/")[2])
 """The name of our program, and the last part of the name of our image."""
 _ORIGINS = "originAnnotations"
 _COMMAND = "compare the output of your own command with `diff --build`, or pipe it into `check -`"

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import krm_fn
-from krm_fn.base import project
 from tests.testbed import programs
 
 if TYPE_CHECKING:
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
     import containers
 
-NAME = f"{project.IMAGE}:{krm_fn.__version__}"
+NAME = f"{krm_fn.IMAGE}:{krm_fn.__version__}"
 
 
 class Image(NamedTuple):

@@ -9,12 +9,11 @@ import subprocess
 import pytest
 
 import krm_fn
-from krm_fn.base import project
 from tests.support import builds, golden, truth
 from tests.testbed import programs
 
 LAYOUT = golden.EXAMPLES / "layout-e-container"
-IMAGE = f"{project.IMAGE}:{krm_fn.__version__}"
+IMAGE = f"{krm_fn.IMAGE}:{krm_fn.__version__}"
 ISOLATED = ["--network", "none", "--user", "nobody", "--security-opt=no-new-privileges"]
 
 
@@ -72,6 +71,6 @@ def test_kpt_shows_the_documentation(run):
 
 def test_every_page_and_example_names_the_image_of_this_version():
     files = [path for folder in ("docs", "examples", "platform") for path in (programs.ROOT / folder).rglob("*") if path.is_file()]
-    named = {path: re.findall(rf"{re.escape(project.IMAGE)}:[\w.]+", path.read_text(errors="ignore")) for path in files}
+    named = {path: re.findall(rf"{re.escape(krm_fn.IMAGE)}:[\w.]+", path.read_text(errors="ignore")) for path in files}
     assert sum(map(len, named.values())) > 3
     assert [str(path) for path, names in named.items() if {*names} - {IMAGE}] == []

@@ -12,7 +12,7 @@ import pytest
 from release import names
 from release.names import ProjectNames
 
-from krm_fn.base import project
+import krm_fn
 from tests.testbed import programs
 
 NAMES = names.read()
@@ -34,7 +34,7 @@ def test_the_package_and_its_metadata_have_these_names():
     """The package cannot read a file outside itself, so its own copy must be equal."""
     setup = configparser.ConfigParser()
     setup.read(programs.ROOT / "setup.cfg")
-    assert (NAMES.repository, NAMES.image, NAMES.package) == (project.REPOSITORY, project.IMAGE, project.PACKAGE)
+    assert (NAMES.repository, NAMES.image, NAMES.package) == (krm_fn.REPOSITORY, krm_fn.IMAGE, krm_fn.PACKAGE)
     assert setup["metadata"]["name"] == NAMES.package
 
 
@@ -156,7 +156,7 @@ def test_a_fork_changes_one_file(fork):
     assert [
         path for path, content in renamed.items() for name in (NAMES.repository, NAMES.image, f"{NAMES.action}@") if name in content
     ] == []
-    assert 'PACKAGE = "acme-render"' in renamed["krm_fn/base/project.py"]
+    assert 'PACKAGE = "acme-render"' in renamed["krm_fn/__init__.py"]
     assert "--repo acme/render" in renamed["SECURITY.md"]
     assert names.rename(FORK, NAMES, fork)
     own = {"tools/release/names.py", "tests/releases/test_names.py"}  # they contain names of the fork, too

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from krm_fn.base import project
+import krm_fn
 from tests.cli import console
 from tests.repository.clones import FUNCTION, GRAPH, README, codes
 
@@ -47,7 +47,7 @@ PROGRAMS = [
     (
         "an image with our name",
         {"transformers": "[evil.yaml]"},
-        f"container: {{image: evil.example/{project.IMAGE.rpartition('/')[2]}}}",
+        f"container: {{image: evil.example/{krm_fn.IMAGE.rpartition('/')[2]}}}",
         "",
     ),
     ("a chart", {"helmCharts": "[{name: x, repo: 'https://evil.example'}]"}, "exec: {path: krm-fn}", "DYN595"),

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from website import built_pages, editions, npm_files, page_list, site_navigation, site_pages, theme_repairs
 
-from krm_fn.base.project import REPOSITORY
+from krm_fn import REPOSITORY
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

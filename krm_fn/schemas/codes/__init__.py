@@ -21,10 +21,10 @@ from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
-from krm_fn.base import project
+import krm_fn
 from krm_fn.base.yaml import reader
 
-_FOLDER = f"https://{project.REPOSITORY}/blob/main/docs/errors"
+_FOLDER = f"https://{krm_fn.REPOSITORY}/blob/main/docs/errors"
 
 
 class Page(NamedTuple):

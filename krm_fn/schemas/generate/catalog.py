@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import krm_fn
-from krm_fn.base import project
 from krm_fn.kubernetes.types import Resource
 from krm_fn.schemas import generate
 from krm_fn.schemas.generate import crds
 
-HOME = f"https://{project.REPOSITORY}"
+HOME = f"https://{krm_fn.REPOSITORY}"
 DESCRIPTION = "NVIDIA Dynamo graphs become the native Kubernetes objects they stand for."
 TAGS = ["mutator", "generator"]
 USAGE = "docs/configuration.md"
@@ -33,7 +32,7 @@ def definition(examples: Iterable[str]) -> Resource:
             "group": group,
             "names": {"kind": kind},
             "description": DESCRIPTION,
-            "publisher": project.REPOSITORY.split("/")[1],
+            "publisher": krm_fn.REPOSITORY.split("/")[1],
             "home": HOME,
             "tags": TAGS,
             "versions": [
@@ -43,7 +42,7 @@ def definition(examples: Iterable[str]) -> Resource:
                     "idempotent": True,
                     "runtime": {
                         "container": {
-                            "image": f"{project.IMAGE}:{krm_fn.__version__}",
+                            "image": f"{krm_fn.IMAGE}:{krm_fn.__version__}",
                             "requireNetwork": False,
                             "requireStorageMount": False,
                         }
@@ -60,7 +59,7 @@ def definition(examples: Iterable[str]) -> Resource:
 def metadata(examples: Iterable[str]) -> Resource:
     """The content of `metadata.yaml`."""
     return {
-        "image": project.IMAGE,
+        "image": krm_fn.IMAGE,
         "description": DESCRIPTION,
         "tags": TAGS,
         "sourceURL": _address("tree", "krm_fn"),
