@@ -173,8 +173,7 @@ def test_the_function_imports_what_newer_releases_need_only_for_them(imported):
         "krm_fn.render.convert.versions",
     )
     assert (
-        not {*later, "krm_fn.render.kinds.releases.v1_5", "krm_fn.render.rules.by_release", "krm_fn.render.manifests.sidecars"}
-        & imported
+        not {*later, "krm_fn.render.kinds.releases.v1_5", "krm_fn.render.rules.by_release", "krm_fn.render.manifests.sidecars"} & imported
     )
     assert not [name for name in imported if name.startswith("krm_fn.render.resolve.v1beta1")]
 

@@ -13,7 +13,7 @@ from tests.support import drawn_objects, valid_values
 
 if TYPE_CHECKING:
     from krm_fn.kubernetes.types import Resource
-    from krm_fn.render.schema.schema_node import Schema
+    from krm_fn.render.schema.table import Schema
     from tests.support.drawn_objects import Kind
 
 _LONG = "a" * 63

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from hypothesis.strategies import DrawFn, SearchStrategy
 
-    from krm_fn.render.schema.schema_node import Schema
+    from krm_fn.render.schema.table import Schema
     from tests.testbed.control_plane import ControlPlane
 
 Document = dict[str, Any]

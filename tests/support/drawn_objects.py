@@ -16,7 +16,7 @@ from tests.support import valid_values
 
 if TYPE_CHECKING:
     from krm_fn.kubernetes.types import Resource
-    from krm_fn.render.schema.schema_node import Schema
+    from krm_fn.render.schema.table import Schema
 
 NAMESPACE = "admission"
 _DEPTH = 9

@@ -102,7 +102,7 @@ async def test_code_with_side_effects_is_not_interrupted(module):
 
 
 @pytest.mark.parametrize(
-    "module", ["krm_fn.syncer.status.graph_status", "krm_fn.kubernetes.key_map", "krm_fn.render.labels", "krm_fn.syncer.informer_cache"]
+    "module", ["krm_fn.syncer.status.graph_status", "krm_fn.cluster.object_store", "krm_fn.render.labels", "krm_fn.syncer.informer_cache"]
 )
 @runs
 async def test_code_that_only_reads_is_interrupted(module):

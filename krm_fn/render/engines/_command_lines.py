@@ -1,8 +1,8 @@
 """Command lines of engines: adds flags to a user's command, joins its words into a shell line, and finds words that the shell changes.
 
-Follows the operator's `internal/dynamo/utils.go` (injectFlagsIntoContainerCommand) and `backend_sglang.go` (isPythonCommand).
-A command that the user wrote for a shell is not checked. The check of other words follows POSIX.1-2017, Shell Command Language, 2.2 to 2.6,
-and the bash manual, "Shell Expansions".
+Follows the operator's `internal/dynamo/utils.go` (injectFlagsIntoContainerCommand), `backend_sglang.go` (isPythonCommand) and
+`backend_vllm.go`. A command that the user wrote for a shell is not checked. The check of other words follows POSIX.1-2017, Shell Command
+Language, 2.2 to 2.6, and the bash manual, "Shell Expansions".
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from krm_fn.base import results
 from krm_fn.kubernetes import merge
+from krm_fn.render.plan.facts import TOPOLOGY_VARIABLES, Addressing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from krm_fn.kubernetes.native_types import Container
     from krm_fn.kubernetes.types import WordsField
     from krm_fn.render.plan import RolePlan
+
 
 FIELDS: tuple[WordsField, ...] = ("command", "args")
 
@@ -230,3 +232,17 @@ def _expanded(word: str, variables: Mapping[str, str]) -> str:
 
     closed, end, unclosed = word.rpartition(")")
     return re.sub(_REFERENCE, replaced, closed + end) + unclosed.replace("$$", "$")
+
+
+def addressing(role: RolePlan) -> Addressing:
+    """Returns the words for the leader's host and the ranks in a command line of an engine.
+
+    Kubernetes expands the variables, so no command needs a shell for them.
+
+    Rule commands.topology-aliases: The leader's host and the ranks in a command line are those of the workload, or since Dynamo 1.6
+    variables of Dynamo. (operator: internal/dynamo/backend_vllm.go, internal/dynamo/backend_sglang.go)
+    """
+    if not role.component.placement.names_topology:
+        return role.addressing
+    host, rank = (f"$({name})" for name in TOPOLOGY_VARIABLES)
+    return role.addressing._replace(leader=host, leader_word=host, rank=rank, leader_rank=rank, rank_needs_shell=False)

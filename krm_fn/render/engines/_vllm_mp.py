@@ -10,7 +10,7 @@ import re
 from krm_fn.base import results
 from krm_fn.kubernetes import env
 from krm_fn.render import names
-from krm_fn.render.engines import _command_lines, _topology_aliases
+from krm_fn.render.engines import _command_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _with_flags(main: Container, role: RolePlan) -> Container:
     Rule vllm.mp: With the executor `mp`, the leader is rank 0 and serves, and the followers are headless. (operator:
     internal/dynamo/backend_vllm.go injectMpDistributedLaunchFlags)
     """
-    plan, addressing, leads = role.component, _topology_aliases.addressing(role), role.role == "leader"
+    plan, addressing, leads = role.component, _command_lines.addressing(role), role.role == "leader"
     flags = (
         f"{_EXECUTOR} mp --nnodes {plan.placement.nodes} --master-addr {addressing.leader} --master-port {_PORT}"
         f" --node-rank {addressing.leader_rank if leads else f'{addressing.rank} --headless'}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from krm_fn.render.engines import Engine, ParallelFlags, _command_lines, _topology_aliases
+from krm_fn.render.engines import Engine, ParallelFlags, _command_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class SGLang(Engine):
         Rule sglang.container: The leader of an SGLang engine on several nodes is rank 0; its followers get its address and have no probes.
         (operator: internal/dynamo/backend_sglang.go)
         """
-        nodes, addressing = role.component.placement.nodes, _topology_aliases.addressing(role)
+        nodes, addressing = role.component.placement.nodes, _command_lines.addressing(role)
         if nodes == 1:
             return container
         leads = role.role == "leader"

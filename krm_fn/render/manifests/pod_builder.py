@@ -126,9 +126,9 @@ def _user(draft: Draft) -> None:
     unset = () if spec.get("serviceAccountName") else ("serviceAccountName",)
     draft.pod = merge.overlay(draft.pod, merge.without(spec, "containers", *unset))
     if draft.plan.features.sidecar_mode:
-        from krm_fn.render.manifests import runtime_sidecar  # noqa: PLC0415 - few components run Dynamo beside an engine
+        from krm_fn.render.manifests import sidecars  # noqa: PLC0415 - few components run Dynamo beside an engine
 
-        draft.pod, draft.main = runtime_sidecar.applied(draft.plan, draft.pod), merge.overlay(draft.main, main)
+        draft.pod, draft.main = sidecars.with_runtime(draft.plan, draft.pod), merge.overlay(draft.main, main)
         draft.origins.record_all("user", spec.get("volumes"), main.get("volumeMounts"))
         return
     draft.main = merge.container(draft.main, main) if draft.plan.release.merges_probes else _with_whole_probes(draft.plan, draft.main)
@@ -302,13 +302,13 @@ def _of_claim(draft: Draft, name: str, written: dict[str, int]) -> Volume:
 def _main_first(draft: Draft) -> None:
     """Places the main container before the sidecars, of which one can be a frontend."""
     plan = draft.plan
-    sidecars = list(plan.pod.spec.get("containers") or ())
+    containers = list(plan.pod.spec.get("containers") or ())
     if plan.features.frontend_sidecar:
         from krm_fn.render.manifests import sidecars  # noqa: PLC0415 - few components have a frontend beside them
 
-        sidecars = [sidecars.defaulted(plan, container, draft.before) for container in sidecars]
-    draft.pod = {**draft.pod, "containers": [draft.main, *sidecars]}
-    draft.origins.record_all("user", sidecars)
+        containers = [sidecars.with_frontend_defaults(plan, container, draft.before) for container in containers]
+    draft.pod = {**draft.pod, "containers": [draft.main, *containers]}
+    draft.origins.record_all("user", containers)
 
 
 def _main_last(draft: Draft) -> None:

@@ -6,7 +6,7 @@ Follows the operator's `api/v1beta1/common.go` and `internal/webhook/defaulting`
 from __future__ import annotations
 
 from krm_fn.kubernetes.values import mapping
-from krm_fn.render.plan.roles import ProviderOverride, RoleSettings
+from krm_fn.render.plan.features import ProviderOverride, RoleSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from krm_fn.kubernetes.native_types import Container
     from krm_fn.kubernetes.types import Labels
     from krm_fn.render.plan import SourcePaths
-    from krm_fn.render.plan.roles import ProviderOverride, RoleSettings
+    from krm_fn.render.plan.features import ProviderOverride, RoleSettings
 
 
 _BETWEEN_PODS = "InterPod"

@@ -9,22 +9,23 @@ from __future__ import annotations
 from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import identity
-from krm_fn.kubernetes.values import mapping
-from krm_fn.render import dynamo_api
+from krm_fn.kubernetes.values import mapping, text
+from krm_fn.render import dynamo_api, labels, render_mark
 from krm_fn.render.config import Config
 from krm_fn.render.convert import versions
 from krm_fn.render.dynamo_api import GROUP
-from krm_fn.render.resolve import release_choice
-from krm_fn.render.rules import graph_updates, release_moves
+from krm_fn.render.resolve import release_choice, runtime_version
+from krm_fn.render.rules import graph_updates
 from krm_fn.render.schema import invalid_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from krm_fn.base.results import Result
+    from krm_fn.base.results import Path, Result
     from krm_fn.kubernetes.types import Resource
     from krm_fn.render.rules.graph_updates import Change
+
 
 SERVICES = graph_updates.SERVICES
 """Code of added and removed services, the only rule that is optional in a cluster."""
@@ -76,7 +77,7 @@ def _rules(kind: str, was: Resource, now: Resource, config: Config) -> Iterator[
     """Checks a change of one resource. The findings have no resource yet."""
     if kind in (dynamo_api.GRAPH, dynamo_api.COMPONENT):
         yield from _keeps(_ENGINE, was, now)
-        yield from release_moves.check_files(was, now, config)
+        yield from check_releases_of_files(was, now, config)
         change = graph_updates.change(was, now)
         for rule in _OF_GRAPHS if kind == dynamo_api.GRAPH else _OF_COMPONENTS:
             yield from rule(change)
@@ -117,3 +118,31 @@ _OF_GRAPHS: tuple[Callable[[Change], Iterator[Result]], ...] = (
     graph_updates.check_features,
 )
 _OF_COMPONENTS = (graph_updates.check_nodes,)
+
+
+MOVED = "DYN526"
+"""Code of a graph that moves to another release."""
+
+
+def check_release(resource: Resource, old: str, new: str, *, is_pinned: bool) -> Iterator[Result]:
+    """Yields a note if the two releases differ: at the image that decides, or at the spec if the configuration names the new release."""
+    if old == new:
+        return
+    highest = runtime_version.of_resource(resource)
+    path: Path = highest.path if highest and not is_pinned else ("spec",)
+    message = f"the render follows {new} in place of {old}; to keep the release, set behaviour: {old} in the configuration"
+    yield results.info(MOVED, message, results.ref(resource), path)
+
+
+def check_releases_of_files(was: Resource, now: Resource, config: Config) -> Iterator[Result]:
+    """Yields the note for two states of a graph in files, with the configuration of the new state.
+
+    A rendered graph names the release that its render followed.
+    """
+    names = (_rendered_release(resource) or release_choice.release_name(resource, config) for resource in (was, now))
+    yield from check_release(now, *names, is_pinned=release_choice.is_pinned(config))
+
+
+def _rendered_release(resource: Resource) -> str:
+    config = render_mark.read(text(labels.annotations(resource).get(labels.RENDERED_BY)))
+    return config.behaviour if config else ""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from krm_fn.base.results import Path
-    from krm_fn.render.schema.schema_node import Schema
+    from krm_fn.render.schema.table import Schema
 
 TYPES = {
     "integer": "an integer",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from krm_fn.base.results import Path
     from krm_fn.kubernetes.identity import ObjectKey
     from krm_fn.kubernetes.types import Resource
-    from krm_fn.render.schema.schema_node import Schema
+    from krm_fn.render.schema.table import Schema
 
 _POD = "io.k8s.api.core.v1.PodSpec"
 _KEYS = "x-kubernetes-list-map-keys"

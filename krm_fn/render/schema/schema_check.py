@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from krm_fn.base.results import Path, Ref, Result, Severity
     from krm_fn.kubernetes.types import Resource
-    from krm_fn.render.schema.schema_node import Schema, SchemaNode
+    from krm_fn.render.schema.table import Schema, SchemaNode
 
 CONFIG = "DynamoRender"
 

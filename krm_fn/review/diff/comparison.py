@@ -11,7 +11,7 @@ from krm_fn.kubernetes import identity, secret_values
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import dynamo_resources
-from krm_fn.render.rules import release_moves, updates
+from krm_fn.render.rules import updates
 from krm_fn.render.schema import object_changes
 from krm_fn.render.schema.object_changes import FieldChange, ObjectChange
 from krm_fn.review import forecast
@@ -118,7 +118,7 @@ def _updates(old: RenderedState, new: RenderedState) -> Iterator[Result]:
     for result in updates.check(old.inputs, new.inputs, dynamo_resources.default_namespace(new.config), new.config):
         if result.code == updates.SERVICES:
             yield result._replace(severity="warning")
-        elif result.code != release_moves.MOVED:
+        elif result.code != updates.MOVED:
             yield result
 
 

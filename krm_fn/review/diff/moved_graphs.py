@@ -10,7 +10,7 @@ from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import dynamo_api, dynamo_resources
 from krm_fn.render.resolve import release_choice
-from krm_fn.render.rules import release_moves
+from krm_fn.render.rules import updates
 from krm_fn.review.diff.rendered_state import RenderedState
 
 _RENDERED = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
@@ -22,7 +22,7 @@ def check(old: RenderedState, new: RenderedState) -> Iterator[Result]:
     for key, resource in _inputs(new).items():
         if key in before:
             then, now = release_choice.release_name(before[key], old.config), release_choice.release_name(resource, new.config)
-            yield from release_moves.check(resource, then, now, is_pinned=release_choice.is_pinned(new.config))
+            yield from updates.check_release(resource, then, now, is_pinned=release_choice.is_pinned(new.config))
 
 
 def _inputs(state: RenderedState) -> dict[ObjectKey, Resource]:

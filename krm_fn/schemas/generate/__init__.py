@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from krm_fn.render.schema import table
-from krm_fn.render.schema.schema_node import Schema
+from krm_fn.render.schema.table import Schema
 from krm_fn.schemas.generate import structural
 
 _PARTS = ("kinds", "definitions", "paths")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import labels
-from krm_fn.render.schema.schema_node import Schema
+from krm_fn.render.schema.table import Schema
 from krm_fn.schemas import generate
 from krm_fn.schemas.api import base
 from krm_fn.schemas.generate import structural

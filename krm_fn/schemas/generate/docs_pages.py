@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from krm_fn.render.kinds import floors, gates
 from krm_fn.render.schema import table
-from krm_fn.render.schema.schema_node import Schema
+from krm_fn.render.schema.table import Schema
 from krm_fn.schemas import generate
 from krm_fn.schemas.api import base, dynamo_render
 from krm_fn.schemas.generate import structural

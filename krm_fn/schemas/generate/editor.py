@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from krm_fn.render.schema import table
-from krm_fn.render.schema.schema_node import Schema
+from krm_fn.render.schema.table import Schema
 from krm_fn.schemas import generate
 
 _SAME = (

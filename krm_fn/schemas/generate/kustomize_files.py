@@ -26,7 +26,7 @@ from krm_fn.kubernetes.references.name_fields import NameField, Target
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import dynamo_references
 from krm_fn.render.schema import table
-from krm_fn.render.schema.schema_node import Schema
+from krm_fn.render.schema.table import Schema
 from krm_fn.schemas import generate
 from krm_fn.schemas.generate import structural
 

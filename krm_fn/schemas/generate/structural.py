@@ -13,7 +13,7 @@ from pydantic import json_schema
 from pydantic_core import core_schema
 
 from krm_fn.base import registry
-from krm_fn.render.schema.schema_node import Schema
+from krm_fn.render.schema.table import Schema
 from krm_fn.schemas import api
 from krm_fn.schemas.api import base, native
 

@@ -6,8 +6,8 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable
 
 from krm_fn.base import results
+from krm_fn.cluster.object_store import KeyMap
 from krm_fn.kubernetes.identity import ObjectKey
-from krm_fn.kubernetes.key_map import KeyMap
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import labels
 from krm_fn.syncer.status import device_index, replica_status

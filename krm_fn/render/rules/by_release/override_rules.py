@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from krm_fn.base.results import Path, Ref, Result
     from krm_fn.render.plan import ComponentPlan, GraphPlan
-    from krm_fn.render.plan.roles import ProviderOverride
+    from krm_fn.render.plan.features import ProviderOverride
 
 _API_VERSION = "grove.io/v1alpha1"
 _TOPOLOGY = ("topologyConstraint",)

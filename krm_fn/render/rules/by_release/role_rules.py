@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from krm_fn.base.results import Path, Result
     from krm_fn.render.plan import ComponentPlan, GraphPlan
-    from krm_fn.render.plan.roles import RoleSettings
+    from krm_fn.render.plan.features import RoleSettings
 
 _ROLES = ("leader", "worker")
 
