@@ -23,6 +23,9 @@ WORDS = (
 )
 """Words that Kubernetes has a better term for. A name or a sentence should use the term."""
 
+PARTICIPLE = r"_?([a-z]+ed|written|made|given|taken|shown|drawn|known|built|sent|kept|told|said|found|split|left|held|chosen|begun|done)"
+"""Names of functions that a reader cannot search: the verb alone, in the form of a result."""
+
 
 def measured(root: Path) -> dict[str, Any]:
     """The figures of the checkout at `root`, by their labels."""
@@ -66,13 +69,18 @@ def _size(texts: dict[Path, str]) -> dict[str, Any]:
     figures = {
         "modules": len(texts),
         "median lines of a module": counts[len(counts) // 2],
+        "largest module": counts[-1],
         "modules below 30 lines": sum(n < 30 for n in counts),
+        "modules below 60 lines": sum(n < 60 for n in counts),
     }
     return {**figures, "lines": sum(lines.values()), **{f"lines of {room}": number for room, number in sorted(lines.items())}}
 
 
 def _names(trees: dict[Path, ast.Module]) -> dict[str, Any]:
-    """Counts names that several modules or classes have. The models of an API version are apart: they have the names of the API."""
+    """Counts names that several modules or classes have, and names of functions that say too little.
+
+    The models of an API version are apart: they have the names of the API.
+    """
     modules = Counter(_one_version(path.stem, path) for path in trees if not path.stem.startswith("__"))
     classes = Counter[str]()
     for path, tree in trees.items():
@@ -80,11 +88,23 @@ def _names(trees: dict[Path, ast.Module]) -> dict[str, Any]:
     return {
         "modules whose name is not unique": sum(number for number in modules.values() if number > 1),
         "class names that are not unique": sum(number > 1 for number in classes.values()),
+        "private functions with one use": sum(map(_used_once, trees.values())),
+        "functions that are a bare participle": sum(map(_bare_participles, trees.values())),
     }
 
 
+def _bare_participles(tree: ast.Module) -> int:
+    return sum(isinstance(node, ast.FunctionDef) and bool(re.fullmatch(PARTICIPLE, node.name)) for node in ast.walk(tree))
+
+
+def _used_once(tree: ast.Module) -> int:
+    """Counts the private functions at the top of a module that the module names once."""
+    uses = Counter(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return sum(isinstance(node, ast.FunctionDef) and node.name.startswith("_") and uses[node.name] == 1 for node in tree.body)
+
+
 def _one_version(name: str, path: Path) -> str:
-    return f"{path.parent}: {name}" if path.parts[0] == "api" else name
+    return f"{path.parent}: {name}" if "api" in path.parts else name
 
 
 def _habits(texts: dict[Path, str], trees: dict[Path, ast.Module]) -> dict[str, Any]:
