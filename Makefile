@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo try test test-all coverage fuzz admission convert-check explain-coverage forecast company soak soak-members test-gitops test-upgrades test-running test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync bench-fleet bench-repositories clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags site site-serve test-site tools-site release release-check tools-release test-emulated playground test-playground
+.PHONY: help venv demo try test test-all coverage fuzz admission convert-check explain-coverage forecast company soak soak-members test-gitops test-upgrades test-running test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream upstream-diff native golden bench bench-sync bench-fleet bench-repositories clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags site site-serve test-site tools-site release release-check tools-release test-emulated playground test-playground
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -198,8 +198,13 @@ tools-engines: $(VENV)/runtime ## unpack the wheels of Dynamo, vLLM and SGLang i
 engine-flags: $(VENV)/runtime ## for a new release of Dynamo: write the tables of flags from the argument parsers of all releases, after tools-engines
 	$(BIN)/python tools/engine_flags.py
 
-upstream: $(VENV)/runtime ## ask PyPI if there is a newer release of Dynamo than those that krm-fn knows; needs the network
-	$(BIN)/python tools/upstream.py
+upstream: $(VENV)/runtime ## ask PyPI, the chart index and the documentation if there is a newer release of Dynamo than krm-fn knows; needs the network
+	@PYTHONPATH=tools $(BIN)/python -m upstream
+
+upstream-diff: FROM ?= 1.5.1
+upstream-diff: TO ?= 1.6.1
+upstream-diff: $(VENV)/runtime ## compare the wheels of Dynamo FROM=1.5.1 TO=1.6.1: flags, variables, models, templates, and what the planner reads; needs the network
+	@PYTHONPATH=tools $(BIN)/python -m upstream diff $(FROM) $(TO)
 
 generate: $(VENV)/dev ## write the files that the code generates: schemas, definitions, and pages of the docs
 	$(BIN)/python -m krm_fn.schemas.generate

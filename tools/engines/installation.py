@@ -77,6 +77,12 @@ def install(release: str) -> None:
     _check_engines(releases()[release])
 
 
+def wheel(requirement: str) -> Path:
+    """Returns the folder of an unpacked wheel, such as `ai-dynamo==1.6.1`. Downloads it if the cache lacks it. Raises BuildError."""
+    _install_wheel(requirement)
+    return cache.entry(_wheel_key(requirement))
+
+
 def command(release: str, module: str, *arguments: str) -> subprocess.Popen[str]:
     """Start a module of this folder with the wheels of a release; its stdin, stdout and stderr are pipes.
 

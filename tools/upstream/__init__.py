@@ -1,0 +1,1 @@
+"""Follows NVIDIA's releases of Dynamo: finds new ones, and compares the wheels of two of them."""
