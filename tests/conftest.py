@@ -11,7 +11,7 @@ from krm_fn.schemas.generate import crds as generated
 from tests.support import definitions
 from tests.testbed import control_plane as planes
 from tests.testbed import kubelet as kubelets
-from tests.testbed import programs, server, tier
+from tests.testbed import programs, scheduler, server, tier
 from tests.testbed.fragile import between, fragile  # noqa: F401 - fixtures
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # A slow machine must not fail a test: properties have no deadline, and no health check measures time.
 hypothesis.settings.register_profile(
-    "busy", max_examples=tier.number(100, 20), deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    "busy", max_examples=tier.number(100, 10), deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("busy")
 
@@ -42,6 +42,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             for fixture in _SHARED:
                 if fixture in getattr(item, "fixturenames", ()):
                     item.add_marker(pytest.mark.xdist_group(fixture))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> scheduler.GroupScheduling:
+    """Hands tests to the workers of pytest-xdist."""
+    return scheduler.GroupScheduling(config, log)
 
 
 @pytest.fixture(scope="session")

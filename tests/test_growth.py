@@ -13,6 +13,7 @@ WORK = [
 ]
 
 
+@pytest.mark.slow  # measures two sizes several times
 @pytest.mark.parametrize(("run", "linear"), [row[1:] for row in WORK], ids=[row[0] for row in WORK])
 def test_linear_time_is_told_from_quadratic_time(run, linear):
     assert growth.is_linear(run, 300) is linear

@@ -49,6 +49,7 @@ def problem(pattern: Pattern) -> str:
     return ""
 
 
+@pytest.mark.slow  # measures the time of all expressions
 @pytest.mark.parametrize("pattern", patterns.all_patterns(), ids=lambda pattern: pattern.where)
 def test_an_expression_is_linear(pattern):
     assert problem(pattern) == ""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ALL = [*faults.ALL, *newer_faults.ALL, *newer_pod_faults.ALL]
 QUIET = [case for case in ALL if not case.found]
 budget = settings(
-    max_examples=tier.number(300, 20, "KRM_FN_EXAMPLES") // 10,
+    max_examples=tier.number(300, 10, "KRM_FN_EXAMPLES") // 10,
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture],
 )
 

@@ -555,7 +555,7 @@ def test_objects_whose_graph_is_gone_are_a_warning():
     assert "warning DYN053" in done.out
 
 
-@settings(max_examples=tier.number(60, 20), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tier.number(60, 10), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=60) | st.text(alphabet="-:[]{}&*!|>'\"%@`#,? \n\tab1\x00\u2028\x85", max_size=60).map(str.encode))
 def test_no_bytes_break_it(tmp_path, data):
     file = tmp_path / "any.yaml"

@@ -184,7 +184,7 @@ def test_messages_of_rules_show_no_secret_value(case):
 SEEDS = [with_secrets(items) for items in mutations.seeds()]
 
 
-@settings(max_examples=tier.number(200, 20), deadline=None)
+@settings(max_examples=tier.number(200, 10), deadline=None)
 @drawn(number=st.integers(0, 20_000), choice=st.integers(0, 1000))
 def test_the_search_near_a_field_finds_the_secret_values_that_hide_it(number, choice):
     """A field is hidden in the same way by a search of the whole resource, and by one of the branch of the field."""
@@ -197,7 +197,7 @@ def test_the_search_near_a_field_finds_the_secret_values_that_hide_it(number, ch
         assert secret_values.shown(value, path, near) == secret_values.shown(value, path, secret_values.paths(resource))
 
 
-@settings(max_examples=tier.number(60, 20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tier.number(60, 10), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @drawn(number=st.integers(0, 20_000), flow=st.booleans(), style=st.sampled_from(STYLES))
 @example(number=634, flow=False, style=("check", "-o", "github"))  # a service whose fields are those of a variable
 def test_no_command_shows_a_secret_value_of_a_resource_with_mistakes(number, flow, style, tmp_path, monkeypatch):

@@ -251,7 +251,7 @@ def test_wrong_usage():
     assert console.run("status", "-o", "wide", "-").code == 2
 
 
-@settings(max_examples=tier.number(60, 20))
+@settings(max_examples=tier.number(60, 10))
 @given(strategies.graphs() | strategies.broken(), strategies.JSON, st.dictionaries(st.text(max_size=3), strategies.JSON))
 def test_any_graph_has_a_status(graph, status, metadata):
     """Graphs with all kinds of mistakes are in clusters without our admission rules. No bug is reported (DYN019)."""

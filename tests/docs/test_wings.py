@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import doctest
 import re
 
@@ -18,6 +19,7 @@ def page(wing):
     return (PACKAGE / wing / "README.md").read_text("utf-8")
 
 
+@functools.cache
 def imported(wing):
     """The other wings that modules of a wing import, also for the type checker."""
     nodes = [node for file in (PACKAGE / wing).rglob("*.py") for node in ast.walk(ast.parse(file.read_text("utf-8")))]

@@ -1,6 +1,6 @@
 """The CPU time of a render, of a check and of each key of the syncer grows with the size of what a tenant writes, and not faster.
 
-`make test` runs two cases, `make test-all` six, and `KRM_FN_CPU_CASES=200` more. A failure names the number that reproduces it.
+`make test-all` runs six cases, and `KRM_FN_CPU_CASES=200` more. A failure names the number that reproduces it.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ from krm_fn.syncer.status import SyncFeatures
 from krm_fn.syncer.writer import RECEIVED, Retry, Writer
 from tests.support import growth, tenant_requests, tenants
 from tests.testbed import tier
+
+pytestmark = pytest.mark.slow  # measures two sizes several times
 
 CASES = range(tier.number(6, 2, "KRM_FN_CPU_CASES"))
 SMALL, LARGE = 250, 1000

@@ -18,7 +18,7 @@ from krm_fn.render.krm import function
 from tests.fuzz import mutations
 from tests.testbed import tier
 
-COUNT = tier.number(2000, 200, "KRM_FN_MUTATIONS")
+COUNT = tier.number(2000, 100, "KRM_FN_MUTATIONS")
 CHUNK = 100
 SOUND = mutations.seeds()
 

@@ -103,7 +103,7 @@ def test_pod_templates_are_written_as_a_go_program_writes_them():
     program = programs.path("field-order")
     found: list[dict[str, Any]] = []
 
-    @settings(max_examples=tier.number(500, 20), database=None, phases=[Phase.generate], suppress_health_check=[*HealthCheck])
+    @settings(max_examples=tier.number(500, 10), database=None, phases=[Phase.generate], suppress_health_check=[*HealthCheck])
     @given(values("PodTemplateSpec"))
     def collect(template):
         found.append(template)

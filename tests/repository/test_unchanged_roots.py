@@ -173,7 +173,7 @@ def changed_at_random(clone: Clone, number: int) -> None:
             path.symlink_to(choice.choice(files))
 
 
-@pytest.mark.parametrize("number", range(tier.number(300, 20, "KRM_FN_EXAMPLES") // 100))
+@pytest.mark.parametrize("number", range(tier.number(300, 10, "KRM_FN_EXAMPLES") // 100))
 def test_a_diff_says_the_same_with_and_without_unchanged_roots(clone, number):
     """Random edits of random files, in random order: the report is the same with `--all`."""
     clone.put(FILES).commit()

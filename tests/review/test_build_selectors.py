@@ -70,6 +70,7 @@ def referring(count):
 CHECKS = [(build_selectors.check, selecting), (build_references.check_names, referring)]
 
 
+@pytest.mark.slow  # measures two sizes several times
 @pytest.mark.parametrize(("check", "objects"), CHECKS, ids=["selectors", "names"])
 def test_a_build_of_four_times_the_size_takes_about_four_times_as_long(check, objects):
     """Everyone who can commit to a repository decides how many objects a build has."""

@@ -128,7 +128,7 @@ JSON = st.recursive(
 KINDS = ["HTTPRoute", "HorizontalPodAutoscaler", "ScaledObject", "DynamoModel", "Pod", "Deployment"]
 
 
-@settings(max_examples=tier.number(60, 20))
+@settings(max_examples=tier.number(60, 10))
 @drawn(st.sampled_from(KINDS), TEXTS, JSON)
 @example("HTTPRoute", "\x1b[31m", {"hostnames": ["\x1b]0;x\x07", 3], "rules": [{"backendRefs": [{"kind": "InferencePool", "name": 5}, 1]}]})
 def test_objects_that_users_wrote_may_have_any_fields(kind, name, spec):

@@ -376,7 +376,7 @@ IMAGES = st.sampled_from(["a:1.5.1", "v/b:v1.5.0-rc1", "a:1.6.1", "a:latest", f"
 DRAWN = st.one_of(by_schema.resources(dynamo_api.GRAPH, "v1alpha1"), by_schema.resources(dynamo_api.GRAPH, "v1beta1"))
 
 
-@hypothesis.settings(max_examples=tier.number(60, 20))
+@hypothesis.settings(max_examples=tier.number(60, 10))
 @hypothesis.given(DRAWN, st.data())
 def test_the_edited_text_of_a_random_graph_is_the_edited_graph(resource, data):
     """For any graph in any style: the text after the edits has the values of the edited resource and all comments, and is then final."""

@@ -49,7 +49,7 @@ def test_a_path_has_the_fewest_steps_that_the_tables_allow(start, target, points
 VERSIONS = st.builds(Versions, st.sampled_from([*RELEASES]), st.sampled_from(flag_tables.published()))
 
 
-@settings(max_examples=tier.number(200, 20))
+@settings(max_examples=tier.number(200, 10))
 @given(VERSIONS, st.sampled_from(flag_tables.published()))
 def test_each_path_ends_at_the_target_and_skips_no_release(start, end):
     points = (start, *upgrade_steps.path(start, end))

@@ -54,7 +54,7 @@ def moved(parts: Any, target: str, *, downgrade: bool) -> tuple[Any, Any]:
     return plan, [part.new for part in plan.steps[-1].parts] if plan.steps else parts
 
 
-@settings(max_examples=tier.number(40, 20), deadline=None)
+@settings(max_examples=tier.number(40, 10), deadline=None)
 @drawn(
     fleet=FLEETS,
     release=st.sampled_from(("", "", "v0.9", "v1.5", "v1.6", "v1.5+")),

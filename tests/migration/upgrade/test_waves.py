@@ -100,7 +100,7 @@ def simulated_peaks(graphs, result, limit):
         yield held + simulated.peak - sum(by_key[key].gpus.before for key in wave)
 
 
-@settings(max_examples=tier.number(60, 20), deadline=None)
+@settings(max_examples=tier.number(60, 10), deadline=None)
 @drawn(fleets(6), st.integers(0, 12))
 def test_no_wave_needs_more_than_the_limit_and_no_graph_is_lost(graphs, spare):
     check_waves(graphs, sum(entry.gpus.before for entry in graphs) + spare)
@@ -129,7 +129,7 @@ def fewest(graphs, room):
     return min((count + 1 for count in counts if count is not None), default=None)
 
 
-@settings(max_examples=tier.number(40, 20), deadline=None)
+@settings(max_examples=tier.number(40, 10), deadline=None)
 @drawn(fleets(5), st.integers(0, 8))
 def test_the_waves_are_the_fewest_and_all_graphs_fit_if_an_order_exists(graphs, spare):
     result = waves.within(graphs, sum(entry.gpus.before for entry in graphs) + spare)
@@ -137,7 +137,7 @@ def test_the_waves_are_the_fewest_and_all_graphs_fit_if_an_order_exists(graphs, 
     assert (len(result.waves) if not result.misfits else None) == count
 
 
-@settings(max_examples=tier.number(40, 20), deadline=None)
+@settings(max_examples=tier.number(40, 10), deadline=None)
 @drawn(fleets(7), st.integers(0, 8), st.integers(1, 4))
 def test_a_greater_limit_never_needs_more_waves(graphs, spare, more):
     """That holds if all graphs fit: a greater limit can give a wave to a graph that did not fit."""
@@ -147,7 +147,7 @@ def test_a_greater_limit_never_needs_more_waves(graphs, spare, more):
     assert len(waves.within(graphs, limit + more).waves) <= len(result.waves)
 
 
-@settings(max_examples=tier.number(40, 20), deadline=None)
+@settings(max_examples=tier.number(40, 10), deadline=None)
 @drawn(st.lists(st.integers(1, 8), min_size=1, max_size=8), st.integers(8, 16))
 @example([4, 4, 3, 3, 3, 3], 10)
 def test_many_graphs_need_at_most_a_few_more_waves(extras, spare):
@@ -162,7 +162,7 @@ def test_many_graphs_need_at_most_a_few_more_waves(extras, spare):
     assert max(result.peaks) <= sum(extras) + spare
 
 
-@settings(max_examples=tier.number(40, 20), deadline=None)
+@settings(max_examples=tier.number(40, 10), deadline=None)
 @drawn(fleets(12), st.integers(0, 12))
 def test_many_graphs_stay_within_the_limit(graphs, spare):
     with pytest.MonkeyPatch.context() as patch:
@@ -208,7 +208,7 @@ def test_waves_on_nodes(graphs, gpus, expected, waiting, misfits):
     assert len(result.peaks) == len(result.waves)
 
 
-@settings(max_examples=tier.number(40, 20), deadline=None)
+@settings(max_examples=tier.number(40, 10), deadline=None)
 @drawn(fleets(6), st.lists(st.integers(1, 12), max_size=4))
 def test_no_pod_waits_on_nodes_and_no_graph_is_lost(graphs, gpus):
     """The waves are simulated again, from the state before the step. Only a wave of one graph may wait, and it ends."""

@@ -25,7 +25,7 @@ from tests.testbed import tier
 if TYPE_CHECKING:
     from krm_fn.kubernetes.types import Resource
 
-EXAMPLES = tier.number(60, 20, "KRM_FN_EXAMPLES")
+EXAMPLES = tier.number(60, 10, "KRM_FN_EXAMPLES")
 checked = [HealthCheck.filter_too_much, HealthCheck.data_too_large, HealthCheck.too_slow, HealthCheck.large_base_example]
 budget = settings(max_examples=EXAMPLES, suppress_health_check=checked, deadline=None)
 few = settings(budget, max_examples=max(EXAMPLES // 5, 20))

@@ -338,7 +338,7 @@ WORDS = st.one_of(
 )
 
 
-@settings(max_examples=tier.number(60, 20), deadline=None)
+@settings(max_examples=tier.number(60, 10), deadline=None)
 @drawn(
     st.lists(WORDS, max_size=12), st.sampled_from(["vllm", "sglang", "trtllm", "frontend", "planner", "router", "mocker"]), st.booleans()
 )

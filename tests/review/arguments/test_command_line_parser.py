@@ -161,7 +161,7 @@ WORDS = st.sampled_from(
 )
 
 
-@settings(max_examples=tier.number(300, 20), deadline=None)
+@settings(max_examples=tier.number(300, 10), deadline=None)
 @given(st.lists(WORDS, max_size=8))
 def test_the_verdict_is_that_of_argparse(words):
     """Each random command line of one stage is accepted or refused as argparse does."""

@@ -128,7 +128,7 @@ FIELDS = st.one_of(
 )
 
 
-@settings(max_examples=tier.number(200, 20), deadline=None)
+@settings(max_examples=tier.number(200, 10), deadline=None)
 @given(
     FIELDS,
     FIELDS,
@@ -138,6 +138,7 @@ def test_no_container_raises(command, args, env):
     engine_commands.read({"command": command, "args": args, "env": env})
 
 
+@pytest.mark.slow  # measures two sizes several times
 @pytest.mark.parametrize("word", ["--a ", "--a='b c' ", "python3 -m dynamo.vllm ", "sh -c ", "sh -c 'a' ", "env "])
 def test_a_long_line_takes_linear_time(word):
     """200 KB take about four times as long as 50 KB."""

@@ -142,7 +142,7 @@ def test_demands(reason, spec, gpus):
     assert gpu_capacity.pod_demand(spec).gpus == gpus
 
 
-@settings(deadline=None, max_examples=tier.number(150, 20))
+@settings(deadline=None, max_examples=tier.number(150, 10))
 @drawn(
     together=st.lists(
         st.builds(

@@ -44,7 +44,7 @@ def once(state, worker, wanted, kept, answer):
     return True
 
 
-@settings(max_examples=tier.number(300, 20))
+@settings(max_examples=tier.number(300, 10))
 @given(st.lists(st.tuples(WANTED, st.lists(ANSWERS, max_size=4)), min_size=1, max_size=6))
 def test_a_place_comes_to_what_is_wanted_last(story):
     state, worker = AdapterState(EndpointState()), Worker()
