@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-import functools
 import doctest
+import functools
 import re
 
 import pytest
