@@ -27,7 +27,7 @@ from krm_fn.repository.files.writing import DocumentChange
 _MISSING = "DYN022"  # a patch of an overlay has some fields of a resource only
 
 
-class _Target(NamedTuple):
+class _ConvertTarget(NamedTuple):
     """The API version to convert to, with the facts about other resources that a conversion needs."""
 
     version: str
@@ -93,7 +93,7 @@ def convert(  # noqa: PLR0913 - one for each option
         config = config._replace(namespace=given.namespace)
     listed = [source for _, file in files for source in file.sources if isinstance(source.value, dict)]
     images, _ = deprecated_fields.images([source.value for source in listed], config.namespace or cluster.NAMESPACE)
-    target = _Target(version, as_native, config, images)
+    target = _ConvertTarget(version, as_native, config, images)
     conversions = [(path, file, [_converted_document(source, target) for source in file.sources]) for path, file in files]
     located = reading.located(
         [(source, finding) for _, file, documents in conversions for source, (_, about) in _pairs(file, documents) for finding in about]
@@ -123,7 +123,7 @@ def _pairs(file: File, values: list[Any]) -> list[tuple[Source, Any]]:
     return [*zip(file.sources, values, strict=True)]
 
 
-def _converted_document(source: Source, target: _Target) -> tuple[DocumentChange | None, list[Result]]:
+def _converted_document(source: Source, target: _ConvertTarget) -> tuple[DocumentChange | None, list[Result]]:
     """The change of one resource, None if it stays as it is, and the findings about it."""
     if not isinstance(source.value, dict) or versions.to(target.version, source.value) is source.value:
         return None, []
@@ -140,7 +140,7 @@ def _converted_document(source: Source, target: _Target) -> tuple[DocumentChange
     return DocumentChange(source, converted), [*problems, *about]
 
 
-def _converted(resource: Resource, target: _Target) -> tuple[list[Resource], list[Result]]:
+def _converted(resource: Resource, target: _ConvertTarget) -> tuple[list[Resource], list[Result]]:
     """The resources that replace a resource, and the findings about the conversion."""
     if not target.native:
         converted = versions.to(target.version, resource)

@@ -18,7 +18,7 @@ from krm_fn.origins.field_authors import FieldAuthor, FieldLocation
 from krm_fn.render import dynamo_resources, expand
 from krm_fn.repository.files import reading, sources
 from krm_fn.review import required_objects, requirement_states, secret_sources
-from krm_fn.review.required_objects import Requirement
+from krm_fn.review.required_objects import ObjectUse
 from krm_fn.review.requirement_states import ExportedKeys, RequiredObject, State
 
 _STYLES = ("json", "text")
@@ -113,7 +113,7 @@ def _needs(render: RootRender, exported: ExportedKeys | None, root: Path | None,
     )
 
 
-def _requirements(render: RootRender) -> list[Requirement]:
+def _requirements(render: RootRender) -> list[ObjectUse]:
     """Returns what the objects of a render need. Those of a build are as its last layer left them, for example with other names."""
     loaded, namespace = render.sources, dynamo_resources.default_namespace(render.sources.config)
     requirements = required_objects.of_render(loaded.values, loaded.config)

@@ -34,24 +34,24 @@ _NO_RESOURCE = "DYN001"
 _NO_FILES = UpgradeFiles({}, [])
 
 
-class _Target(NamedTuple):
+class _UpgradeTarget(NamedTuple):
     """The target of an upgrade. `accepts_newer` is true for a minor version: its newer patches are at the target too."""
 
     version: Version
     accepts_newer: bool
 
 
-class _Release(click.ParamType[_Target]):
+class _Release(click.ParamType[_UpgradeTarget]):
     """A release of Dynamo, such as 1.6 or v1.6.1."""
 
     name = "release"
 
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> _Target:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> _UpgradeTarget:
         version = upgrade_steps.target(f"{value}")
         if version is None:
             known = ", ".join(map(upgrade_steps.version_text, flag_tables.published()))
             self.fail(f"{value!r} is not a release of Dynamo that krm-fn knows. It knows {known}.", param, ctx)
-        return _Target(version, not upgrade_steps.names_patch(f"{value}"))
+        return _UpgradeTarget(version, not upgrade_steps.names_patch(f"{value}"))
 
 
 @click.command()
@@ -100,7 +100,7 @@ def upgrade(  # noqa: PLR0913 - one for each option
     *,
     given: Inputs,
     policy: Policy,
-    target: _Target,
+    target: _UpgradeTarget,
     downgrade: bool,
     number: int | None,
     graph: str,

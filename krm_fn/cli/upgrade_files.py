@@ -46,7 +46,7 @@ class UpgradeFiles(NamedTuple):
         return edited_files.patch(self.texts)
 
 
-class _Wanted(NamedTuple):
+class _PlannedEdit(NamedTuple):
     """An edit of a resource, and the edits of documents that make it. `source` is the resource as it is built."""
 
     source: Source
@@ -106,7 +106,7 @@ def _documents(folder: str, given: Inputs) -> BuildDocuments:
     return BuildDocuments(tree, roots.find(tree, given.exclude))
 
 
-def _edits(given: Inputs, loaded: LoadedRoots, steps: Sequence[StepPlan], builds: _Builds) -> Iterator[_Wanted]:
+def _edits(given: Inputs, loaded: LoadedRoots, steps: Sequence[StepPlan], builds: _Builds) -> Iterator[_PlannedEdit]:
     """Yields the edits of all steps together."""
     sources = {id(source.value): (part, source) for part in loaded.parts for source in part.resources}
     moves = any(step.step.old_release != step.step.release and not step.step.is_downgrade for step in steps)
@@ -123,15 +123,15 @@ def _edits(given: Inputs, loaded: LoadedRoots, steps: Sequence[StepPlan], builds
         yield from _of_settings(given, members, builds, of_part[-1]) if members else ()
 
 
-def _of_helm(loaded: LoadedRoots, steps: Sequence[StepPlan]) -> Iterator[_Wanted]:
+def _of_helm(loaded: LoadedRoots, steps: Sequence[StepPlan]) -> Iterator[_PlannedEdit]:
     """Yields the edits of values of Helm. A value in a text has no position of its own."""
     listed = [step.step for step in steps]
     for source in (source for part in loaded.parts for source in part.resources if not dynamo_api.is_dynamo(source.value)):
         for edit in helm_values.edits(edit_locations.as_written(source), listed) if helm_values.is_known(source) else ():
             old = paths.at(source.value, edit.path[len(source.at) :])
-            yield _Wanted(source, FieldEdit(edit.path[len(source.at) :], old, edit.new, "image"), (edit,))
+            yield _PlannedEdit(source, FieldEdit(edit.path[len(source.at) :], old, edit.new, "image"), (edit,))
         for path, new in helm_values.texts(source, listed):
-            yield _Wanted(source, FieldEdit(path, None, new, "image"), ())
+            yield _PlannedEdit(source, FieldEdit(path, None, new, "image"), ())
 
 
 def _merged(source: Source, edits: Sequence[ResourceEdits], origin: Any) -> Iterator[FieldEdit]:
@@ -157,7 +157,7 @@ def _is_built(source: Source) -> bool:
     return labels.annotations(source.value) != labels.annotations(edit_locations.as_written(source).value or {})
 
 
-def _of_settings(given: Inputs, members: Sequence[tuple[Sources, Source]], builds: _Builds, step: UpgradeStep) -> Iterator[_Wanted]:
+def _of_settings(given: Inputs, members: Sequence[tuple[Sources, Source]], builds: _Builds, step: UpgradeStep) -> Iterator[_PlannedEdit]:
     """Yields the edits of the configuration of some resources. A finished build does not name its configuration."""
     files = [file for file in (given.config, given.default_config) if file]
     named = [source for file in files for source in reading.read(file).sources]
@@ -167,24 +167,24 @@ def _of_settings(given: Inputs, members: Sequence[tuple[Sources, Source]], build
         if isinstance(source.value, dict) and not dynamo_api.is_dynamo(source.value):
             config, _ = function_config.read(source.value)
             yield from (_located(source, edit, builds) for edit in resource_edits.edits(source.value, config, step).fields)
-            yield from (_Wanted(source, *edit) for edit in configuration_edits.edits(source, step))
+            yield from (_PlannedEdit(source, *edit) for edit in configuration_edits.edits(source, step))
 
 
-def _located(source: Source, edit: FieldEdit, builds: _Builds) -> _Wanted:
-    return _Wanted(source, edit, (*edit_locations.find(source, edit, builds.beside(source.file)),))
+def _located(source: Source, edit: FieldEdit, builds: _Builds) -> _PlannedEdit:
+    return _PlannedEdit(source, edit, (*edit_locations.find(source, edit, builds.beside(source.file)),))
 
 
 class _Texts(NamedTuple):
     """The new texts of files, with the edits that are written and those that cannot be."""
 
     texts: dict[str, FileText]
-    written: list[_Wanted]
-    unwritten: list[_Wanted]
+    written: list[_PlannedEdit]
+    unwritten: list[_PlannedEdit]
 
 
-def _texts(wanted: Sequence[_Wanted], given: Inputs) -> _Texts:
+def _texts(wanted: Sequence[_PlannedEdit], given: Inputs) -> _Texts:
     """Returns the new texts of the files. An edit is written in all of its documents or in none."""
-    written, unwritten = list[_Wanted](), list[_Wanted]()
+    written, unwritten = list[_PlannedEdit](), list[_PlannedEdit]()
     for entry in wanted:
         is_known = bool(entry.documents) and all(_is_given(edit.source.file, given) for edit in entry.documents)
         (written if is_known else unwritten).append(entry)
@@ -205,7 +205,7 @@ def _is_given(file: str, given: Inputs) -> bool:
     return any(path.resolve().is_relative_to(name.resolve()) for name in named)
 
 
-def _by_hand(missing: _Wanted, given: Inputs) -> Result:
+def _by_hand(missing: _PlannedEdit, given: Inputs) -> Result:
     """Returns the finding about an edit that a person must write."""
     location = _location(missing)
     field = results.field(missing.edit.path)
@@ -223,7 +223,7 @@ def _by_hand(missing: _Wanted, given: Inputs) -> Result:
     )
 
 
-def _location(missing: _Wanted) -> dict[str, Any]:
+def _location(missing: _PlannedEdit) -> dict[str, Any]:
     if missing.documents:
         first = missing.documents[0]
         return first.source.location(first.path[len(first.source.at) :])
@@ -257,7 +257,7 @@ def _releases(steps: Sequence[StepPlan]) -> dict[int, str]:
 
 
 def _differences(
-    given: Inputs, loaded: LoadedRoots, written: Sequence[_Wanted], texts: Mapping[str, FileText], releases: Mapping[int, str]
+    given: Inputs, loaded: LoadedRoots, written: Sequence[_PlannedEdit], texts: Mapping[str, FileText], releases: Mapping[int, str]
 ) -> list[Result]:
     """Builds again with the new texts, and returns the errors about resources that then differ from the plan."""
     if not texts or not repository_states.folders(given):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, Self
 
@@ -41,7 +42,7 @@ class Overridden(NamedTuple):
     marks: Marks
 
 
-class Text(str):
+class MarkedText(str):
     """A text with marks. On a key of a mapping, `overridden` holds the values that the value under the key replaced.
 
     `spans` are the lengths of its parts and the marks of each part, so that a part of the text has the marks of that part only.
@@ -66,7 +67,7 @@ class Text(str):
     def __str__(self) -> str:
         return self
 
-    def __deepcopy__(self, _memo: object) -> Text:
+    def __deepcopy__(self, _memo: object) -> MarkedText:
         return self
 
     def __reduce__(self) -> tuple[type[str], tuple[str]]:
@@ -85,7 +86,7 @@ class Text(str):
             texts += [self, part] if texts else [part]
         return joined(texts)
 
-    def part(self, text: str, start: int) -> Text:
+    def part(self, text: str, start: int) -> MarkedText:
         """Returns the part of the text that begins at `start`, with the marks of that part."""
         end, position, spans = start + len(text), 0, []
         for length, marks in self.spans:
@@ -93,16 +94,17 @@ class Text(str):
             if overlap > 0:
                 spans.append((overlap, marks))
             position += length
-        part = Text(text)
+        part = MarkedText(text)
         part.spans = tuple(spans) or ((0, self.marks),)
         return part
 
 
-def joined(parts: Iterable[str], more: Marks = NONE) -> Text:
+def joined(parts: Iterable[str], more: Marks = NONE) -> MarkedText:
     """Joins texts, each with its own marks. `more` are the marks of texts without marks."""
     texts = list(parts)
-    text = Text("".join(texts))
-    text.spans = tuple(span for part in texts for span in (part.spans if type(part) is Text else ((len(part), more),))) or ((0, more),)
+    text = MarkedText("".join(texts))
+    spans = (part.spans if type(part) is MarkedText else ((len(part), more),) for part in texts)
+    text.spans = tuple(itertools.chain.from_iterable(spans)) or ((0, more),)
     return text
 
 
@@ -118,7 +120,7 @@ class Whole(int):
         return self
 
     def __str__(self) -> str:
-        return Text(int.__repr__(self), self.marks)
+        return MarkedText(int.__repr__(self), self.marks)
 
 
 class Decimal(float):
@@ -133,8 +135,8 @@ class Decimal(float):
         return self
 
 
-_TYPES: dict[type, type] = {str: Text, int: Whole, float: Decimal, Text: Text, Whole: Whole, Decimal: Decimal}
-_PLAIN: dict[type, type] = {Text: str, Whole: int, Decimal: float}
+_TYPES: dict[type, type] = {str: MarkedText, int: Whole, float: Decimal, MarkedText: MarkedText, Whole: Whole, Decimal: Decimal}
+_PLAIN: dict[type, type] = {MarkedText: str, Whole: int, Decimal: float}
 
 
 def plain_type(kind: type) -> type:
@@ -172,7 +174,7 @@ def added(value: Any, marks: Marks) -> Any:
 def plain(value: Any) -> Any:
     """Removes the marks of a value, and of all values in its lists, mappings and tuples."""
     kind = type(value)
-    if kind is Text:
+    if kind is MarkedText:
         return str.__str__(value)
     if kind is Whole:
         return int.__int__(value)
@@ -197,7 +199,7 @@ def _mixing(name: str) -> Callable[..., Any]:
     """A method whose result has the marks of the text and of all arguments."""
     original = getattr(str, name)
 
-    def method(self: Text, *args: Any, **more: Any) -> Any:
+    def method(self: MarkedText, *args: Any, **more: Any) -> Any:
         result = original(self, *args, **more)
         return result if result is NotImplemented else added(result, of(self, *args, *more.values()))
 
@@ -208,7 +210,7 @@ def _cutting(name: str) -> Callable[..., Any]:
     """A method whose results are parts of the text, in their order."""
     original = getattr(str, name)
 
-    def method(self: Text, *args: Any, **more: Any) -> Any:
+    def method(self: MarkedText, *args: Any, **more: Any) -> Any:
         result = original(self, *args, **more)
         position, parts = 0, []
         for part in [result] if isinstance(result, str) else result:
@@ -232,9 +234,9 @@ def _counting(name: str) -> Callable[..., Any]:
 
 
 for _name in ("lower", "upper", "title", "replace", "format", "ljust", "zfill", "translate", "__mod__", "__mul__"):
-    setattr(Text, _name, _mixing(_name))
+    setattr(MarkedText, _name, _mixing(_name))
 for _name in ("split", "rsplit", "splitlines", "partition", "rpartition", "strip", "lstrip", "rstrip", "removeprefix", "removesuffix"):
-    setattr(Text, _name, _cutting(_name))
+    setattr(MarkedText, _name, _cutting(_name))
 for _name in ("add", "sub", "mul", "floordiv", "mod", "and", "or", "xor"):
     setattr(Whole, f"__{_name}__", _counting(f"__{_name}__"))
     setattr(Whole, f"__r{_name}__", _counting(f"__r{_name}__"))
@@ -242,11 +244,11 @@ for _name in ("__neg__", "__abs__"):
     setattr(Whole, _name, _counting(_name))
 
 
-def _sliced(self: Text, key: Any) -> Text:
+def _sliced(self: MarkedText, key: Any) -> MarkedText:
     """A character or a slice. A slice with a step has all marks."""
     text = str.__getitem__(self, key)
     start = key.indices(len(self))[0] if isinstance(key, slice) else range(len(self))[key]
-    return Text(text, self.marks) if isinstance(key, slice) and key.step not in (None, 1) else self.part(text, start)
+    return MarkedText(text, self.marks) if isinstance(key, slice) and key.step not in (None, 1) else self.part(text, start)
 
 
-setattr(Text, "__getitem__", _sliced)  # noqa: B010 - the signature of `str` has overloads
+setattr(MarkedText, "__getitem__", _sliced)  # noqa: B010 - the signature of `str` has overloads

@@ -16,7 +16,7 @@ _ENTRY = re.compile(r"\s*-(\s|$)")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
-class Text(NamedTuple):
+class RevisionText(NamedTuple):
     """A text of one state: a file, or a document of a file. `line` is the number of its first line in the file."""
 
     file: str
@@ -27,8 +27,8 @@ class Text(NamedTuple):
 class TextPair(NamedTuple):
     """The same text in both states. None in the state that does not have it."""
 
-    old: Text | None
-    new: Text | None
+    old: RevisionText | None
+    new: RevisionText | None
 
 
 class Hunk(NamedTuple):
@@ -58,7 +58,7 @@ def between(number: int, pair: TextPair) -> list[Hunk]:
     return [Hunk(number, range(a + first, b + first), range(c + first, d + first)) for a, b, c, d in blocks]
 
 
-def lines(text: Text | None) -> list[str]:
+def lines(text: RevisionText | None) -> list[str]:
     """Returns the lines of a text with their line breaks, counted as git counts them; none for a text that does not exist."""
     return _LINE.findall(text.text) if text else []
 

@@ -14,7 +14,7 @@ from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
 from krm_fn.origins import marked_values, tracing_loader
-from krm_fn.origins.marked_values import NONE, ConfigMark, Marks, Overridden, RuleMark, Text, UserMark
+from krm_fn.origins.marked_values import NONE, ConfigMark, MarkedText, Marks, Overridden, RuleMark, UserMark
 from krm_fn.render import config
 from krm_fn.render.config import Config
 
@@ -72,7 +72,7 @@ def _collect(value: Any, path: Path, key: Any, collected: list[Leaf]) -> None:
         for index, inner in enumerate(value):
             _collect(inner, (*path, index), key, collected)
     else:
-        is_marked = type(key) is Text
+        is_marked = type(key) is MarkedText
         placed = key.marks if is_marked else NONE
         rules = frozenset(mark for mark in placed if type(mark) is RuleMark)
         overridden = key.overridden if is_marked else ()
@@ -93,7 +93,7 @@ def marked_config(settings: Config, kind: Any, key: Callable[[str], str]) -> Any
 def _marked_field(value: Any, index: int, path: Path) -> Any:
     if type(value) is dict:
         return {
-            Text(name, frozenset((UserMark(index, (*path, name)),))) if isinstance(name, str) else name: _marked_field(
+            MarkedText(name, frozenset((UserMark(index, (*path, name)),))) if isinstance(name, str) else name: _marked_field(
                 inner, index, (*path, name)
             )
             for name, inner in value.items()

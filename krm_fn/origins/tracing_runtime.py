@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from krm_fn.origins import marked_values
-from krm_fn.origins.marked_values import Marks, Overridden, RuleMark, Text
+from krm_fn.origins.marked_values import MarkedText, Marks, Overridden, RuleMark
 
 SPREAD = object()
 """Stands for the key of `**mapping` in a dict display."""
@@ -21,9 +21,9 @@ def mapping(location: RuleMark, *entries: tuple[Any, Any]) -> dict[Any, Any]:
     for key, value in entries:
         if key is SPREAD:
             for inner, inner_value in value.items() if hasattr(value, "items") else ((inner, value[inner]) for inner in value):
-                builder.put(inner if type(inner) is not str else Text(inner, here), inner_value)
+                builder.put(inner if type(inner) is not str else MarkedText(inner, here), inner_value)
         elif isinstance(key, str):
-            builder.put(Text(key, here | {mark for mark in marked_values.of(key) if not isinstance(mark, RuleMark)}), value)
+            builder.put(MarkedText(key, here | {mark for mark in marked_values.of(key) if not isinstance(mark, RuleMark)}), value)
         else:
             builder.put(key, value)
     return builder.mapping()
@@ -32,7 +32,7 @@ def mapping(location: RuleMark, *entries: tuple[Any, Any]) -> dict[Any, Any]:
 def placed(location: RuleMark, arguments: dict[Any, Any]) -> dict[Any, Any]:
     """Makes a mapping of keyword arguments: its keys have the location of the call."""
     here = frozenset((location,))
-    return {Text(key, here) if type(key) is str else key: value for key, value in arguments.items()}
+    return {MarkedText(key, here) if type(key) is str else key: value for key, value in arguments.items()}
 
 
 def comprehension(entries: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
@@ -93,24 +93,24 @@ def _overriding(old_key: Any, old: Any, key: Any, value: Any) -> Any:
     marks = marked_values.of(old) or marked_values.of(old_key)
     if not isinstance(key, str) or old == value or not marks or not marks.isdisjoint(marked_values.of(value)):
         return key
-    overridden = (*(old_key.overridden if type(old_key) is Text else ()), Overridden(marked_values.plain(old), marks))
-    return Text(key, marked_values.of(key), overridden)
+    overridden = (*(old_key.overridden if type(old_key) is MarkedText else ()), Overridden(marked_values.plain(old), marks))
+    return MarkedText(key, marked_values.of(key), overridden)
 
 
-def joined(location: RuleMark, *parts: str) -> Text:
+def joined(location: RuleMark, *parts: str) -> MarkedText:
     """Makes the text of an f-string: its values have their own marks, and the text between them has the location of the f-string."""
     return marked_values.joined(parts, frozenset((location,)))
 
 
 def shown(value: Any) -> Any:
     """Formats a value in an f-string. `joined` reads its marks, so a text stays as it is."""
-    return value if isinstance(value, str) else Text(format(value), marked_values.of(value))
+    return value if isinstance(value, str) else MarkedText(format(value), marked_values.of(value))
 
 
-def converted(value: Any, conversion: int, spec: str) -> Text:
+def converted(value: Any, conversion: int, spec: str) -> MarkedText:
     """Formats a value in an f-string with a conversion or a format."""
     result = repr(value) if conversion == ord("r") else str(value) if conversion == ord("s") else value
-    return Text(format(result, spec), marked_values.of(value))
+    return MarkedText(format(result, spec), marked_values.of(value))
 
 
 def whole(*arguments: Any) -> Any:

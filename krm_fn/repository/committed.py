@@ -60,7 +60,7 @@ class Render(NamedTuple):
     files: tuple[str, ...] = ()
 
 
-class Difference(NamedTuple):
+class StaleObject(NamedTuple):
     """An object that differs: its committed document, or None if it is missing, and the new object, or None if nothing renders it."""
 
     key: ObjectKey
@@ -139,14 +139,14 @@ def _is_resource(source: Source) -> bool:
     return bool(source.address.kind and source.address.name)
 
 
-def compare(output: Output, render: Render) -> list[Difference]:
+def compare(output: Output, render: Render) -> list[StaleObject]:
     """Returns the objects that differ between a committed render and a new one. The version of krm-fn alone is no difference."""
     by_key = {identity.key(source.value): source for source in documents(output, render)}
     differences = []
     for key in dict.fromkeys((*by_key, *render.objects)):
         source, new = by_key.get(key), render.objects.get(key, render.others.get(key))
         if source is None or new is None or _normal(source.value) != _normal(new):
-            differences.append(Difference(key, source, new))
+            differences.append(StaleObject(key, source, new))
     return differences
 
 
@@ -162,7 +162,7 @@ def _normal(value: Resource) -> Resource:
     return {**cleaned, "metadata": metadata}
 
 
-def findings(output: Output, render: Render, differences: Sequence[Difference]) -> list[Result]:
+def findings(output: Output, render: Render, differences: Sequence[StaleObject]) -> list[Result]:
     """Returns an error for a committed render that is out of date, or one for each object in it that was edited."""
     if not differences:
         return []
@@ -176,7 +176,7 @@ def findings(output: Output, render: Render, differences: Sequence[Difference]) 
     return [results.error("DYN063", message, file=output.label)]
 
 
-def _names(differences: Sequence[Difference], many: str, one: str) -> str:
+def _names(differences: Sequence[StaleObject], many: str, one: str) -> str:
     if not differences:
         return ""
     names = [
@@ -198,7 +198,7 @@ def _stamp(graph: Resource) -> tuple[Any, ...]:
     return annotations.get(labels.SPEC_HASH), annotations.get(labels.RENDERED_BY)
 
 
-def _edited(difference: Difference, command: str) -> Result:
+def _edited(difference: StaleObject, command: str) -> Result:
     """Returns the error about an edited object, at its first field that differs."""
     source, new = difference.committed, difference.new
     if source is None or new is None:

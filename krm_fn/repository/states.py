@@ -133,7 +133,7 @@ def read(repository: RootListing, programs: Programs, unchanged: Collection[str]
     Their plain files are read, because this needs no program. A root with an error in them does not count as unchanged.
     """
     tree, options, listing, relevant, outputs, _ = repository
-    reader = _Reader(tree, programs, options, listing, {})
+    reader = _RootReader(tree, programs, options, listing, {})
     states = [reader.unchanged(root) if reader.path(root) in unchanged else reader.state(root, outputs) for root in relevant]
     known = [state for state in states if state.is_known and outputs]
     matches = committed.match(outputs, [render for state in known for render in reader.renders(state)])
@@ -167,11 +167,11 @@ def rebuilt(repository: RootListing, root: Root, programs: Programs) -> RootStat
     """Reads one root as it is in the copy now; None without its Kustomization. The tree of `repository` must have read no file yet."""
     tree, options, listing = repository.tree, repository.options, repository.roots
     if root.kind != "kustomize":
-        return _Reader(tree, programs, options, listing, {}).state(root, ())
+        return _RootReader(tree, programs, options, listing, {}).state(root, ())
     closure = kustomizations.closure(tree, root.folder)
     if root.folder not in closure.folders:
         return None
-    return _Reader(tree, programs, options, listing._replace(closures={root.folder: closure}), {}).kustomize(root)
+    return _RootReader(tree, programs, options, listing._replace(closures={root.folder: closure}), {}).kustomize(root)
 
 
 def _is_shown(state: RootState) -> bool:
@@ -207,7 +207,7 @@ def _names_of_outputs(tree: Tree, listing: Roots) -> list[str]:
 _RENDERED = "rendered"
 
 
-class _Reader(NamedTuple):
+class _RootReader(NamedTuple):
     """Reads single roots of a tree."""
 
     tree: Tree

@@ -41,7 +41,7 @@ _SHORTEST = 5
 """Words with fewer letters are often similar by accident."""
 
 
-class _Wanted(NamedTuple):
+class _RequiredLabel(NamedTuple):
     """One label of a selector, with the values of which it wants one. `path` is the path of the label or of the expression."""
 
     path: Path
@@ -93,7 +93,7 @@ def _is_main(selector: Selector) -> bool:
     return selector_fields.EVERYWHERE not in selector.field.path
 
 
-def _unselected(resource: Resource, wanted: Sequence[_Wanted], near: Sequence[Labelled]) -> Iterator[Result]:
+def _unselected(resource: Resource, wanted: Sequence[_RequiredLabel], near: Sequence[Labelled]) -> Iterator[Result]:
     """Yields a warning for the name of a graph or a service that no pod of the namespace has in this label."""
     for requirement in wanted:
         values = sorted({item.labels.get(requirement.key, "") for item in near if item.is_generated} - {""})
@@ -105,23 +105,25 @@ def _unselected(resource: Resource, wanted: Sequence[_Wanted], near: Sequence[La
             return
 
 
-def _requirements(selector: Selector) -> tuple[list[_Wanted], list[dict[str, Any]]]:
+def _requirements(selector: Selector) -> tuple[list[_RequiredLabel], list[dict[str, Any]]]:
     """Returns the wanted labels, and the other expressions, without labels that controllers write."""
     below = () if selector.field.is_map else ("matchLabels",)
-    wanted = [_Wanted((*selector.path, *below, key), key, (value,)) for key, value in selector.labels.items() if not key.startswith(_ADDED)]
+    wanted = [
+        _RequiredLabel((*selector.path, *below, key), key, (value,)) for key, value in selector.labels.items() if not key.startswith(_ADDED)
+    ]
     others = []
     for index, expression in enumerate(selector.expressions):
         key, values = text(expression.get("key")), tuple(texts(expression.get("values")))
         if key.startswith(_ADDED):
             continue
         if expression.get("operator") == "In" and values:
-            wanted.append(_Wanted((*selector.path, "matchExpressions", index, "values", 0), key, values))
+            wanted.append(_RequiredLabel((*selector.path, "matchExpressions", index, "values", 0), key, values))
         else:
             others.append({"key": key, "operator": expression.get("operator"), "values": list(values)})
     return wanted, others
 
 
-def _selects_any(wanted: Sequence[_Wanted], others: Sequence[dict[str, Any]], index: LabelIndex, namespaces: Sequence[str]) -> bool:
+def _selects_any(wanted: Sequence[_RequiredLabel], others: Sequence[dict[str, Any]], index: LabelIndex, namespaces: Sequence[str]) -> bool:
     candidates = min((index.having(namespaces, requirement.key, requirement.values) for requirement in wanted), key=len)
     return any(
         all(item.labels.get(requirement.key) in requirement.values for requirement in wanted) and _fulfils(others, item)
@@ -133,12 +135,14 @@ def _fulfils(others: Sequence[dict[str, Any]], item: Labelled) -> bool:
     return label_selectors.matches({"matchExpressions": others}, item.labels)
 
 
-def _similar(wanted: Sequence[_Wanted], others: Sequence[dict[str, Any]], near: Sequence[Labelled]) -> tuple[_Wanted, str] | None:
+def _similar(
+    wanted: Sequence[_RequiredLabel], others: Sequence[dict[str, Any]], near: Sequence[Labelled]
+) -> tuple[_RequiredLabel, str] | None:
     """Returns the first label that would have to change, and its new value, so that the selector selects something; None without one.
 
     All labels that differ must be similar. The pods with the fewest such labels count.
     """
-    best: list[tuple[_Wanted, str]] = []
+    best: list[tuple[_RequiredLabel, str]] = []
     for item in near:
         differing = [requirement for requirement in wanted if item.labels.get(requirement.key) not in requirement.values]
         pairs = [(requirement, item.labels.get(requirement.key, "")) for requirement in differing]
@@ -147,7 +151,7 @@ def _similar(wanted: Sequence[_Wanted], others: Sequence[dict[str, Any]], near: 
     return best[0] if best else None
 
 
-def _are_similar(requirement: _Wanted, value: str) -> bool:
+def _are_similar(requirement: _RequiredLabel, value: str) -> bool:
     return any(_is_similar(wanted, value, is_dynamo=requirement.key.startswith(_DYNAMO)) for wanted in requirement.values)
 
 
@@ -177,7 +181,7 @@ def _is_mistyped(word: str, other: str) -> bool:
     return any(f"{longer[:at]}{longer[at + 1 :]}" == shorter for at in range(len(longer)))
 
 
-def _is_renamed(requirement: _Wanted, value: str, name: str) -> bool:
+def _is_renamed(requirement: _RequiredLabel, value: str, name: str) -> bool:
     """True if a label of Dynamo differs by a prefix or suffix that the object with the selector has in its name, too."""
     inserted = [text for wanted in requirement.values for text in _insertions(wanted, value)]
     return requirement.key.startswith(_DYNAMO) and any(name.startswith(text) or name.endswith(text) for text in inserted)

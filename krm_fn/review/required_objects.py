@@ -25,7 +25,7 @@ from krm_fn.render.resolve import cluster
 from krm_fn.review import pods, secret_sources
 
 
-class Requirement(NamedTuple):
+class ObjectUse(NamedTuple):
     """One use of an object that must exist. `keys` are the keys of its data that the use needs.
 
     `ref` is the object that names it, `path` the field there, and `author` the field of the input; None if the render made the name.
@@ -44,7 +44,7 @@ _ADDED_GROUPS = ("leaderworkerset.x-k8s.io", "inference.networking.k8s.io", "gat
 """Groups of definitions that look like groups of Kubernetes."""
 
 
-def of_render(resources: Sequence[Resource], config: Config) -> list[Requirement]:
+def of_render(resources: Sequence[Resource], config: Config) -> list[ObjectUse]:
     """Finds what the rendered objects need, without what is among the items or rendered itself, in the order of the output.
 
     Resources with errors are left out.
@@ -63,7 +63,7 @@ def of_render(resources: Sequence[Resource], config: Config) -> list[Requirement
     ]
 
 
-def of_objects(objects: Iterable[tuple[ObjectKey, Resource]]) -> list[Requirement]:
+def of_objects(objects: Iterable[tuple[ObjectKey, Resource]]) -> list[ObjectUse]:
     """Finds what finished objects need, without what is among them. No requirement has an author: nobody says who wrote the objects."""
     by_key = dict(objects)
     known = {*by_key, *(key._replace(namespace="") for key in by_key)}
@@ -86,17 +86,17 @@ def _is_built_in(key: ObjectKey) -> bool:
     return ((key.group, key.kind), key.name) in name_fields.BUILT_IN
 
 
-def _of_object(resource: Resource, namespace: str) -> Iterator[Requirement]:
+def _of_object(resource: Resource, namespace: str) -> Iterator[ObjectUse]:
     """Yields the requirements of an object and of its pods."""
     yield from _of_queues(resource)
     ref = results.ref(resource)
     for reference in dynamo_references.of(resource):
         if not reference.is_optional:
             at = (reference.namespace or namespace) if name_fields.is_namespaced(reference.group, reference.kind) else ""
-            yield Requirement(ObjectKey(reference.group, reference.kind, at, reference.name), reference.keys, ref, reference.path, None)
+            yield ObjectUse(ObjectKey(reference.group, reference.kind, at, reference.name), reference.keys, ref, reference.path, None)
 
 
-def _of_queues(resource: Resource) -> Iterator[Requirement]:
+def _of_queues(resource: Resource) -> Iterator[ObjectUse]:
     """Yields the queues that labels and annotations of an object and of its pods name, each once."""
     holders: list[tuple[Path, dict[str, Any]]] = [(("metadata", "labels"), labels.of(resource))]
     holders.append((("metadata", "annotations"), labels.annotations(resource)))
@@ -107,4 +107,4 @@ def _of_queues(resource: Resource) -> Iterator[Requirement]:
             if isinstance(name := fields.get(label), str):
                 queues.setdefault(ObjectKey(group, kind, "", name), (*path, label))
     for key, path in queues.items():
-        yield Requirement(key, (), results.ref(resource), path, None)
+        yield ObjectUse(key, (), results.ref(resource), path, None)

@@ -10,7 +10,7 @@ from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import mapping, objects
-from krm_fn.review.required_objects import Requirement
+from krm_fn.review.required_objects import ObjectUse
 
 State = Literal["present", "missing", "lacks keys", "unknown", ""]
 """Empty: there is no export. Unknown: the export has no object of the kind."""
@@ -23,7 +23,7 @@ class RequiredObject(NamedTuple):
 
     key: ObjectKey
     keys: tuple[str, ...]
-    uses: tuple[Requirement, ...]
+    uses: tuple[ObjectUse, ...]
     state: State = ""
     missing_keys: tuple[str, ...] = ()
 
@@ -58,9 +58,9 @@ def _served(spec: dict[str, Any]) -> Iterable[tuple[str, str]]:
     return [(f"{spec.get('group')}/{version.get('name')}", kind) for version in objects(spec.get("versions")) if version.get("served")]
 
 
-def grouped(requirements: Sequence[Requirement], export: ExportedKeys | None = None) -> list[RequiredObject]:
+def grouped(requirements: Sequence[ObjectUse], export: ExportedKeys | None = None) -> list[RequiredObject]:
     """Groups requirements by object, sorted by kind, namespace and name. With an export, each object has its state."""
-    uses: dict[ObjectKey, list[Requirement]] = {}
+    uses: dict[ObjectKey, list[ObjectUse]] = {}
     for requirement in requirements:
         uses.setdefault(requirement.key, []).append(requirement)
     required = [

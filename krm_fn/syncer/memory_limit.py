@@ -33,7 +33,7 @@ class MemoryUse(NamedTuple):
         return self.used / self.limit
 
 
-class _Version(NamedTuple):
+class _CgroupFiles(NamedTuple):
     """The names of the files of one version of cgroups."""
 
     controller: str
@@ -45,8 +45,8 @@ class _Version(NamedTuple):
 
 
 _VERSIONS = (
-    _Version("", "", "memory.max", "memory.current", "inactive_file"),
-    _Version("memory", "memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    _CgroupFiles("", "", "memory.max", "memory.current", "inactive_file"),
+    _CgroupFiles("memory", "memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
 )
 
 
@@ -56,7 +56,7 @@ def read(root: Path = Path("/")) -> MemoryUse | None:
     return min(uses, key=lambda use: use.limit, default=None)
 
 
-def _folders(root: Path, version: _Version) -> Iterator[Path]:
+def _folders(root: Path, version: _CgroupFiles) -> Iterator[Path]:
     """Yields the folders of the process's cgroup and of all above. A container sees its own cgroup as the topmost folder."""
     top = root / "sys/fs/cgroup" / version.folder
     for line in _text(root / "proc/self/cgroup").splitlines():
@@ -66,7 +66,7 @@ def _folders(root: Path, version: _Version) -> Iterator[Path]:
             yield from (top / folder for folder in (own, *own.parents))
 
 
-def _use(folder: Path, version: _Version) -> MemoryUse | None:
+def _use(folder: Path, version: _CgroupFiles) -> MemoryUse | None:
     limit, usage = _number(_text(folder / version.limit)), _number(_text(folder / version.usage))
     if limit is None or usage is None or not 0 < limit < _NO_LIMIT:
         return None

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, strategies
 
 from krm_fn.origins import text_hunks
-from krm_fn.origins.text_hunks import Text, TextPair
+from krm_fn.origins.text_hunks import RevisionText, TextPair
 
 LINES = strategies.lists(strategies.sampled_from(["a: 1\n", "a: 2\n", "  b: 1\n", "- c\n", "- c: d\n", "\n", "# e\n"]), max_size=12)
 ENDS = strategies.sampled_from(["", "f: 1"])
 
 
 def pair(old: str | None, new: str | None) -> TextPair:
-    return TextPair(*(None if text is None else Text("file", 1, text) for text in (old, new)))
+    return TextPair(*(None if text is None else RevisionText("file", 1, text) for text in (old, new)))
 
 
 def parts(texts: TextPair) -> list[text_hunks.Hunk]:

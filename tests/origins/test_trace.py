@@ -10,7 +10,7 @@ import explain_coverage
 import pytest
 
 from krm_fn.origins import marked_values, trace, tracing_loader, tracing_rewriter, tracing_runtime
-from krm_fn.origins.marked_values import RuleMark, Text, UserMark, Whole
+from krm_fn.origins.marked_values import MarkedText, RuleMark, UserMark, Whole
 from krm_fn.render import expand
 from krm_fn.render.config import Config
 from tests.support import given
@@ -21,7 +21,7 @@ EXAMPLES = dict(explain_coverage.examples())
 
 
 def text(written, mark):
-    return Text(written, frozenset((mark,)))
+    return MarkedText(written, frozenset((mark,)))
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ _OPEN = ("unknown", "pending")
 """The kinds of causes that do not explain a difference."""
 
 
-class Difference(NamedTuple):
+class LiveDifference(NamedTuple):
     """One difference: a field of an object, or the whole object if `field` is empty.
 
     `path` is the path of the field with indexes of lists. `live` and `rendered` are the values as JSON without secret values; empty if one
@@ -69,7 +69,7 @@ class Equality(NamedTuple):
     same_objects: int = 0
     templates: int = 0
     same_templates: int = 0
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[LiveDifference, ...] = ()
     findings: tuple[Result, ...] = ()
 
     @property
@@ -109,7 +109,7 @@ def _compare(adoption: adopt.Adoption, exported: Sequence[Resource]) -> Equality
     ]
     causes = _causes(adoption, part, owners, _Compared(changes, live, by_render))
     differences = [difference for change in changes for difference in _differences(change, causes)]
-    differences += [Difference(key, "", (), "exists", "", causes.of_live_object(key)) for key in only_live]
+    differences += [LiveDifference(key, "", (), "exists", "", causes.of_live_object(key)) for key in only_live]
     different = {difference.key for difference in differences}
     total = len({*new, *only_live})
     findings = tuple(finding for finding in adoption.results if finding.code not in _SHOWN_AS_DIFFERENCES)
@@ -220,14 +220,14 @@ def _owners(exported: ExportedObjects) -> Iterator[tuple[ObjectKey, list[tuple[s
         yield identity.key(resource, exported.namespace), sorted({(dynamo_api.COMPONENT, component), (dynamo_api.GRAPH, graph)} & written)
 
 
-def _differences(change: ObjectChange, causes: CauseFinder) -> Iterator[Difference]:
+def _differences(change: ObjectChange, causes: CauseFinder) -> Iterator[LiveDifference]:
     if change.old is None:
-        yield Difference(change.key, "", (), "", "exists", causes.of_rendered_object(change.key))
+        yield LiveDifference(change.key, "", (), "", "exists", causes.of_rendered_object(change.key))
         return
     shown = comparison.without_secrets(change)
     for field, hidden in zip(change.fields, shown.fields, strict=True):
         name = diff_report.field_path(field)
-        yield Difference(change.key, name, field.path, _value(hidden.old), _value(hidden.new), causes.of_field(change, field, name))
+        yield LiveDifference(change.key, name, field.path, _value(hidden.old), _value(hidden.new), causes.of_field(change, field, name))
 
 
 def _value(value: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import krm_fn
 from krm_fn.base import escaping, report, results
-from krm_fn.migration.equality import Difference, Equality
+from krm_fn.migration.equality import Equality, LiveDifference
 from krm_fn.migration.equality.difference_causes import Cause
 from krm_fn.render import labels
 
@@ -36,7 +36,7 @@ def _lines(name: str, equality: Equality) -> Iterator[str]:
         unknown, pending = (sum(difference.cause.kind == kind for difference in equality.differences) for kind in ("unknown", "pending"))
         waiting = f", {pending} before the operator has acted" if pending else ""
         yield f"  {_count(len(equality.differences), 'difference')}, {unknown} of unknown cause{waiting}"
-    by_cause: dict[Cause, list[Difference]] = {}
+    by_cause: dict[Cause, list[LiveDifference]] = {}
     for difference in equality.differences:
         by_cause.setdefault(difference.cause, []).append(difference)
     for cause in sorted(by_cause, key=lambda cause: (cause.kind != "unknown", cause)):
@@ -59,7 +59,7 @@ def cause_text(cause: Cause) -> str:
     return texts[cause.kind]
 
 
-def _line(difference: Difference) -> str:
+def _line(difference: LiveDifference) -> str:
     name = f"{difference.key.kind} {difference.key.name}"
     if not difference.field:
         state = "runs, and is not rendered" if difference.live else "is rendered, and does not exist"
@@ -129,7 +129,7 @@ def anonymous(namespaces: Mapping[str, Equality]) -> str:
     return escaping.json_text(document, 2) + "\n"
 
 
-def _anonymous_differences(differences: Sequence[Difference]) -> list[dict[str, Any]]:
+def _anonymous_differences(differences: Sequence[LiveDifference]) -> list[dict[str, Any]]:
     rows = Counter(
         (
             difference.key.group if _GROUP.fullmatch(difference.key.group) else "*",

@@ -44,7 +44,7 @@ class MovedPart(NamedTuple):
     edits: Mapping[int, ResourceEdits]
 
 
-class GraphState(NamedTuple):
+class SteppedGraph(NamedTuple):
     """The objects of a graph before a step, all its services, and those that the whole step restarts."""
 
     objects: Objects
@@ -83,7 +83,7 @@ def moved(part: FleetPart, step: upgrade_steps.UpgradeStep, numbers: Collection[
     return MovedPart(part, part._replace(resources=resources, config=config), edits)
 
 
-def find(part: MovedPart, old: Mapping[int, GraphState]) -> dict[int, GraphCauses]:
+def find(part: MovedPart, old: Mapping[int, SteppedGraph]) -> dict[int, GraphCauses]:
     """Returns the causes of each graph by its number. `old` has the graphs that render in both states."""
     present = {number: _present(part, number) for number in old}
     sets: dict[int, dict[CauseSet, Restarting]] = {number: {present[number]: old[number].restarting} for number in old}
@@ -122,7 +122,7 @@ def _is_open(causes: CauseSet, present: CauseSet, known: Mapping[CauseSet, Resta
     return len(causes) == 1 or not full <= explained
 
 
-def _restarting(part: MovedPart, causes: CauseSet, numbers: Iterable[int], old: Mapping[int, GraphState]) -> dict[int, Restarting | None]:
+def _restarting(part: MovedPart, causes: CauseSet, numbers: Iterable[int], old: Mapping[int, SteppedGraph]) -> dict[int, Restarting | None]:
     """Returns the services that a set of causes restarts, by the number of the graph; None for a graph that does not render."""
     resources = {number: _pinned(part, number, causes) for number in numbers}
     releases = {number: _release(*_side(part, number, "release" in causes)) for number in resources}
@@ -155,7 +155,7 @@ def _has_origin(part: MovedPart, number: int) -> bool:
 
 
 def compared(
-    part: FleetPart, config: Config, resources: Mapping[int, Resource], old: Mapping[int, GraphState]
+    part: FleetPart, config: Config, resources: Mapping[int, Resource], old: Mapping[int, SteppedGraph]
 ) -> dict[int, Restarting | None]:
     """Returns the services that restart if some resources of a part replace their old state, by number; None if one does not render."""
     others = [resource for resource in part.resources if not dynamo_resources.is_expanded(resource)]
@@ -187,7 +187,7 @@ def objects_by_owner(part: FleetPart, objects: Iterable[Resource]) -> dict[Objec
     return by_owner
 
 
-def _optional(part: MovedPart, cause: Cause, old: Mapping[int, GraphState]) -> dict[int, Restarting | None]:
+def _optional(part: MovedPart, cause: Cause, old: Mapping[int, SteppedGraph]) -> dict[int, Restarting | None]:
     """Returns the services that a move which the step leaves out would restart in addition, by the number of the graph.
 
     If the step restarts all services of a graph, there are no others, and nothing is rendered.

@@ -11,7 +11,7 @@ from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
 from krm_fn.migration.upgrade import resource_edits, restart_causes, upgrade_steps
-from krm_fn.migration.upgrade.restart_causes import GraphCauses, GraphState, MovedPart
+from krm_fn.migration.upgrade.restart_causes import GraphCauses, MovedPart, SteppedGraph
 from krm_fn.migration.upgrade.upgrade_plan import GraphUpgrade, ServiceUpgrade
 from krm_fn.migration.upgrade.upgrade_steps import UpgradeStep, Versions
 from krm_fn.render import dynamo_resources
@@ -100,11 +100,11 @@ def _by_owner(changes: Iterable[ObjectChange]) -> dict[ObjectKey, list[ObjectCha
 
 def _causes(part: StepPart, effects: Mapping[int, _Effects]) -> dict[int, GraphCauses]:
     """Returns the causes of the graphs that a step moves or restarts."""
-    states: dict[int, GraphState] = {}
+    states: dict[int, SteppedGraph] = {}
     for number, (changes, of_graph, _) in effects.items():
         if number in part.versions or of_graph.restarting:
             objects = {change.key: change.old for change in changes if change.old is not None}
-            states[number] = GraphState(objects, frozenset(of_graph.services), frozenset(of_graph.restarting))
+            states[number] = SteppedGraph(objects, frozenset(of_graph.services), frozenset(of_graph.restarting))
     return restart_causes.find(part.moved, states)
 
 

@@ -48,7 +48,7 @@ class UnreadableLine(NamedTuple):
 
 def read(container: Mapping[str, Any]) -> tuple[list[EngineCommand], list[UnreadableLine]]:
     """Returns the command lines of Dynamo's programs in the command and the arguments of a container. Fields may have wrong types."""
-    reader = _Reader(_variables(container))
+    reader = _CommandReader(_variables(container))
     words: list[Word] = []
     fields: tuple[Literal["command"], Literal["args"]] = ("command", "args")
     for field in fields:
@@ -77,7 +77,7 @@ def _variables(container: Mapping[str, Any]) -> dict[str, str]:
     return variables
 
 
-class _Reader:
+class _CommandReader:
     """Reads commands with the variables of a container."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:

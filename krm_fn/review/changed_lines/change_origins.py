@@ -36,7 +36,7 @@ def differing(changes: Iterable[ObjectChange]) -> Changes:
     return [(number, change) for number, change in enumerate(changes) if change.fields or change.old is None or change.new is None]
 
 
-class Part(NamedTuple):
+class HunkPart(NamedTuple):
     """The smallest part of a difference that is reverted. `hunk` is the number of the whole hunk in its pair of texts."""
 
     hunk: int
@@ -49,19 +49,19 @@ class SourceTexts:
     def __init__(self, pairs: Sequence[TextPair]) -> None:
         self.pairs = pairs
         self.lines = HunkLines(pairs)
-        self._parts: dict[int, list[Part]] = {}
+        self._parts: dict[int, list[HunkPart]] = {}
 
     @property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[HunkPart]:
         """The parts that differ, in the order of the texts."""
         return [part for number in range(len(self.pairs)) for part in self.parts_of(number)]
 
-    def parts_of(self, number: int) -> list[Part]:
+    def parts_of(self, number: int) -> list[HunkPart]:
         """Returns the parts in which one text differs."""
         if number not in self._parts:
             pair = self.pairs[number]
             hunks = enumerate(text_hunks.between(number, pair))
-            self._parts[number] = [Part(index, lines) for index, hunk in hunks for lines in text_hunks.parts(hunk, pair)]
+            self._parts[number] = [HunkPart(index, lines) for index, hunk in hunks for lines in text_hunks.parts(hunk, pair)]
         return self._parts[number]
 
     def lines_of(self, number: int) -> tuple[tuple[str, ...], ...]:
@@ -70,7 +70,7 @@ class SourceTexts:
         sides = [(text, lines) for part in parts for text, lines in ((pair.old, part.lines.old), (pair.new, part.lines.new))]
         return tuple(tuple(text_hunks.lines(text)[lines.start : lines.stop]) for text, lines in sides)
 
-    def reverted(self, names: Sequence[str], parts: Iterable[Part]) -> dict[str, str | None]:
+    def reverted(self, names: Sequence[str], parts: Iterable[HunkPart]) -> dict[str, str | None]:
         """Returns the texts with reverted parts, by the names of the pairs; None for a text that does not exist then."""
         by_pair: dict[int, list[Hunk]] = {}
         for part in parts:
@@ -86,8 +86,8 @@ class Attribution(NamedTuple):
     """
 
     texts: SourceTexts
-    parts: Sequence[Part]
-    render: Callable[[Sequence[Part]], Objects | None]
+    parts: Sequence[HunkPart]
+    render: Callable[[Sequence[HunkPart]], Objects | None]
     limit: int
     is_complete: bool = True
     is_costly: bool = False
@@ -133,7 +133,7 @@ class Attribution(NamedTuple):
         return tuple(dict.fromkeys(map(_origin, named)))[:_ORIGINS]
 
 
-def _address(part: Part) -> tuple[int, ...]:
+def _address(part: HunkPart) -> tuple[int, ...]:
     return part.lines.pair, part.hunk
 
 

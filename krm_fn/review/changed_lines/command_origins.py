@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from krm_fn.origins.reversion import Objects
-from krm_fn.origins.text_hunks import Text, TextPair
+from krm_fn.origins.text_hunks import RevisionText, TextPair
 from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.repository.files.checkouts import Checkouts
 from krm_fn.review.changed_lines import change_origins
-from krm_fn.review.changed_lines.change_origins import Attribution, Origins, Part, SourceTexts
+from krm_fn.review.changed_lines.change_origins import Attribution, HunkPart, Origins, SourceTexts
 from krm_fn.review.diff import rendered_state
 from krm_fn.review.diff.rendered_state import RenderedState
 
@@ -36,7 +36,7 @@ def find_origins(
             return {}
         names, texts = _texts(copies, folder, shown)
 
-        def render(reverted: Sequence[Part]) -> Objects | None:
+        def render(reverted: Sequence[HunkPart]) -> Objects | None:
             written = texts.reverted(names, reverted)
             with copies.with_texts(written):
                 state = rebuild(copies.top / folder, {posixpath.relpath(name, folder.as_posix()): text for name, text in written.items()})
@@ -56,8 +56,8 @@ def _texts(copies: Checkouts, folder: Path, shown: str) -> tuple[list[str], Sour
         below = posixpath.relpath(name, folder.as_posix())
         pairs.append(
             TextPair(
-                Text(old_name(below), 1, old[name]) if name in old else None,
-                Text(os.path.normpath(f"{shown}/{below}"), 1, new[name]) if name in new else None,
+                RevisionText(old_name(below), 1, old[name]) if name in old else None,
+                RevisionText(os.path.normpath(f"{shown}/{below}"), 1, new[name]) if name in new else None,
             )
         )
     return names, SourceTexts(pairs)

@@ -13,7 +13,7 @@ from krm_fn.kubernetes.types import Resource
 from krm_fn.origins import text_hunks
 from krm_fn.origins.ablation import Ablation
 from krm_fn.origins.reversion import Objects
-from krm_fn.origins.text_hunks import Hunk, Text, TextPair
+from krm_fn.origins.text_hunks import Hunk, RevisionText, TextPair
 from krm_fn.render import dynamo_resources, function_config, labels
 from krm_fn.render.config import Config
 from krm_fn.render.schema.object_changes import ObjectChange
@@ -21,7 +21,7 @@ from krm_fn.repository.files import reading
 from krm_fn.repository.files.reading import Source
 from krm_fn.repository.files.sources import Sources
 from krm_fn.review.changed_lines import change_origins
-from krm_fn.review.changed_lines.change_origins import Attribution, KnownGroups, Origins, Part, SourceTexts
+from krm_fn.review.changed_lines.change_origins import Attribution, HunkPart, KnownGroups, Origins, SourceTexts
 from krm_fn.review.diff.rendered_state import RenderedState
 
 _MOST_OBJECTS = 4000
@@ -41,14 +41,14 @@ class LoadedFiles(NamedTuple):
 class _Document(NamedTuple):
     """A document of a state with its resources. `is_shared`: it has the configuration, or resources that a render reads for all graphs."""
 
-    text: Text
+    text: RevisionText
     sources: tuple[Source, ...]
     keys: frozenset[ObjectKey]
     is_shared: bool
     has_settings: bool
 
 
-class _Pair(NamedTuple):
+class _DocumentPair(NamedTuple):
     """The same document in both states."""
 
     old: _Document | None
@@ -110,7 +110,7 @@ class _Search:
         """Returns the numbers of the pairs that a render of one pair reads: first its own."""
         return [*([] if pair is None else [pair]), *(number for number in self._shared if number != pair)]
 
-    def _objects(self, pair: int | None, reverted: Sequence[Part]) -> Objects | None:
+    def _objects(self, pair: int | None, reverted: Sequence[HunkPart]) -> Objects | None:
         """Returns the objects of a pair of documents with some parts reverted; None if a document cannot be read or rendered then."""
         by_pair: dict[int, list[Hunk]] = {}
         for part in reverted:
@@ -166,14 +166,14 @@ def _documents(state: LoadedFiles) -> list[_Document]:
 
 def _document(sources: Sequence[Source], settings: Source | None, namespace: str) -> _Document:
     first = sources[0]
-    text = Text(first.file, first.line, first.text)
+    text = RevisionText(first.file, first.line, first.text)
     keys = frozenset(identity.key(source.value, namespace) for source in sources if source.address.name)
     has_settings = any(source is settings for source in sources)
     is_shared = has_settings or not all(dynamo_resources.is_expanded(source.value) for source in sources)
     return _Document(text, tuple(sources), keys, is_shared, has_settings)
 
 
-def _pairs(old: Sequence[_Document], new: Sequence[_Document]) -> Iterator[_Pair]:
+def _pairs(old: Sequence[_Document], new: Sequence[_Document]) -> Iterator[_DocumentPair]:
     """Yields the documents of both states: those with the same resource, both configurations, and then the nearest ones of one kind."""
     remaining = dict(enumerate(old))
     by_key = {key: number for number, document in remaining.items() for key in document.keys}
@@ -185,12 +185,12 @@ def _pairs(old: Sequence[_Document], new: Sequence[_Document]) -> Iterator[_Pair
         if number is None:
             alone.append(document)
         else:
-            yield _Pair(remaining.pop(number), document)
+            yield _DocumentPair(remaining.pop(number), document)
     for document in alone:
         nearest = max(remaining, key=lambda number: _nearness(remaining[number], document), default=None)
         is_near = nearest is not None and _nearness(remaining[nearest], document) > (0, 0)
-        yield _Pair(remaining.pop(nearest) if is_near and nearest is not None else None, document)
-    yield from (_Pair(document, None) for document in remaining.values())
+        yield _DocumentPair(remaining.pop(nearest) if is_near and nearest is not None else None, document)
+    yield from (_DocumentPair(document, None) for document in remaining.values())
 
 
 def _nearness(old: _Document, new: _Document) -> tuple[int, int]:

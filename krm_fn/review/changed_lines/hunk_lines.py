@@ -13,7 +13,7 @@ from yaml.error import YAMLError
 
 from krm_fn.base.results import Path
 from krm_fn.origins import text_hunks
-from krm_fn.origins.text_hunks import Hunk, Text, TextPair
+from krm_fn.origins.text_hunks import Hunk, RevisionText, TextPair
 from krm_fn.render import function_config
 from krm_fn.repository.files import reading, text_nodes
 from krm_fn.repository.files.text_nodes import TextNode
@@ -28,7 +28,7 @@ CLEAR = 4
 """The points from which a line counts as the origin of a change without further proof."""
 
 
-class Leaf(NamedTuple):
+class TextField(NamedTuple):
     """A field of a text: its line in the file, its path in the document, and its value if it is a scalar."""
 
     line: int
@@ -62,7 +62,7 @@ class HunkLines:
     """The lines of the hunks of some pairs of texts."""
 
     def __init__(self, pairs: Sequence[TextPair]) -> None:
-        self._pairs = [_Pair(pair) for pair in pairs]
+        self._pairs = [_FieldPair(pair) for pair in pairs]
 
     def best(self, hunks: Iterable[Hunk], sought: Sought) -> HunkLine | None:
         """Returns the line of some hunks that fits best, or the first one if none clearly fits; None for hunks of blank lines."""
@@ -70,7 +70,7 @@ class HunkLines:
         return max(lines, key=lambda line: line.points if line.points >= CLEAR else min(line.points, 0), default=None)
 
 
-class _Pair:
+class _FieldPair:
     """Both states of a text with their fields."""
 
     def __init__(self, pair: TextPair) -> None:
@@ -94,15 +94,15 @@ class _Pair:
 class _Side:
     """A text of one state, and that of the other state."""
 
-    def __init__(self, text: Text | None, other: Text | None) -> None:
+    def __init__(self, text: RevisionText | None, other: RevisionText | None) -> None:
         self._text, self._other = text, other
         self._others = frozenset(map(_stripped, text_hunks.lines(other)))
 
     @cached_property
-    def _leaves(self) -> dict[int, list[Leaf]]:
+    def _leaves(self) -> dict[int, list[TextField]]:
         """The fields by their lines; of a line with several fields, those that differ from the other state."""
         same = {(leaf.path, leaf.value) for leaf in leaves(self._other)} if self._other else set()
-        by_line: dict[int, list[Leaf]] = {}
+        by_line: dict[int, list[TextField]] = {}
         for leaf in leaves(self._text) if self._text else ():
             by_line.setdefault(leaf.line, []).append(leaf)
         differing = {line: [leaf for leaf in on_line if (leaf.path, leaf.value) not in same] for line, on_line in by_line.items()}
@@ -134,7 +134,7 @@ def _stripped(line: str) -> str:
     return line.rstrip("\r\n")
 
 
-def leaves(text: Text) -> Iterator[Leaf]:
+def leaves(text: RevisionText) -> Iterator[TextField]:
     """Yields the fields of all documents of a text, in the order of their lines; nothing for a text that is not YAML."""
     documents = reading.parse(text.text.encode("utf-8", "surrogateescape"), text.file).sources
     for start, document in {source.start: source for source in documents}.items():
@@ -145,12 +145,12 @@ def leaves(text: Text) -> Iterator[Leaf]:
             continue
         for path, node, value in _fields(tree.root, ()) if tree else ():
             line = text.line + text.text.count("\n", 0, start + node.start)
-            yield Leaf(line, path, value.text if value.kind == "scalar" else "", is_configuration)
+            yield TextField(line, path, value.text if value.kind == "scalar" else "", is_configuration)
             if value.style == "|":
                 yield from _inner(document.text, text.line + text.text.count("\n", 0, start), path, value)
 
 
-def _inner(text: str, line: int, path: Path, block: TextNode) -> Iterator[Leaf]:
+def _inner(text: str, line: int, path: Path, block: TextNode) -> Iterator[TextField]:
     """Yields the fields of YAML in a text of several lines, such as a patch in a Kustomization. All have the path of the text."""
     try:
         tree = text_nodes.parse(block.text)
@@ -158,7 +158,7 @@ def _inner(text: str, line: int, path: Path, block: TextNode) -> Iterator[Leaf]:
         return
     first = line + text.count("\n", 0, text.find("\n", block.start) + 1)
     for _, node, value in _fields(tree.root, ()) if tree else ():
-        yield Leaf(
+        yield TextField(
             first + block.text.count("\n", 0, node.start), path, value.text if value.kind == "scalar" else "", is_configuration=False
         )
 
@@ -173,7 +173,7 @@ def _fields(node: TextNode, path: Path) -> Iterator[tuple[Path, TextNode, TextNo
         yield from _fields(item, (*path, index))
 
 
-def _points(leaf: Leaf, sought: Sought, value: str) -> int:
+def _points(leaf: TextField, sought: Sought, value: str) -> int:
     """Returns how well a field of a text fits to a changed field of an object."""
     keys = [step for step in leaf.path if isinstance(step, str)]
     points = _value_points(leaf.value, value)

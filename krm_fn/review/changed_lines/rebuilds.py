@@ -7,7 +7,7 @@ from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 
 from krm_fn.base.records import NamedTuple
 from krm_fn.origins.reversion import Objects
-from krm_fn.origins.text_hunks import Text, TextPair
+from krm_fn.origins.text_hunks import RevisionText, TextPair
 from krm_fn.render.manifests import ownership
 from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.repository import roots, states
@@ -17,7 +17,7 @@ from krm_fn.repository.roots import Root, Roots
 from krm_fn.repository.states import RootListing, RootState
 from krm_fn.repository.tree import Tree
 from krm_fn.review.changed_lines import change_origins, document_hunks
-from krm_fn.review.changed_lines.change_origins import Attribution, KnownGroups, Origins, Part, SourceTexts
+from krm_fn.review.changed_lines.change_origins import Attribution, HunkPart, KnownGroups, Origins, SourceTexts
 from krm_fn.review.changed_lines.document_hunks import LoadedFiles
 from krm_fn.review.diff import rendered_state
 from krm_fn.review.diff.rendered_state import RenderedState
@@ -65,7 +65,7 @@ class Rebuilds:
         root, rendered = new.state.root, new.files.rendered
         forms = root, old.state.root
 
-        def render(reverted: Sequence[Part]) -> Objects | None:
+        def render(reverted: Sequence[HunkPart]) -> Objects | None:
             self._left -= 1
             return self._objects(forms, names, texts.reverted(names, reverted), rendered)
 
@@ -90,11 +90,11 @@ class Rebuilds:
         for state, root in ((_NEW, new), (_OLD, old)):
             with self._copies.again(state):
                 names |= dict.fromkeys(_names(self._listings[state], root.root) if root else ())
-        read: dict[State, dict[str, Text]] = {}
+        read: dict[State, dict[str, RevisionText]] = {}
         for state in (_OLD, _NEW):
             with self._copies.again(state):
                 tree = self._listings[state].tree
-                read[state] = {name: Text(tree.shown(name), 1, tree.read(name).text) for name in names if tree.is_file(name)}
+                read[state] = {name: RevisionText(tree.shown(name), 1, tree.read(name).text) for name in names if tree.is_file(name)}
         moved = _moved(old.root.folder, new.root.folder, read[_OLD], read[_NEW]) if old and new else {}
         pairs = {
             name: TextPair(read[_OLD].get(moved.get(name, name)), read[_NEW].get(name)) for name in names if name not in moved.values()

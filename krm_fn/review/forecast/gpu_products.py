@@ -22,7 +22,7 @@ _OF_GPUS = ("nvidia.com/gpu.memory", "nvidia.com/gpu.family", "nvidia.com/gpu.co
 _NUMBER = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
 
 
-class Requirement(NamedTuple):
+class ProductRequirement(NamedTuple):
     """A requirement on the product: an operator of a node affinity and its values. With `Any`, each product may fit."""
 
     operator: str
@@ -50,7 +50,7 @@ class Products(NamedTuple):
     `is_chosen` is false for a pod that chooses no GPUs by their product or another label of GPUs. It counts in no product.
     """
 
-    alternatives: tuple[tuple[Requirement, ...], ...] = ()
+    alternatives: tuple[tuple[ProductRequirement, ...], ...] = ()
     is_chosen: bool = False
 
     def allows(self, product: str) -> bool:
@@ -86,7 +86,7 @@ def of_pod(spec: Mapping[str, Any]) -> Products:
 def text(products: Products) -> str:
     """Returns the products in words: `A100 or H100`.
 
-    >>> text(Products(((Requirement("NotIn", ("T4",)),),), is_chosen=True))
+    >>> text(Products(((ProductRequirement("NotIn", ("T4",)),),), is_chosen=True))
     'all products but T4'
     """
     listed = products.listed
@@ -105,10 +105,10 @@ def _is_used(term: Mapping[str, Any]) -> bool:
     return bool(values.objects(term.get("matchExpressions")) or values.objects(term.get("matchFields")))
 
 
-def _requirements(expressions: list[dict[str, Any]]) -> Iterator[Requirement]:
+def _requirements(expressions: list[dict[str, Any]]) -> Iterator[ProductRequirement]:
     """Yields the requirements on products. Those on other labels of GPUs leave the product open."""
     for expression in expressions:
         if expression.get("key") == PRODUCT:
-            yield Requirement(f"{expression.get('operator')}", tuple(values.texts(expression.get("values"))))
+            yield ProductRequirement(f"{expression.get('operator')}", tuple(values.texts(expression.get("values"))))
         elif expression.get("key") in _OF_GPUS:
-            yield Requirement("Any")
+            yield ProductRequirement("Any")

@@ -17,7 +17,7 @@ from krm_fn.render.schema import object_changes
 from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.review.forecast import gpu_capacity, object_rules, uniform_workloads
 from krm_fn.review.forecast.gpu_capacity import Demand
-from krm_fn.review.forecast.rollouts import Selector, Steps
+from krm_fn.review.forecast.rollouts import RolloutPods, Steps
 from krm_fn.review.forecast.uniform_workloads import UniformWorkload
 
 _SET, _INDEX = "leaderworkerset.sigs.k8s.io/name", "leaderworkerset.sigs.k8s.io/group-index"  # labels of pods
@@ -56,9 +56,9 @@ class LeaderWorkerSet(UniformWorkload):
         unavailable = min(uniform_workloads.scaled(update.get("maxUnavailable"), replicas, up=False, default=1), replicas)
         return Steps(surge, unavailable, numbered=True)
 
-    def selector(self, change: ObjectChange) -> Selector:
+    def selector(self, change: ObjectChange) -> RolloutPods:
         """Returns the label of the set. The pods of a group have the same index."""
-        return Selector(change.key.namespace, ((_SET, change.key.name),), _INDEX)
+        return RolloutPods(change.key.namespace, ((_SET, change.key.name),), _INDEX)
 
     def findings(self, change: ObjectChange, causes: tuple[Path, ...]) -> Iterator[Result]:
         """Names the releases that refuse another size (ValidateUpdate before v0.7.0)."""

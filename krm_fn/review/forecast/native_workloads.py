@@ -19,7 +19,7 @@ from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.review.forecast import gpu_capacity, object_rules, uniform_workloads
 from krm_fn.review.forecast.gpu_capacity import Demand
 from krm_fn.review.forecast.object_rules import Choice
-from krm_fn.review.forecast.rollouts import Selector, Steps
+from krm_fn.review.forecast.rollouts import RolloutPods, Steps
 from krm_fn.review.forecast.uniform_workloads import UniformWorkload
 
 _TEMPLATE: Path = ("spec", "template")
@@ -50,10 +50,10 @@ class TemplateWorkload(UniformWorkload):
         """Returns the demand of one pod."""
         return (gpu_capacity.pod_demand(values.mapping(object_rules.spec(resource).get("template")).get("spec")),)
 
-    def selector(self, change: ObjectChange) -> Selector:
+    def selector(self, change: ObjectChange) -> RolloutPods:
         """Returns the labels of its selector."""
         match_labels = values.mapping(object_rules.spec(change.old or change.new), "selector", "matchLabels")
-        return Selector(change.key.namespace, tuple(match_labels.items()))
+        return RolloutPods(change.key.namespace, tuple(match_labels.items()))
 
     def steps(self, spec: Mapping[str, Any], replicas: int) -> Steps:
         """Returns the steps of a workload that replaces one pod at a time."""
@@ -169,7 +169,7 @@ class BarePod(UniformWorkload):
         """Returns the steps of a pod that restarts in its place."""
         return Steps(0, 1, at_once=True)
 
-    def selector(self, change: ObjectChange) -> Selector:
+    def selector(self, change: ObjectChange) -> RolloutPods:
         """Returns the labels of the pod."""
         pod_labels = values.mapping((change.old or change.new or {}).get("metadata"), "labels")
-        return Selector(change.key.namespace, tuple(pod_labels.items()))
+        return RolloutPods(change.key.namespace, tuple(pod_labels.items()))

@@ -21,7 +21,7 @@ from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.review.forecast import gpu_capacity, object_rules
 from krm_fn.review.forecast.gpu_capacity import Demand
 from krm_fn.review.forecast.object_rules import ClusterState, KindForecast
-from krm_fn.review.forecast.rollouts import Rollout, Selector, Service, Steps
+from krm_fn.review.forecast.rollouts import Rollout, RolloutPods, Service, Steps
 
 _CLIQUE, _INDEX = "grove.io/podclique", "grove.io/podcliquescalinggroup-replica-index"  # labels of pods
 _TEMPLATE: Path = ("spec", "template")
@@ -199,14 +199,14 @@ def _demands(resource: Resource | None, unit: _Unit | None) -> tuple[Demand, ...
     return tuple(gpu_capacity.pod_demand(_pod(clique)) for clique in cliques for _ in range(_copies(clique) if grouped else 1))
 
 
-def _selector(change: ObjectChange, unit: _Unit | None) -> Selector | None:
+def _selector(change: ObjectChange, unit: _Unit | None) -> RolloutPods | None:
     """Finds the pods of the first replica of the set; a render writes one."""
     if unit is None:
         return None
     name = f"{change.key.name}-0-{unit.name}"
     if _is_group(change.old, unit):
-        return Selector(change.key.namespace, ((labels.GROVE_GROUP, name),), _INDEX)
-    return Selector(change.key.namespace, ((_CLIQUE, name),))
+        return RolloutPods(change.key.namespace, ((labels.GROVE_GROUP, name),), _INDEX)
+    return RolloutPods(change.key.namespace, ((_CLIQUE, name),))
 
 
 def _is_group(resource: Resource | None, unit: _Unit) -> bool:

@@ -23,7 +23,7 @@ class Service(NamedTuple):
     name: str
 
 
-class Selector(NamedTuple):
+class RolloutPods(NamedTuple):
     """Namespace and labels of the pods of a rollout. Pods with the same value of the label `unit` are one unit.
 
     Without `unit`, each pod is a unit.
@@ -64,7 +64,7 @@ class Rollout(NamedTuple):
     steps: Steps = Steps()
     replaces: bool = True
     pruned: bool = False
-    selector: Selector | None = None
+    selector: RolloutPods | None = None
     placements: tuple[Placement, ...] = ()
     service: Service | None = None
     dropped: int = 0
@@ -111,7 +111,7 @@ def _placements(rollout: Rollout, pods: Sequence[Resource]) -> Iterator[Placemen
             yield placement
 
 
-def _is_selected(pod: Resource, selector: Selector) -> bool:
+def _is_selected(pod: Resource, selector: RolloutPods) -> bool:
     labels, namespace = _labels(pod), identity.key(pod).namespace
     return bool(selector.labels) and namespace == selector.namespace and all(labels.get(key) == value for key, value in selector.labels)
 

@@ -15,7 +15,7 @@ from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.review.forecast import native_kinds, object_rules, rollouts
 from krm_fn.review.forecast.gpu_capacity import Demand
 from krm_fn.review.forecast.object_rules import ClusterState, KindForecast
-from krm_fn.review.forecast.rollouts import Rollout, Selector, Service, Steps
+from krm_fn.review.forecast.rollouts import Rollout, RolloutPods, Service, Steps
 
 _PERCENTAGE = re.compile(r"([0-9]{1,9})%")
 _DEFAULT_STEP = "25%"
@@ -52,7 +52,7 @@ class UniformWorkload:
         """Returns the steps of a rollout."""
         raise NotImplementedError
 
-    def selector(self, change: ObjectChange) -> Selector:
+    def selector(self, change: ObjectChange) -> RolloutPods:
         """Labels of the pods that run."""
         raise NotImplementedError
 

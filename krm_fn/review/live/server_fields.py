@@ -36,7 +36,7 @@ _KEYS = ("name", "mountPath", "containerPort", "port", "key")
 """The fields that identify the entries of a list, if all entries have one."""
 
 
-class _Pair(NamedTuple):
+class _ServerField(NamedTuple):
     """A value of both states. `was` and `now` are their stored forms, and `owned` is the part of the live value that the file decides."""
 
     live: Any
@@ -45,16 +45,16 @@ class _Pair(NamedTuple):
     now: Any
     owned: Tree
 
-    def field(self, name: str) -> _Pair:
+    def field(self, name: str) -> _ServerField:
         """The pair of a field; None stands for a missing field."""
         live, wanted, was, now = (mapping(side).get(name) for side in self[:4])
-        return _Pair(live, wanted, was, now, field_ownership.field(self.owned, name))
+        return _ServerField(live, wanted, was, now, field_ownership.field(self.owned, name))
 
-    def entry(self, old: int, new: int | None) -> _Pair:
+    def entry(self, old: int, new: int | None) -> _ServerField:
         """The pair of an entry of a list. The stored form of a list has the same entries."""
         live, was = (_at(side, old) for side in (self.live, self.was))
         wanted, now = (_at(side, new) for side in (self.wanted, self.now))
-        return _Pair(live, wanted, was, now, field_ownership.entry(self.owned, live))
+        return _ServerField(live, wanted, was, now, field_ownership.entry(self.owned, live))
 
 
 def written(resource: Resource) -> Resource:
@@ -115,11 +115,11 @@ def comparable(live: Resource, wanted: Resource, managers: frozenset[str] = froz
     are written as in `wanted`. `managers` are the field managers that apply renders.
     """
     cleaned = server_defaults.without(native(live), wanted)
-    result = _value(_Pair(cleaned, wanted, cleaned, wanted, field_ownership.of(live, managers)), (), in_pod=False)
+    result = _value(_ServerField(cleaned, wanted, cleaned, wanted, field_ownership.of(live, managers)), (), in_pod=False)
     return {**result, "metadata": {**mapping(result.get("metadata")), "name": live["metadata"]["name"]}}
 
 
-def _value(pair: _Pair, at: Path, *, in_pod: bool) -> Any:
+def _value(pair: _ServerField, at: Path, *, in_pod: bool) -> Any:
     form = None if in_pod else stored_templates.form(at)
     if form:
         was, now = (mapping(form({"spec": entry})).get("spec") for entry in (pair.live, pair.wanted))
@@ -133,7 +133,7 @@ def _value(pair: _Pair, at: Path, *, in_pod: bool) -> Any:
     return pair.live
 
 
-def _object(pair: _Pair, at: Path, *, in_pod: bool) -> dict[str, Any]:
+def _object(pair: _ServerField, at: Path, *, in_pod: bool) -> dict[str, Any]:
     fields = {name: value for name, value in pair.wanted.items() if name not in pair.live and _is_dropped(pair.field(name), in_pod=in_pod)}
     for name in pair.live:
         inner = pair.field(name)
@@ -144,7 +144,7 @@ def _object(pair: _Pair, at: Path, *, in_pod: bool) -> dict[str, Any]:
     return fields
 
 
-def _list(pair: _Pair, at: Path, *, in_pod: bool) -> list[Any]:
+def _list(pair: _ServerField, at: Path, *, in_pod: bool) -> list[Any]:
     """A list. The entries of a list without keys belong together; its fields are compared if the number of entries is the same."""
     before, after = _by_key(pair.live), _by_key(pair.wanted)
     if before is None or after is None:
@@ -160,12 +160,12 @@ def _list(pair: _Pair, at: Path, *, in_pod: bool) -> list[Any]:
     return kept_entries
 
 
-def _is_dropped(pair: _Pair, *, in_pod: bool) -> bool:
+def _is_dropped(pair: _ServerField, *, in_pod: bool) -> bool:
     """True for a written value that an API server does not store, so that the live object lacks it."""
     return pair.was == pair.now if in_pod else is_zero(pair.wanted)
 
 
-def _removed(pair: _Pair, *, is_field: bool, in_pod: bool) -> Any:
+def _removed(pair: _ServerField, *, is_field: bool, in_pod: bool) -> Any:
     """The remaining part of a value that only the live object has; None if nothing remains."""
     if in_pod and pair.was == pair.now:
         return None
