@@ -12,11 +12,12 @@ import click
 from krm_fn.base import results
 from krm_fn.base.results import Result
 from krm_fn.base.yaml import emitter
-from krm_fn.cli import command_options, command_output, compared_states, finding_formats
+from krm_fn.cli import command_options, command_output, finding_formats
 from krm_fn.migration import adopt as adoption
 from krm_fn.migration.adopt import all_namespaces, migration_files
 from krm_fn.migration.adopt.all_namespaces import ClusterAdoption
 from krm_fn.repository.files import cluster_reading, writing
+from krm_fn.review.inputs import compared_states
 
 _PAUSE = 5
 

@@ -11,7 +11,6 @@ import click
 from krm_fn.base import escaping, report, results
 from krm_fn.base.results import Result
 from krm_fn.cli import command_output
-from krm_fn.cli.command_options import Inputs
 from krm_fn.render.dynamo_resources import default_namespace
 from krm_fn.render.schema import schema_check
 from krm_fn.repository.files import reading
@@ -21,6 +20,7 @@ from krm_fn.review.budgets.gpu_use import RootObjects
 from krm_fn.review.budgets.limits import Budget
 from krm_fn.review.diff import comparison
 from krm_fn.review.diff.rendered_state import RenderedState
+from krm_fn.review.inputs import Inputs
 
 _FILE = click.Path(exists=True, dir_okay=False)
 _NO_BUDGET = "write one DynamoBudget of config.dynamo.krm-fn.io/v1alpha1"

@@ -9,12 +9,13 @@ from pathlib import Path
 import click
 
 from krm_fn.base import report, results
-from krm_fn.cli import command_output, finding_formats, repository_states
+from krm_fn.cli import command_output, finding_formats
 from krm_fn.repository import private_programs, single_build
 from krm_fn.repository.builds import RootBuild
 from krm_fn.repository.files import checkouts
 from krm_fn.repository.files.repository import RepositoryError
 from krm_fn.repository.tree import Tree
+from krm_fn.review.inputs import repository_states
 
 _SECONDS = 600
 """The time limit of each program."""

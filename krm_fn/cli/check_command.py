@@ -12,20 +12,10 @@ from typing import NamedTuple
 
 import click
 
-from krm_fn.base import report, results
+from krm_fn.base import progress_line, report, results
 from krm_fn.base.results import Result, Severity
-from krm_fn.cli import (
-    budget_file,
-    command_options,
-    command_output,
-    finding_formats,
-    path_inputs,
-    path_types,
-    progress_line,
-    repository_states,
-    root_pairs,
-)
-from krm_fn.cli.command_options import Inputs, Policy
+from krm_fn.cli import budget_file, command_options, command_output, finding_formats
+from krm_fn.cli.command_options import Policy
 from krm_fn.kubernetes import identity
 from krm_fn.render.expand import KnownItems
 from krm_fn.render.rules import updates
@@ -38,6 +28,7 @@ from krm_fn.repository.states import RootState
 from krm_fn.review import resource_findings
 from krm_fn.review.budgets.gpu_use import RootObjects
 from krm_fn.review.diff import rendered_state
+from krm_fn.review.inputs import Inputs, path_inputs, repository_states, revision_path, root_pairs
 
 
 @click.command()
@@ -160,7 +151,7 @@ class _CheckInputs(NamedTuple):
 def _inputs(given: Inputs, old: str | None, *, is_plain: bool) -> _CheckInputs:
     """Loads all inputs. Folders are read as repositories, except with `--root`, where the paths are the output of a build."""
     folders = [] if is_plain else repository_states.folders(given, old)
-    revision_paths = {path: inside for path in given.paths if (inside := path_types.revision_path(path))}
+    revision_paths = {path: inside for path in given.paths if (inside := revision_path(path))}
     parts = [] if is_plain else path_inputs.parts_of_kustomizations(given)
     read_otherwise = {*folders, *revision_paths, *(finding.file for finding in parts)}
     others = given._replace(paths=tuple(path for path in given.paths if path not in read_otherwise))

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import click
 
 from krm_fn.cli import command_options, command_output
-from krm_fn.cli.computed_status import FEATURES
 from krm_fn.kubernetes import identity
 from krm_fn.render.config import Config
 from krm_fn.repository.files import sources
 from krm_fn.repository.files.reading import Source
 from krm_fn.repository.files.sources import Sources
+from krm_fn.review.inputs.computed_status import FEATURES
 
 
 class ClusterOptions(NamedTuple):

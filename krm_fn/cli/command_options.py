@@ -14,14 +14,13 @@ import click
 
 from krm_fn.base import escaping, report
 from krm_fn.base.results import Result
-from krm_fn.cli import command_output, path_types
+from krm_fn.cli import command_output
 from krm_fn.kubernetes import duration
 from krm_fn.kubernetes.api_server import name_formats
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render.rules import ignore_rules
-from krm_fn.repository.files import project_file, revisions, sources
-from krm_fn.repository.files.project_file import Project
-from krm_fn.repository.files.sources import Sources
+from krm_fn.repository.files import project_file, revisions
+from krm_fn.review.inputs import InputError, Inputs, folder_of_root, revision_path
 from krm_fn.schemas import codes
 
 _AUTO = "auto"
@@ -45,34 +44,6 @@ def seconds(_ctx: click.Context, _parameter: click.Parameter, text: str | None) 
     if number < 0:
         raise click.BadParameter(f"{text!r} is negative; write for example 30m")
     return number
-
-
-class Inputs(NamedTuple):
-    """The paths to read, and settings that override the configuration.
-
-    `default_config` is the file with the configuration of files that have none: that of the project file, or one above the folder. Unless
-    `is_built`, folders are read as plain files.
-    """
-
-    paths: tuple[str, ...]
-    config: str | None
-    namespace: str | None
-    exclude: tuple[str, ...] = ()
-    default_config: str | None = None
-    project: Project = Project()
-    is_built: bool = True
-
-    def load(self, without: Path | None = None, *, tolerant: bool = False) -> Sources:
-        """Reads the paths, except the folder `without`. `tolerant`: ignores mistakes in files of folders that name no Dynamo kind."""
-        return sources.load(
-            self.paths,
-            self.config,
-            without,
-            self.exclude,
-            namespace=self.namespace or "",
-            tolerant=tolerant,
-            default=self.default_config,
-        )
 
 
 class Policy(NamedTuple):
@@ -107,6 +78,17 @@ class Folder(click.Path):
         return super().convert(value, param, ctx) if str(value) else self.fail("the name of the folder is empty", param, ctx)
 
 
+class InputPath(click.Path):
+    """A file, a folder, `-`, or a path in a git revision, such as `main:apps/prod`, which is read when the command runs."""
+
+    def __init__(self) -> None:
+        super().__init__(exists=True, allow_dash=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Returns the path as written. Raises click.BadParameter for a missing path that names no revision."""
+        return value if revision_path(str(value)) else super().convert(value, param, ctx)
+
+
 _PATHS = "PATH is a file, a folder or stdin (-). The default is the current folder."
 _ROOTS = "In a folder, krm-fn builds each root, such as a Kustomization or a kpt package; with --no-build, it reads the files as they are."
 _REVISIONS = "REV:PATH is a path in a git revision."
@@ -124,10 +106,10 @@ def inputs(  # noqa: PLR0913 - one for each difference between commands
     """Adds PATH..., -f, --config, -n, --exclude and --no-build; the command receives them as `given`.
 
     `kind` and `name` are those of the argument. Without a path, the paths are those of `default`. A command that `builds` follows the rule
-    of `krm_fn.cli.path_inputs`, and with `revisions` also reads REV:PATH. Any other command reads files, and has no --no-build. In the help
+    of `path_inputs`, and with `revisions` also reads REV:PATH. Any other command reads files, and has no --no-build. In the help
     of the command, `{paths}` is replaced by the rule.
     """
-    of_paths = path_types.InputPath() if builds and revisions else _INPUT
+    of_paths = InputPath() if builds and revisions else _INPUT
     no_build: Callable[[Callable[..., Any]], Callable[..., Any]] = _NO_BUILD if builds else lambda unchanged: unchanged
 
     @click.argument("paths", metavar=f"[{name}]", nargs=-1, type=kind or of_paths)
@@ -157,12 +139,13 @@ def inputs(  # noqa: PLR0913 - one for each difference between commands
         **more: Any,
     ) -> Any:
         is_built = builds and not is_plain
-        named = tuple(map(path_types.folder_of_root, (*paths, *filenames))) if is_built else (*paths, *filenames)
+        named = tuple(map(folder_of_root, (*paths, *filenames))) if is_built else (*paths, *filenames)
         given = with_project(Inputs(named or default, config, namespace, exclude, is_built=is_built))
         if show_config:
             command_output.write(_settings_text(given, config, namespace, exclude))
             click.get_current_context().exit(0)
-        return command(*args, given=given, **more)
+        with usage_errors():
+            return command(*args, given=given, **more)
 
     rule = " ".join((_PATHS, *((_ROOTS,) if builds else ()), *((_REVISIONS,) if builds and revisions else ())))
     wrapped.__doc__ = (command.__doc__ or "").replace("{paths}", rule)
@@ -183,11 +166,6 @@ def with_project(given: Inputs) -> Inputs:
     return given._replace(namespace=given.namespace or project.namespace, exclude=exclude, default_config=config, project=project)
 
 
-def of_path(given: Inputs, path: str) -> Inputs:
-    """Returns the inputs for one of several paths, each with its own default configuration."""
-    return given._replace(paths=(path,), default_config=given.project.config or project_file.configuration_above(path))
-
-
 def _settings_text(given: Inputs, config: str | None, namespace: str | None, exclude: tuple[str, ...]) -> str:
     """Returns each setting with its origin, one on a line."""
     project = given.project
@@ -203,6 +181,15 @@ def _settings_text(given: Inputs, config: str | None, namespace: str | None, exc
         *(("root", os.path.relpath(root.folder), file) for root in project.roots),
     ]
     return escaping.joined(f"{name}: {value}{f'  ({origin})' if origin else ''}" for name, value, origin in rows)
+
+
+@contextlib.contextmanager
+def usage_errors() -> Iterator[None]:
+    """Reports inputs that cannot be used as wrong usage."""
+    try:
+        yield
+    except InputError as problem:
+        raise click.BadParameter(str(problem), param_hint=problem.option or None) from problem
 
 
 @contextlib.contextmanager

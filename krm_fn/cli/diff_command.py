@@ -7,24 +7,16 @@ import functools
 
 import click
 
-from krm_fn.base import escaping, report
-from krm_fn.cli import (
-    budget_file,
-    command_options,
-    command_output,
-    compared_roots,
-    compared_states,
-    fleet_diff,
-    progress_line,
-    repository_diffs,
-)
-from krm_fn.cli.command_options import Inputs, Policy
-from krm_fn.cli.compared_states import BuildCommand, ClusterCapacity
-from krm_fn.cli.repository_diffs import ComparedStates, RootReport, StatePair
+from krm_fn.base import escaping, progress_line, report
+from krm_fn.cli import budget_file, command_options, command_output, fleet_diff
+from krm_fn.cli.command_options import Policy
 from krm_fn.render import dynamo_resources
 from krm_fn.repository.files import reading
 from krm_fn.review.budgets.gpu_use import RootObjects
 from krm_fn.review.diff import comparison, diff_report, json_diff, markdown_diff, rendered_state, text_diff
+from krm_fn.review.inputs import Inputs, compared_roots, compared_states, repository_diffs
+from krm_fn.review.inputs.compared_states import BuildCommand, ClusterCapacity
+from krm_fn.review.inputs.repository_diffs import ComparedStates, RootReport, StatePair
 
 FORMATS = {"json": json_diff.write, "markdown": markdown_diff.write, "text": text_diff.write}
 """The functions that write a report, by the name of the format."""

@@ -12,26 +12,21 @@ from click.shell_completion import CompletionItem
 
 from krm_fn.base import escaping, results
 from krm_fn.base.results import Result
-from krm_fn.cli import command_options, command_output, explain_output, explain_selection, finding_formats, path_inputs, path_types
-from krm_fn.cli.command_options import Inputs
-from krm_fn.cli.path_inputs import LoadedRoots
+from krm_fn.cli import command_options, command_output, explain_output, explain_selection, finding_formats
 from krm_fn.repository.files import reading
+from krm_fn.review.inputs import Inputs, path_inputs, revision_path
+from krm_fn.review.inputs.path_inputs import LoadedRoots
 from krm_fn.schemas import codes
 
 _CODE = re.compile(r"DYN[0-9]{3}", re.IGNORECASE)
 
 
-class _Topic(path_types.InputPath):
+class _Topic(command_options.InputPath):
     """The code of a finding, or a path."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The code or path as written. Raises click.BadParameter for an argument that is neither."""
-        if (
-            _CODE.fullmatch(str(value))
-            or value == reading.STDIN
-            or (value and Path(value).exists())
-            or path_types.revision_path(str(value))
-        ):
+        if _CODE.fullmatch(str(value)) or value == reading.STDIN or (value and Path(value).exists()) or revision_path(str(value)):
             return value
         return self.fail(f"{value!r} is not the code of a finding, such as DYN021, and not a file or folder.", param, ctx)
 

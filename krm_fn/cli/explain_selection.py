@@ -10,18 +10,18 @@ import click
 
 from krm_fn.base import results
 from krm_fn.base.results import Path, Result
-from krm_fn.cli import explain_output, field_paths
-from krm_fn.cli.command_options import Inputs
+from krm_fn.cli import explain_output
 from krm_fn.cli.explain_output import RootSections, Section
-from krm_fn.cli.path_inputs import RootRender
 from krm_fn.kubernetes.types import Resource
-from krm_fn.origins import affected_fields
+from krm_fn.origins import affected_fields, field_paths
 from krm_fn.origins import explain as explaining
 from krm_fn.origins.explain import Explained, Explanation, Renderable
 from krm_fn.render import function_config
 from krm_fn.render.manifests import ownership
 from krm_fn.repository.files import reading
 from krm_fn.repository.files.sources import Sources
+from krm_fn.review.inputs import Inputs
+from krm_fn.review.inputs.path_inputs import RootRender
 
 _UNUSED = "DYN500"
 

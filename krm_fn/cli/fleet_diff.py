@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import click
 
-from krm_fn.base import escaping, report, results
+from krm_fn.base import escaping, progress_line, report, results
 from krm_fn.base.results import Result
-from krm_fn.cli import command_options, command_output, progress_line, repository_states
-from krm_fn.cli.command_options import Inputs, Policy
+from krm_fn.cli import command_output
+from krm_fn.cli.command_options import Policy
 from krm_fn.render.expand import KnownItems
 from krm_fn.repository.files import reading
 from krm_fn.repository.roots import Root
@@ -20,6 +20,7 @@ from krm_fn.repository.states import RepositoryState, RootState
 from krm_fn.review.diff import rendered_state
 from krm_fn.review.fleets import fleet_clusters, fleet_matrix, matrix_formats
 from krm_fn.review.fleets.fleet_clusters import FleetCluster
+from krm_fn.review.inputs import Inputs, repository_states
 
 FORMATS = {"json": matrix_formats.json_text, "markdown": matrix_formats.markdown, "text": matrix_formats.text}
 """The functions that write a matrix with findings, by the name of the format."""
@@ -80,7 +81,7 @@ def _load(given: Inputs, names: Sequence[str]) -> list[_LoadedCluster]:
         if path in repositories:
             state = repositories[path]
         else:
-            root = RootState(Root(path, "folder", ""), path, path, "", command_options.of_path(given, path).load())
+            root = RootState(Root(path, "folder", ""), path, path, "", given.of_path(path).load())
             state = RepositoryState([root], [])
         loaded.append(_cluster(name, state, known))
     return loaded

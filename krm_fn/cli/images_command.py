@@ -12,9 +12,8 @@ import click
 
 from krm_fn.base import report, results
 from krm_fn.base.results import Result
-from krm_fn.cli import author_locations, command_options, command_output, finding_formats, path_inputs
-from krm_fn.cli.command_options import Inputs, Policy
-from krm_fn.cli.path_inputs import LoadedRoots, PathPart
+from krm_fn.cli import author_locations, command_options, command_output, finding_formats
+from krm_fn.cli.command_options import Policy
 from krm_fn.origins.field_authors import FieldLocation
 from krm_fn.render import expand
 from krm_fn.repository.files import reading
@@ -23,6 +22,8 @@ from krm_fn.review.images import image_lock, image_references, image_uses
 from krm_fn.review.images.image_formats import FORMATS, ImageList
 from krm_fn.review.images.image_lock import ImageLock
 from krm_fn.review.images.image_uses import ImageUse
+from krm_fn.review.inputs import Inputs, path_inputs
+from krm_fn.review.inputs.path_inputs import LoadedRoots, PathPart
 
 _IMAGE = "{}"
 """The word of a command that is replaced by the image."""

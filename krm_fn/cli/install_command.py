@@ -25,7 +25,8 @@ from typing import Any
 import click
 
 import krm_fn
-from krm_fn.cli import command_options, command_output, progress_line
+from krm_fn.base import progress_line
+from krm_fn.cli import command_options, command_output
 from krm_fn.repository import installation
 
 LAUNCHER = "krm-fn"

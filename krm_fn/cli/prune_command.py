@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 
 from krm_fn.base import results
-from krm_fn.cli import command_options, command_output, finding_formats, repository_states
-from krm_fn.cli.command_options import Inputs
+from krm_fn.cli import command_options, command_output, finding_formats
 from krm_fn.repository.files import pruning, reading
 from krm_fn.repository.files.reading import Source
 from krm_fn.repository.states import RootState
+from krm_fn.review.inputs import Inputs, repository_states
 
 
 @click.command()

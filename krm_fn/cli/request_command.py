@@ -8,12 +8,13 @@ from typing import NamedTuple
 import click
 
 from krm_fn.base import report, results
-from krm_fn.cli import command_options, command_output, computed_status, finding_formats
+from krm_fn.cli import command_options, command_output, finding_formats
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.api_server import name_formats
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import dynamo_api, names
 from krm_fn.repository.files import sources
+from krm_fn.review.inputs import computed_status
 from krm_fn.syncer.profiler_output import ProfilerOutput
 from krm_fn.syncer.status import cached_request, request_generation, request_profiling
 from krm_fn.syncer.status.cached_request import CachedRequest, RequestInputs

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from krm_fn.base import report
-from krm_fn.cli.computed_status import ComputedStatus
 from krm_fn.kubernetes import values
 from krm_fn.render import labels
+from krm_fn.review.inputs.computed_status import ComputedStatus
 from krm_fn.syncer.status import conditions, live_fields
 from krm_fn.syncer.status.cached_model import CachedModel
 from krm_fn.syncer.status.cached_object import CachedObject

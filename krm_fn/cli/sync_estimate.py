@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 from krm_fn.base import report
 from krm_fn.cli import command_options, command_output, finding_formats
-from krm_fn.cli.command_options import Inputs
 from krm_fn.cluster.api_resources import ApiResource
 from krm_fn.kubernetes import identity, values
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import dynamo_api, expand, labels
 from krm_fn.repository.files import reading
+from krm_fn.review.inputs import Inputs
 from krm_fn.syncer import fleet_estimate
 from krm_fn.syncer.fleet_estimate import Fleet
 from krm_fn.syncer.status import SyncFeatures, cached_object

@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 import click
 
-from krm_fn.base import escaping, report, results
+from krm_fn.base import escaping, progress_line, report, results
 from krm_fn.base.results import Ref, Result
-from krm_fn.cli import command_options, command_output, compared_states, path_inputs, path_types, progress_line, upgrade_files
-from krm_fn.cli.command_options import Inputs, Policy
-from krm_fn.cli.path_inputs import LoadedRoots
-from krm_fn.cli.upgrade_files import UpgradeFiles
+from krm_fn.cli import command_options, command_output
+from krm_fn.cli.command_options import Policy
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.version import Version
+from krm_fn.migration.edits import upgrade_files
+from krm_fn.migration.edits.upgrade_files import UpgradeFiles
 from krm_fn.migration.upgrade import fleet_parts, planner, upgrade_json, upgrade_markdown, upgrade_report, upgrade_steps, upgrade_text
 from krm_fn.migration.upgrade.fleet_parts import FleetPart
 from krm_fn.migration.upgrade.planner import UpgradeOptions
@@ -25,6 +25,8 @@ from krm_fn.render import dynamo_api
 from krm_fn.repository.files import reading
 from krm_fn.repository.files.reading import Source
 from krm_fn.review.arguments import flag_tables
+from krm_fn.review.inputs import Inputs, compared_states, path_inputs, revision_path
+from krm_fn.review.inputs.path_inputs import LoadedRoots
 
 FORMATS = {"json": upgrade_json.write, "markdown": upgrade_markdown.write, "text": upgrade_text.write}
 """The functions that write a report, by the name of the format."""
@@ -141,7 +143,7 @@ def upgrade(  # noqa: PLR0913 - one for each option
     nodes = nodes or (given.project.nodes if gpus is None else None)
     if [*given.paths, nodes].count(reading.STDIN) > 1:
         raise click.UsageError("only one of PATH and --nodes can be stdin")
-    if (is_written or is_patch) and any(path == reading.STDIN or path_types.revision_path(path) for path in given.paths):
+    if (is_written or is_patch) and any(path == reading.STDIN or revision_path(path) for path in given.paths):
         raise click.UsageError("--write and --patch need files, not stdin and not a revision")
     cluster = compared_states.read_nodes(nodes)
     with progress_line.shown("upgrade"):
@@ -159,7 +161,10 @@ def upgrade(  # noqa: PLR0913 - one for each option
     for line in () if policy.quiet or style != "text" else loaded.lines:
         command_output.print_line(line, err=True)
     if is_written:
-        upgrade_files.save(edited)
+        try:
+            upgrade_files.save(edited)
+        except OSError as problem:
+            raise click.ClickException(f"cannot write {problem.filename}: {problem.strerror}") from problem
         command_output.write(escaping.joined(f"wrote {file}" for file in edited.texts), err=True)
     command_output.write(edited.patch if is_patch else FORMATS[style](content), "patch" if is_patch else style)
     command_output.write("".join(f"{report.entry(finding)}\n" for finding in shown[0]) if is_patch else "", err=True)

@@ -7,10 +7,11 @@ from pathlib import Path
 import click
 
 from krm_fn.base.results import Result
-from krm_fn.cli import command_options, command_output, compared_states, finding_formats
+from krm_fn.cli import command_options, command_output, finding_formats
 from krm_fn.migration import equality
 from krm_fn.migration.equality import Equality, equality_report
 from krm_fn.repository.files import cluster_reading
+from krm_fn.review.inputs import compared_states
 
 _FORMATS = {"json": equality_report.json_text, "text": equality_report.text}
 

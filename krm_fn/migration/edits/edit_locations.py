@@ -1,7 +1,7 @@
 """Finds the fields of files that make a field of a built resource, so that an edit can be written where an author would write it.
 
 A field of a resource can come from the document itself, from a patch, from `images` of a Kustomization, or from a text elsewhere, such as a
-JSON patch or the source of a replacement. Which of them decides is proved by a new build (`krm_fn.cli.upgrade_files`).
+JSON patch or the source of a replacement. Which of them decides is proved by a new build (`krm_fn.migration.edits.upgrade_files`).
 """
 
 from __future__ import annotations

@@ -152,11 +152,12 @@ def _own_fields(resource: Resource, loaded: Sources) -> list[dict[str, Any]]:
 
 def _compared(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the report of `krm-fn diff` for programs and for people, and the diagram of the change."""
-    from krm_fn.cli import compared_states, diff_command  # noqa: PLC0415 - see above
+    from krm_fn.cli import diff_command  # noqa: PLC0415 - see above
     from krm_fn.cli.command_options import Policy  # noqa: PLC0415
-    from krm_fn.cli.repository_diffs import StatePair  # noqa: PLC0415
     from krm_fn.review.diagram import graph_diagram  # noqa: PLC0415
     from krm_fn.review.diff import json_diff, rendered_state, text_diff  # noqa: PLC0415
+    from krm_fn.review.inputs import compared_states  # noqa: PLC0415
+    from krm_fn.review.inputs.repository_diffs import StatePair  # noqa: PLC0415
 
     known = KnownItems()
     new, old = _load(fields["graph"], fields["settings"], GRAPH), _load(fields["old"], fields["settings"], OLD)

@@ -14,11 +14,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-import click
-
+from krm_fn.base import progress_line
 from krm_fn.base.results import Result
-from krm_fn.cli import command_options, progress_line
-from krm_fn.cli.command_options import Inputs
 from krm_fn.repository import private_programs, root_inputs, states
 from krm_fn.repository.files import checkouts, project_file, reading, repository, revisions, selection
 from krm_fn.repository.files.checkouts import Checkouts
@@ -26,6 +23,7 @@ from krm_fn.repository.files.repository import RepositoryError
 from krm_fn.repository.states import RepositoryState, RootListing, RootOptions
 from krm_fn.repository.tree import KPTFILE, ParsedFiles, Tree
 from krm_fn.review.changed_lines.rebuilds import Rebuilds
+from krm_fn.review.inputs import InputError, Inputs
 
 _MARKS = re.compile(
     rb"dynamo\.krm-fn\.io/(owner|workloads)|^apiVersion:\s*[\"']?(argoproj\.io|kustomize\.toolkit\.fluxcd\.io)/|^# Rendered by krm-fn;",
@@ -125,7 +123,7 @@ def opened(
 ) -> Iterator[RepositoryStates]:
     """Reads a folder, and its old state if it is named. `changes` are new texts of its files. Roots can be built again before the end.
 
-    The roots of both states are found before any root is built. Raises click.BadParameter if the old state cannot be read.
+    The roots of both states are found before any root is built. Raises InputError if the old state cannot be read.
     """
     with contextlib.ExitStack() as stack:
         try:
@@ -133,7 +131,7 @@ def opened(
             with progress_line.shown("reading") as progress:
                 read_states = _read(path, _Setup(given, copies, progress, changes or {}), unchanged)
         except RepositoryError as problem:
-            raise click.BadParameter(str(problem), param_hint="--old") from problem
+            raise InputError(str(problem), "--old") from problem
         yield read_states
 
 
@@ -178,7 +176,7 @@ def _read(path: str, setup: _Setup, unchanged: Unchanged) -> RepositoryStates:
 def read_revision(revision: str, name: str, given: Inputs) -> RepositoryState:
     """Reads a folder or a file of a git revision. `name` is its path from the top of the repository around the current folder.
 
-    Raises click.BadParameter if git cannot read the revision, or if the revision does not have the path.
+    Raises InputError if git cannot read the revision, or if the revision does not have the path.
     """
     path = f"{revision}:{name}"
     try:
@@ -187,11 +185,11 @@ def read_revision(revision: str, name: str, given: Inputs) -> RepositoryState:
             with copies.old_state():
                 tree = Tree(copies.top, name, lambda inner: f"{revision}:{inner}")
                 if not tree.is_folder(name) and not tree.is_file(name):
-                    raise click.BadParameter(f"path {path!r} does not exist, and the revision {revision} has no such path.")
+                    raise InputError(f"path {path!r} does not exist, and the revision {revision} has no such path.")
                 options = _options(given, copies, progress)
                 return states.read_file(tree, name, options) if tree.is_file(name) else states.read(states.find(tree, options), programs)
     except RepositoryError as problem:
-        raise click.BadParameter(f"path {path!r} does not exist, and it is no path of a revision: {problem}") from problem
+        raise InputError(f"path {path!r} does not exist, and it is no path of a revision: {problem}") from problem
 
 
 def _shared(new: RepositoryState, old: RepositoryState) -> RepositoryState:
@@ -216,7 +214,7 @@ def read_several(given: Inputs) -> dict[str, RepositoryState]:
                 tree = Tree(copies.top, shown=lambda name: os.path.relpath(top / name))  # noqa: B023 - called before the next turn
                 for path in paths:
                     at = Path(path).resolve().relative_to(top).as_posix()
-                    options = _options(command_options.of_path(given, path), copies, progress)
+                    options = _options(given.of_path(path), copies, progress)
                     below = tuple(root for root in options.roots if at == "." or f"{root[0]}/".startswith(f"{at}/"))
                     listing = states.find(tree.seen_from(at), options._replace(roots=below))
                     state = states.read(listing, programs)

@@ -1,4 +1,4 @@
-"""Loads both states of all that the paths of a command apply, each root for itself. The rule for PATH is in `krm_fn.cli.path_inputs`."""
+"""Loads both states of all that the paths of a command apply, each root for itself. The rule for PATH is in `path_inputs`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from krm_fn.base import report
-from krm_fn.cli import compared_states, path_inputs, repository_diffs, repository_states
-from krm_fn.cli.command_options import Inputs
-from krm_fn.cli.compared_states import LoadedState, StoppedError
-from krm_fn.cli.path_inputs import LoadedRoots, PathPart
-from krm_fn.cli.repository_diffs import ComparedStates, StatePair
 from krm_fn.repository.files import revisions
 from krm_fn.review.diff import rendered_state
+from krm_fn.review.inputs import Inputs, compared_states, path_inputs, repository_diffs, repository_states
+from krm_fn.review.inputs.compared_states import LoadedState, StoppedError
+from krm_fn.review.inputs.path_inputs import LoadedRoots, PathPart
+from krm_fn.review.inputs.repository_diffs import ComparedStates, StatePair
 
 
 def load(given: Inputs, old: str, stack: contextlib.ExitStack, *, skips: bool) -> ComparedStates:

@@ -11,11 +11,6 @@ from typing import NamedTuple
 
 from krm_fn.base import escaping, report
 from krm_fn.base.results import Result
-from krm_fn.cli import repository_states, root_pairs
-from krm_fn.cli.command_options import Inputs
-from krm_fn.cli.compared_states import LoadedState
-from krm_fn.cli.repository_states import RepositoryStates, Unchanged
-from krm_fn.cli.root_pairs import LoadedPair, RootPair
 from krm_fn.render.config import Config
 from krm_fn.render.expand import KnownItems
 from krm_fn.render.schema.object_changes import ObjectChange
@@ -27,6 +22,10 @@ from krm_fn.review.diff import fleet_formats, json_diff, rendered_state
 from krm_fn.review.diff.comparison import FindOrigins, Origins
 from krm_fn.review.diff.diff_report import Report
 from krm_fn.review.diff.fleet_formats import RootComparison
+from krm_fn.review.inputs import Inputs, repository_states, root_pairs
+from krm_fn.review.inputs.compared_states import LoadedState
+from krm_fn.review.inputs.repository_states import RepositoryStates, Unchanged
+from krm_fn.review.inputs.root_pairs import LoadedPair, RootPair
 
 
 def _no_origins(_: Sequence[ObjectChange]) -> Origins:

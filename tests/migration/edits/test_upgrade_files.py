@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from krm_fn.cli import path_inputs, upgrade_files
-from krm_fn.cli.command_options import Inputs
+from krm_fn.migration.edits import upgrade_files
 from krm_fn.migration.upgrade import fleet_parts, planner, upgrade_steps
 from krm_fn.migration.upgrade.planner import UpgradeOptions
 from krm_fn.repository.files import project_file
+from krm_fn.review.inputs import Inputs, path_inputs
 from tests.repository.clones import FUNCTION
 from tests.testbed import programs
 

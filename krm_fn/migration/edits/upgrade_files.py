@@ -8,13 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import click
-
 from krm_fn.base import results
 from krm_fn.base.results import Result
-from krm_fn.cli import path_inputs, repository_states
-from krm_fn.cli.command_options import Inputs
-from krm_fn.cli.path_inputs import LoadedRoots
 from krm_fn.kubernetes import paths
 from krm_fn.kubernetes.types import Resource
 from krm_fn.migration.edits import configuration_edits, edit_locations, edited_files, helm_values, planned_builds
@@ -32,6 +27,8 @@ from krm_fn.repository.files import project_file, reading, writing
 from krm_fn.repository.files.reading import Source
 from krm_fn.repository.files.sources import Sources
 from krm_fn.repository.tree import Tree
+from krm_fn.review.inputs import Inputs, path_inputs, repository_states
+from krm_fn.review.inputs.path_inputs import LoadedRoots
 
 
 class UpgradeFiles(NamedTuple):
@@ -71,12 +68,12 @@ def edited(given: Inputs, loaded: LoadedRoots, plan: UpgradePlan, number: int) -
 
 
 def save(files: UpgradeFiles) -> None:
-    """Writes the files, each at once. Raises click.ClickException if one cannot be written."""
+    """Writes the files, each at once. Raises OSError with the name of the file if one cannot be written."""
     for file, text in files.texts.items():
         try:
             writing.save(file, text.new)
         except OSError as problem:
-            raise click.ClickException(f"cannot write {file}: {problem.strerror}") from problem
+            raise OSError(problem.errno, problem.strerror, file) from problem
 
 
 class _Builds:

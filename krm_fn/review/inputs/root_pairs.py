@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from krm_fn.cli.compared_states import LoadedState
 from krm_fn.repository import destinations
 from krm_fn.repository.states import RootState
 from krm_fn.review.diff import moved_objects
+from krm_fn.review.inputs.compared_states import LoadedState
 
 
 class RootPair(NamedTuple):

@@ -17,8 +17,6 @@ from typing import NamedTuple
 
 from krm_fn.base import report, results
 from krm_fn.base.results import Result
-from krm_fn.cli import path_types, repository_states
-from krm_fn.cli.command_options import Inputs
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import dynamo_api, dynamo_resources
@@ -30,6 +28,7 @@ from krm_fn.repository.files.reading import Source
 from krm_fn.repository.files.sources import Sources
 from krm_fn.repository.states import RepositoryState, RootState
 from krm_fn.review import render_settings
+from krm_fn.review.inputs import Inputs, repository_states, revision_path
 
 _MOST = 3
 """The largest number of names in one finding."""
@@ -138,7 +137,7 @@ def load(given: Inputs, changes: Mapping[str, str] | None = None, without: Path 
     `without` are not read.
     """
     repositories = repository_states.folders(given)
-    revisions = {path: inside for path in given.paths if (inside := path_types.revision_path(path))}
+    revisions = {path: inside for path in given.paths if (inside := revision_path(path))}
     others = given._replace(paths=tuple(path for path in given.paths if path not in repositories and path not in revisions))
     loaded = LoadedRoots([], [], [])
     loaded.results.extend(parts := parts_of_kustomizations(others))

@@ -11,11 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import click
-
 from krm_fn.base import escaping, results
 from krm_fn.base.results import Result
-from krm_fn.cli.command_options import Inputs
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render.expand import KnownItems
 from krm_fn.render.schema.object_changes import ObjectChange
@@ -29,6 +26,7 @@ from krm_fn.review.diff import live_states, recorded_origins, rendered_state
 from krm_fn.review.diff.comparison import FindOrigins, Origins
 from krm_fn.review.diff.live_states import LiveStates
 from krm_fn.review.diff.rendered_state import ChangeOrigin, RenderedState
+from krm_fn.review.inputs import InputError, Inputs
 from krm_fn.review.live import cluster_export
 
 
@@ -58,7 +56,7 @@ class StoppedError(Exception):
 def load(given: Inputs, old: str | None) -> tuple[LoadedState, LoadedState | None]:
     """Loads the state of the files, and the old state if it is named: a file, a folder or a git revision.
 
-    The configuration of the files is that of --config, or the one among the files. Raises click.BadParameter if git cannot read the
+    The configuration of the files is that of --config, or the one among the files. Raises InputError if git cannot read the
     revision.
     """
     files, old_files = given.load(), None
@@ -74,7 +72,7 @@ def load(given: Inputs, old: str | None) -> tuple[LoadedState, LoadedState | Non
                 default_file=given.default_config,
             )
         except RepositoryError as problem:
-            raise click.BadParameter(str(problem), param_hint="--old") from problem
+            raise InputError(str(problem), "--old") from problem
     known = KnownItems() if old_files else None
     rendered = rendered_state.render(files.values, files.config, files.settings_value, files.results, known)
     state = LoadedState("the files", rendered, files, files.located(rendered.findings))
@@ -185,11 +183,11 @@ class BuildCommand(NamedTuple):
 
 
 def read_build(text: str, seconds: int) -> BuildCommand:
-    """Reads the option `--build`. Raises click.BadParameter for a text that is not a command."""
+    """Reads the option `--build`. Raises InputError for a text that is not a command."""
     try:
         return BuildCommand(text, commands.split(text), seconds)
     except ValueError as problem:
-        raise click.BadParameter(f"{problem}; name a program and its arguments.", param_hint="--build") from problem
+        raise InputError(f"{problem}; name a program and its arguments.", "--build") from problem
 
 
 def build_states(
@@ -200,7 +198,7 @@ def build_states(
     The command can run again until the end of `stack`. Raises StoppedError if a build fails, or if its output cannot be used.
     """
     if len(given.paths) != 1 or not Path(given.paths[0]).is_dir():
-        raise click.UsageError("--build takes one PATH: the folder in which the command runs")
+        raise InputError("--build takes one PATH: the folder in which the command runs")
     path = given.paths[0]
     old_output = old_sources = None
     try:
@@ -213,7 +211,7 @@ def build_states(
             output = run_build(build, folder, "the working tree")
             new_sources = build_sources.read(folder, copies.top, build.words, lambda name: os.path.normpath(f"{path}/{name}"))
     except RepositoryError as problem:
-        raise click.BadParameter(str(problem), param_hint="--old") from problem
+        raise InputError(str(problem), "--old") from problem
     config = reading.read(given.config) if given.config else File("", [], [])
     namespace = given.namespace or ""
     files = sources.from_files([output], config.sources, namespace=namespace)

@@ -7,7 +7,7 @@ import io
 import sys
 import threading
 
-from krm_fn.cli import progress_line
+from krm_fn.base import progress_line
 from tests.cli import console
 
 
