@@ -16,7 +16,7 @@ from krm_fn.kubernetes import identity
 from krm_fn.origins.field_authors import FieldAuthor, FieldLocation
 from krm_fn.render import dynamo_resources, expand
 from krm_fn.repository.files import reading, sources
-from krm_fn.review import required_objects, requirement_states, secret_sources
+from krm_fn.review import required_objects, requirement_states
 from krm_fn.review.inputs import Inputs, path_inputs
 from krm_fn.review.inputs.path_inputs import PathPart, RootRender
 from krm_fn.review.required_objects import ObjectUse
@@ -123,7 +123,7 @@ def _requirements(render: RootRender) -> list[ObjectUse]:
     authors = {(requirement.ref, requirement.path, requirement.key): requirement.author for requirement in requirements}
     generated = [source.value for source in render.generated]
     refs = {results.ref(value) for value in generated}
-    provided = {*secret_sources.secrets(loaded.values, namespace)}
+    provided = {*required_objects.promised_secrets(loaded.values, namespace)}
     built = required_objects.of_objects((identity.key(value, namespace), value) for value in (*generated, *loaded.values))
     return [
         requirement._replace(author=authors.get((requirement.ref, requirement.path, requirement.key)))

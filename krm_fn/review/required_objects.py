@@ -12,7 +12,7 @@ from typing import Any
 from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path, Ref
-from krm_fn.kubernetes import identity
+from krm_fn.kubernetes import identity, paths
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.references import name_fields
 from krm_fn.kubernetes.types import Resource
@@ -22,7 +22,7 @@ from krm_fn.render import dynamo_api, dynamo_references, expand, labels
 from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import cluster
-from krm_fn.review import pods, secret_sources
+from krm_fn.review import pods
 
 
 class ObjectUse(NamedTuple):
@@ -40,6 +40,11 @@ class ObjectUse(NamedTuple):
 
 _NATIVE_GROUPS = ("", "apps", "batch", "policy", "autoscaling")
 _NATIVE_SUFFIX = ".k8s.io"
+_PROMISED_SECRETS = {
+    ("bitnami.com", "SealedSecret"): ("spec", "template", "metadata", "name"),
+    ("external-secrets.io", "ExternalSecret"): ("spec", "target", "name"),
+}
+"""The field that names the Secret, by group and kind. Without it, the Secret has the name of its source."""
 _ADDED_GROUPS = ("leaderworkerset.x-k8s.io", "inference.networking.k8s.io", "gateway.networking.k8s.io")
 """Groups of definitions that look like groups of Kubernetes."""
 
@@ -53,7 +58,7 @@ def of_render(resources: Sequence[Resource], config: Config) -> list[ObjectUse]:
     inputs = copied_texts.distinct(resources, config)
     rendered = [resource for planned in expand.plans(inputs.resources, inputs.settings) for resource in planned.objects]
     known = {identity.key(resource, default_namespace) for resource in (*resources, *rendered)}
-    known |= {*secret_sources.secrets(resources, default_namespace)}
+    known |= {*promised_secrets(resources, default_namespace)}
     known |= {key._replace(namespace="") for key in known}  # cluster-scoped objects have no namespace, whatever the default is
     return [
         requirement._replace(author=field_authors.of_copy(requirement.key.name, inputs))
@@ -108,3 +113,15 @@ def _of_queues(resource: Resource) -> Iterator[ObjectUse]:
                 queues.setdefault(ObjectKey(group, kind, "", name), (*path, label))
     for key, path in queues.items():
         yield ObjectUse(key, (), results.ref(resource), path, None)
+
+
+def promised_secrets(resources: Iterable[Resource], default_namespace: str) -> Iterator[ObjectKey]:
+    """Yields the keys of the Secrets that controllers make from resources: Sealed Secrets and External Secrets.
+
+    References: https://github.com/bitnami-labs/sealed-secrets and https://external-secrets.io/latest/api/externalsecret/.
+    """
+    for resource in resources:
+        key = identity.key(resource, default_namespace)
+        if path := _PROMISED_SECRETS.get((key.group, key.kind)):
+            name = paths.at(resource, path)
+            yield ObjectKey("", "Secret", key.namespace, name if isinstance(name, str) and name else key.name)

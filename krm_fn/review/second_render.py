@@ -14,14 +14,15 @@ from typing import Any
 from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path
-from krm_fn.kubernetes import paths
+from krm_fn.kubernetes import digest, paths
+from krm_fn.kubernetes.references import Reference
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import text
-from krm_fn.render import expand, labels, render_mark
+from krm_fn.render import dynamo_references, expand, labels, render_mark
 from krm_fn.render.config import Config
 from krm_fn.render.resolve import release_choice
-from krm_fn.review import build_index, renamed_sources
-from krm_fn.review.renamed_sources import BuiltName
+from krm_fn.review import build_index
+from krm_fn.review.build_index import HASHED_NAME
 
 _NO_NAMESPACE = "default"
 _NO_NAME = "/"
@@ -106,7 +107,7 @@ class SecondRender:
     @cached_property
     def is_renamed_only(self) -> bool:
         """True if the graph differs from what was rendered only by names of objects that kustomize renamed."""
-        return renamed_sources.is_renamed_only(self._source, self._names)
+        return _only_references_differ(self._source, self._names)
 
     @cached_property
     def _hashes(self) -> set[str]:
@@ -179,3 +180,46 @@ def _aligned(expected: list[Any], built: list[Any]) -> Iterator[tuple[int, int]]
 def _name(entry: Any) -> str:
     name = entry.get("name") if isinstance(entry, dict) else None
     return name if isinstance(name, str) else ""
+
+
+BuiltName = tuple[str, str, str]
+"""Group, kind and name of an object in a build."""
+
+
+def _only_references_differ(source: Resource, built: Collection[BuiltName]) -> bool:
+    """Returns true if a graph was rendered with the spec that it has in the build, apart from new names of objects in the build.
+
+    The annotation with the hash of the spec proves it. Raises nothing: a source without this annotation was not rendered.
+    """
+    rendered = labels.annotations(source).get(labels.SPEC_HASH)
+    renamed = [reference for reference in dynamo_references.of(source) if (reference.group, reference.kind, reference.name) in built]
+    return any(digest.of_value(spec) == rendered for spec in _earlier(source, renamed))
+
+
+def _earlier(source: Resource, renamed: Sequence[Reference]) -> Iterator[object]:
+    """Yields the spec with each set of names that the objects may have had before: without a hash, a prefix and a suffix.
+
+    The prefix and the suffix are those of the graph itself, or end or begin at a hyphen, and all renamed objects have the same ones.
+    """
+    without_hash = {reference.path: _without_hash(reference.name) for reference in renamed}
+    for prefix, suffix in _affixes(results.ref(source).name, [*dict.fromkeys(without_hash.values())]):
+        earlier = source
+        for path, name in without_hash.items():
+            if len(name) > len(prefix) + len(suffix):
+                earlier = paths.replaced(earlier, path, name.removeprefix(prefix).removesuffix(suffix))
+        yield earlier.get("spec")
+
+
+def _without_hash(name: str) -> str:
+    match = HASHED_NAME.fullmatch(name)
+    return match[1] if match else name
+
+
+def _affixes(graph: str, names: Sequence[str]) -> list[tuple[str, str]]:
+    """Returns the pairs of a prefix and a suffix that the names may have got, the shortest first."""
+    prefixes, suffixes = {""}, {""}
+    for name in names[:1]:
+        ends = [at + 1 for at, letter in enumerate(name) if letter == "-"]
+        prefixes.update(name[:at] for at in (*ends, *range(len(name))) if at in ends or graph.startswith(name[:at]))
+        suffixes.update(name[at:] for at in range(1, len(name)) if name[at] == "-" or graph.endswith(name[at:]))
+    return sorted(((prefix, suffix) for prefix in prefixes for suffix in suffixes), key=lambda pair: len("".join(pair)))

@@ -20,7 +20,6 @@ from krm_fn.migration.adopt import (
     leftovers,
     migration_files,
     observed_hashes,
-    steadiness,
     unfinished_updates,
     verification,
 )
@@ -59,8 +58,8 @@ def adopt(resources: Sequence[Resource]) -> Adoption:
         *exported.results,
         *adopt_findings.foreign(rendered.resources, exported),
         *inferred.results,
-        *(finding for _, finding in steadiness.unobserved(exported.exported)),
-        *steadiness.unsettled(resource for resource in exported.live if exported.runs(resource)),
+        *(finding for _, finding in unfinished_updates.unobserved(exported.exported)),
+        *unfinished_updates.unsettled(resource for resource in exported.live if exported.runs(resource)),
         *rendered.results,
         *adopt_findings.of(verified, exported, complete=not results.failed(rendered.results)),
     ]

@@ -15,7 +15,7 @@ from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import mapping
 from krm_fn.migration import adopt
-from krm_fn.migration.adopt import all_namespaces, exported_objects, inferred_settings, migration_files, steadiness, unfinished_updates
+from krm_fn.migration.adopt import all_namespaces, exported_objects, inferred_settings, migration_files, unfinished_updates
 from krm_fn.migration.adopt import verification as adopt_verification
 from krm_fn.migration.adopt.exported_objects import ExportedObjects
 from krm_fn.migration.adopt.migration_files import NamespacePart
@@ -138,7 +138,7 @@ def _causes(
     graphs = {key: _text(owners.get(key, ())) for key in compared.live}
     evidence = ReleaseEvidence(compared.changes, compared.rendered, graphs, other_releases)
     of_rendered = {key: _rendered_owners(resource) for key, resource in compared.rendered.items()}
-    pending = [(resource["kind"], results.ref(resource).name) for resource, _ in steadiness.unobserved(part.exported.exported)]
+    pending = [(resource["kind"], results.ref(resource).name) for resource, _ in unfinished_updates.unobserved(part.exported.exported)]
     return CauseFinder(compared.live, rolling, GraphStates({**of_rendered, **owners}, refused, pending), evidence)
 
 

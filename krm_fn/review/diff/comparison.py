@@ -10,12 +10,12 @@ from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import identity, secret_values
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import dynamo_resources
+from krm_fn.render import dynamo_api, dynamo_resources
+from krm_fn.render.resolve import release_choice
 from krm_fn.render.rules import updates
 from krm_fn.render.schema import object_changes
 from krm_fn.render.schema.object_changes import FieldChange, ObjectChange
 from krm_fn.review import forecast
-from krm_fn.review.diff import moved_graphs
 from krm_fn.review.diff.rendered_state import ChangeOrigin, RenderedState
 from krm_fn.review.forecast import Forecast
 from krm_fn.review.forecast.object_rules import Effect
@@ -70,6 +70,7 @@ def interrupts_unknown_claims(diff: Diff) -> bool:
     return any(gpus.unknown_before for outcome in diff.forecast.outcomes for service, gpus in outcome.shares if service in stopped)
 
 
+_RENDERED = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
 _CONDITIONS: dict[str, Callable[[Diff], bool]] = {
     "changes": lambda diff: bool(diff.differing),
     "deleted": lambda diff: _has_effect(diff, "deleted"),
@@ -106,7 +107,7 @@ def compare(
     origins = find_origins(changes)
     outcomes = forecast.forecast(changes, nodes, pods)
     shown = tuple(without_secrets(change) for change in changes)
-    findings = (*not_compared(old, new), *moved_graphs.check(old, new))
+    findings = (*not_compared(old, new), *moved_graphs(old, new))
     update_findings = tuple(_updates(old, new))
     refused = tuple(sorted({_key(result, new) for result in update_findings if result.severity == "error"}))
     failed, is_partial = tuple(sorted(_unknown(old, new))), old.is_partial or new.is_partial
@@ -198,3 +199,23 @@ def without_secrets(change: ObjectChange) -> ObjectChange:
 
 def _without_secrets(field: FieldChange, old: Sequence[Path], new: Sequence[Path]) -> FieldChange:
     return field._replace(old=secret_values.shown(field.old, field.old_path, old), new=secret_values.shown(field.new, field.path, new))
+
+
+def moved_graphs(old: RenderedState, new: RenderedState) -> Iterator[Result]:
+    """Yields a note for each graph and component that follows another release than before, at the image that decides."""
+    before = _inputs(old)
+    for key, resource in _inputs(new).items():
+        if key in before:
+            then, now = release_choice.release_name(before[key], old.config), release_choice.release_name(resource, new.config)
+            yield from updates.check_release(resource, then, now, is_pinned=release_choice.is_pinned(new.config))
+
+
+def _inputs(state: RenderedState) -> dict[ObjectKey, Resource]:
+    """The resources that are rendered. A finished build is not rendered again."""
+    namespace = dynamo_resources.default_namespace(state.config)
+    keyed = ((identity.key(resource, namespace), resource) for resource in state.inputs)
+    return {
+        key: resource
+        for key, resource in keyed
+        if dynamo_resources.is_expanded(resource) and resource["kind"] in _RENDERED and key not in state.built
+    }

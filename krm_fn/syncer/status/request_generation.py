@@ -1,6 +1,7 @@
 """The second step of a request: the graph that the profiler generated, and the objects that are applied or committed for it.
 
 Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go` createDGD and createAdditionalResources.
+The profiler writes no scaling adapters, and a planner scales only through them, so `with_planner_adapters` adds them.
 """
 
 from __future__ import annotations
@@ -10,13 +11,16 @@ from typing import TYPE_CHECKING, Any
 from krm_fn.kubernetes import values
 from krm_fn.kubernetes.types import Labels, Resource
 from krm_fn.render import labels
-from krm_fn.syncer.status import planner_adapters, request_profiling
+from krm_fn.syncer.status import request_profiling
 from krm_fn.syncer.status.cached_request import CachedRequest, RequestInputs, RequestStep
 from krm_fn.syncer.status.conditions import StatusCondition
 from krm_fn.syncer.status.version_adapter import FAILED, PENDING, READY
 
 if TYPE_CHECKING:
     from krm_fn.syncer.profiler_output import ProfilerOutput
+
+from krm_fn.render.kinds import types
+from krm_fn.render.kinds.types import ComponentType
 
 TYPE = "SpecGenerated"
 LIMIT = 250_000
@@ -68,7 +72,7 @@ def graph_to_deploy(output: ProfilerOutput, request: CachedRequest) -> Resource:
     metadata: dict[str, Any] = {"name": key.name, "namespace": key.namespace, "labels": {**_texts(labels.of(generated)), **request_labels}}
     if annotations:
         metadata["annotations"] = annotations
-    enabled, _ = planner_adapters.enable(generated)
+    enabled, _ = with_planner_adapters(generated)
     return {"apiVersion": generated.get("apiVersion"), "kind": key.kind, "metadata": metadata, "spec": enabled.get("spec") or {}}
 
 
@@ -120,7 +124,7 @@ def _target_notes(request: CachedRequest, graph: Resource) -> list[str]:
 
 def adapter_notes(graph: Resource) -> list[str]:
     """Names the components of a generated graph whose scaling adapters are enabled."""
-    _, changed = planner_adapters.enable(graph)
+    _, changed = with_planner_adapters(graph)
     if not changed:
         return []
     return [f"the scaling adapters of {', '.join(changed)} are enabled, because the planner of the graph scales through them"]
@@ -149,3 +153,31 @@ def _request_labels(request: CachedRequest) -> Labels:
 
 def _texts(fields: Any) -> Labels:
     return {key: text for key, text in fields.items() if isinstance(text, str)} if isinstance(fields, dict) else {}
+
+
+def with_planner_adapters(graph: Resource) -> tuple[Resource, list[str]]:
+    """Enables the adapters of the engines of a graph with a planner. Returns the graph, and the names of the changed components.
+
+    A component that has the field keeps it. The graph is a profiler's output, so that any field may have any type.
+    """
+    spec = values.mapping(graph, "spec")
+    services = values.mapping(spec, "services")
+    components = spec["components"] if isinstance(spec.get("components"), list) else []
+    if not any(_component_type(component).scales for component in (*services.values(), *components)):
+        return graph, []
+    changed = [name for name, service in services.items() if _lacks_adapter(service)]
+    changed += [values.text(component.get("name")) for component in components if _lacks_adapter(component)]
+    enabled = {name: {**service, "scalingAdapter": {"enabled": True}} for name, service in services.items() if _lacks_adapter(service)}
+    fields: dict[str, Any] = {"services": {**services, **enabled}} if enabled else {}
+    if any(map(_lacks_adapter, components)):
+        fields["components"] = [{**entry, "scalingAdapter": {}} if _lacks_adapter(entry) else entry for entry in components]
+    return {**graph, "spec": {**spec, **fields}}, changed
+
+
+def _component_type(component: Any) -> ComponentType:
+    fields = values.mapping(component)
+    return types.get(values.text(fields.get("type")) or values.text(fields.get("componentType")))
+
+
+def _lacks_adapter(component: Any) -> bool:
+    return isinstance(component, dict) and "scalingAdapter" not in component and _component_type(component).runs_engine

@@ -10,7 +10,7 @@ import yaml
 from krm_fn.render.config import Config
 from krm_fn.render.expand import expand
 from krm_fn.syncer.profiler_output import ProfilerOutput
-from krm_fn.syncer.status import planner_adapters, request_generation
+from krm_fn.syncer.status import request_generation
 from tests.cli import console
 from tests.support import beta, given
 from tests.syncer.status import asked
@@ -28,11 +28,11 @@ V1BETA1 = beta.graph(beta.component("Frontend", "frontend"), beta.component("Pla
 @pytest.mark.parametrize("graph", [V1ALPHA1, V1BETA1], ids=["v1alpha1", "v1beta1"])
 def test_the_engines_of_a_planner_get_adapters(graph):
     """Only those that have no field about an adapter. A render then makes the adapter that the planner scales."""
-    enabled, changed = planner_adapters.enable(graph)
+    enabled, changed = request_generation.with_planner_adapters(graph)
     assert changed == ["Prefill"]
     adapters = [item["metadata"]["name"] for item in expand([enabled], Config()).resources if item["kind"].endswith("ScalingAdapter")]
     assert adapters == [f"{graph['metadata']['name']}-prefill"]
-    assert planner_adapters.enable(enabled) == (enabled, [])
+    assert request_generation.with_planner_adapters(enabled) == (enabled, [])
 
 
 WITHOUT = [{}, {"spec": []}, {"spec": {"services": {"A": None, "B": 1}}}, {"spec": {"components": [None, {"type": 1}]}}, beta.graph()]
@@ -40,7 +40,7 @@ WITHOUT = [{}, {"spec": []}, {"spec": {"services": {"A": None, "B": 1}}}, {"spec
 
 @pytest.mark.parametrize("graph", WITHOUT, ids=str)
 def test_a_graph_without_a_planner_stays(graph):
-    assert planner_adapters.enable(graph) == (graph, [])
+    assert request_generation.with_planner_adapters(graph) == (graph, [])
 
 
 def test_the_graph_that_is_deployed_has_them_and_the_request_says_so():
