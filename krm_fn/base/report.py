@@ -40,7 +40,16 @@ def summary(findings: Sequence[Result], lines: int = 0) -> str:
 def count(findings: Sequence[Result]) -> str:
     """The number of findings of each severity: `2 errors, 1 note`."""
     numbers = Counter(result.severity for result in findings)
-    return ", ".join(f"{numbers[severity]} {noun}{'s' * (numbers[severity] > 1)}" for severity, noun in _NOUNS.items() if numbers[severity])
+    return ", ".join(counted(numbers[severity], noun) for severity, noun in _NOUNS.items() if numbers[severity])
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Returns a number with a noun. The default plural is the noun with an `s`; both can have a verb.
+
+    >>> counted(1, "pod"), counted(2, "pod"), counted(0, "GPU is", "GPUs are")
+    ('1 pod', '2 pods', '0 GPUs are')
+    """
+    return f"{number} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def entry(result: Result) -> str:

@@ -163,12 +163,8 @@ def _save(texts: list[tuple[str, str, int]], *, quiet: bool) -> None:
             raise click.ClickException(f"cannot write {path}: {problem.strerror}") from problem
     if not quiet:
         number = sum(number for _, _, number in changed)
-        summary = f"{_counted(number, 'resource')} in {_counted(len(changed), 'file')}" if number else "no resource needs it"
+        summary = f"{report.counted(number, 'resource')} in {report.counted(len(changed), 'file')}" if number else "no resource needs it"
         command_output.print_line(f"converted: {summary}", err=True)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _native_objects(resource: Resource, config: Config) -> _NativeObjects:

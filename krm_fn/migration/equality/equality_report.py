@@ -35,7 +35,7 @@ def _lines(name: str, equality: Equality) -> Iterator[str]:
         yield f"  {equality.same_objects} of {equality.objects} objects the same, {templates}"
         unknown, pending = (sum(difference.cause.kind == kind for difference in equality.differences) for kind in ("unknown", "pending"))
         waiting = f", {pending} before the operator has acted" if pending else ""
-        yield f"  {_count(len(equality.differences), 'difference')}, {unknown} of unknown cause{waiting}"
+        yield f"  {report.counted(len(equality.differences), 'difference')}, {unknown} of unknown cause{waiting}"
     by_cause: dict[Cause, list[LiveDifference]] = {}
     for difference in equality.differences:
         by_cause.setdefault(difference.cause, []).append(difference)
@@ -157,7 +157,3 @@ def anonymous_path(path: results.Path) -> results.Path:
         is_known = isinstance(step, int) or (f"{step}".startswith(_KNOWN_KEYS) if is_named else bool(_FIELD.fullmatch(step)))
         shown.append(step if is_known else "*")
     return tuple(shown)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

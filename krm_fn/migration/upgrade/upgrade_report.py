@@ -81,7 +81,7 @@ def title(content: UpgradeReport) -> str:
     subject = f" of {report.visible(content.graph)}" if content.graph else ""
     if not plan.steps:
         return f"Nothing to {'downgrade' if plan.is_downgrade else 'upgrade'}: no graph moves to {target}."
-    steps = "1 step" if len(plan.steps) == 1 else f"{len(plan.steps)} steps"
+    steps = report.counted(len(plan.steps), "step")
     return f"{'Downgrade' if plan.is_downgrade else 'Upgrade'}{subject} to {target} in {steps}."
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from krm_fn.base import results
+from krm_fn.base import report, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.kubernetes.types import Resource
@@ -277,12 +277,9 @@ def _remedies(entry: GraphRollouts) -> tuple[str, ...]:
 def findings(waves: Waves, resources: dict[GraphKey, Resource]) -> Iterable[Result]:
     """Reports each graph that fits in no wave. `resources` are the graphs and the standalone components of the step."""
     for misfit in waves.misfits:
-        message = f"the graph does not fit, even if it is upgraded alone: {_are(misfit.missing)} missing; {', or '.join(misfit.remedies)}"
+        missing, remedies = report.counted(misfit.missing, "GPU is", "GPUs are"), ", or ".join(misfit.remedies)
+        message = f"the graph does not fit, even if it is upgraded alone: {missing} missing; {remedies}"
         yield results.error("DYN666", message, results.ref(resources.get(misfit.graph) or {}))
     if waves.excess:
         message = f"before the step, the graphs hold {waves.excess} more GPUs than the limit, so no wave can be within it; raise the limit"
         yield results.warning("DYN667", message, results.ref(next(iter(resources.values()), {})))
-
-
-def _are(gpus: int) -> str:
-    return "1 GPU is" if gpus == 1 else f"{gpus} GPUs are"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from krm_fn.base import report
 from krm_fn.kubernetes import digest
 from krm_fn.render import dynamo_api, labels, render_mark, workload_list
 from krm_fn.render.manifests import component_defaults, ingress, pod_builder, rbac, services, volumes, workloads
@@ -155,4 +156,4 @@ def _counted(number: int, what: str) -> str:
 
     Rule metadata.summary: see `krm_fn.render.manifests.graph_objects`.
     """
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+    return report.counted(number, what)

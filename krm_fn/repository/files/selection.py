@@ -20,6 +20,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from krm_fn.base import report
 from krm_fn.kubernetes import identity
 from krm_fn.repository.files import reading
 from krm_fn.repository.files.reading import File, Source
@@ -74,7 +75,7 @@ def summary(skipped: Counter[str]) -> str:
     """Returns a summary such as `skipped 3 files: 2 in Helm charts, 1 excluded`; empty without skipped files."""
     count = skipped.total()
     reasons = ", ".join(f"{number} {reason}" for reason, number in skipped.most_common())
-    return f"skipped {count} file{'s' * (count != 1)}: {reasons}" if count else ""
+    return f"skipped {report.counted(count, 'file')}: {reasons}" if count else ""
 
 
 def scope(name: str, roots: Iterable[str]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
+from krm_fn.base import report
 from krm_fn.render import engines
 from krm_fn.render.engines import ParallelFlags
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
@@ -32,13 +33,14 @@ def check(judged: JudgedCommand, injected: InjectedFlags | None) -> Iterator[Arg
     if local:
         numbers = [*numbers[: len(sizes.parallel)], local]
     needed = prod(number for number in numbers if number)
+    gpus_of_engine = report.counted(needed, "GPU")
     word = _word(judged, sizes)
     if needed > nodes * gpus:
-        message = f"the engine needs {_gpus(needed)}, and {_of_pods(nodes, gpus)}; lower the parallel sizes, or request more GPUs"
+        message = f"the engine needs {gpus_of_engine}, and {_of_pods(nodes, gpus)}; lower the parallel sizes, or request more GPUs"
         yield ArgumentFinding("DYN612", "error", word, message)
     elif injected is not None and not injected.changes and needed <= gpus:
         message = (
-            f"the engine needs {_gpus(needed)}, which one of the {nodes} nodes has, so each node runs an engine of its own; "
+            f"the engine needs {gpus_of_engine}, which one of the {nodes} nodes has, so each node runs an engine of its own; "
             "remove multinode and set replicas, or raise the parallel sizes"
         )
         yield ArgumentFinding("DYN614", "warning", word, message)
@@ -49,7 +51,7 @@ def check(judged: JudgedCommand, injected: InjectedFlags | None) -> Iterator[Arg
         )
         yield ArgumentFinding("DYN615", "warning", word, message)
     elif needed < nodes * gpus:
-        message = f"the engine uses {_gpus(needed)}, and {_of_pods(nodes, gpus)}; raise the parallel sizes, or request fewer GPUs"
+        message = f"the engine uses {gpus_of_engine}, and {_of_pods(nodes, gpus)}; raise the parallel sizes, or request fewer GPUs"
         yield ArgumentFinding("DYN613", "warning", word, message)
 
 
@@ -77,9 +79,5 @@ def _word(judged: JudgedCommand, sizes: ParallelFlags) -> Word:
     return max(uses, key=lambda use: int(use.text or 0)).word if uses else judged.command.start
 
 
-def _gpus(number: int) -> str:
-    return f"{number} GPU{'s' * (number != 1)}"
-
-
 def _of_pods(nodes: int, gpus: int) -> str:
-    return f"the pod has {_gpus(gpus)}" if nodes == 1 else f"its {nodes} nodes have {_gpus(gpus)} each"
+    return f"the pod has {report.counted(gpus, 'GPU')}" if nodes == 1 else f"its {nodes} nodes have {report.counted(gpus, 'GPU')} each"

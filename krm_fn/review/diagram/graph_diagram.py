@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import report, results
 from krm_fn.kubernetes import identity, paths, references
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
@@ -100,18 +100,14 @@ def _service_lines(graph: GraphPlan, pods: Pods) -> Iterator[str]:
     workload_kinds = dict.fromkeys(entry.kind for entry in workloads.get(plan.placement.workload).entries(graph, plan))
     autoscaled = " at first, then autoscaled" if plan.placement.autoscaled else ""
     nodes = f" on {plan.placement.nodes} nodes each" if plan.placement.nodes > 1 else ""
-    yield f"{_counted(number, 'replica')}{nodes}{autoscaled}"
+    yield f"{report.counted(number, 'replica')}{nodes}{autoscaled}"
     if workload_kinds:
         yield ", ".join(workload_kinds)
     if plan.gpus:
-        yield f"{_counted(plan.gpus * number, 'GPU')}{f', {plan.gpus} each' if number > 1 else ''}"
+        yield f"{report.counted(plan.gpus * number, 'GPU')}{f', {plan.gpus} each' if number > 1 else ''}"
     ports = [f"{port.get('name') or ''} {port['containerPort']}".strip() for pod in pods.roles[:1] for port in pod.main.get("ports") or ()]
     if ports:
         yield f"ports {', '.join(ports)}"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _runs_engine(plan: ComponentPlan) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from krm_fn.base import report
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import paths, values
 from krm_fn.kubernetes.identity import ObjectKey
@@ -120,7 +121,7 @@ def _order_text(diffs: Sequence[Diff]) -> str:
 
 
 def _step_text(entry: RolloutSteps) -> str:
-    steps = "all at once" if entry.stops_first else "1 step" if entry.steps == 1 else f"{entry.steps} steps"
+    steps = "all at once" if entry.stops_first else report.counted(entry.steps, "step")
     limit = f", at most {_duration(entry.seconds * entry.steps)}" if entry.seconds else ""
     return f"{entry.name} ({steps}{limit})"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from krm_fn.base import report
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.render.manifests import ownership
@@ -78,7 +79,7 @@ def _losses(diffs: Sequence[Diff]) -> Iterator[Sentence]:
     if added := [address for addresses_of_diff in changed for address in addresses_of_diff.added]:
         yield f"{_addresses(len(added), 'is new', 'are new')}: {_listed(added, _FEW_NAMES)}.", "created"
     if drops := [drop for diff in diffs for drop in _drops(diff)]:
-        subject = "1 workload drops" if len(drops) == 1 else f"{len(drops)} workloads drop"
+        subject = report.counted(len(drops), "workload drops", "workloads drop")
         yield f"{subject} to 1 replica until another writer scales {'it' if len(drops) == 1 else 'them'}: {_listed(drops)}.", "restarts"
 
 
@@ -132,7 +133,7 @@ def _creations(diffs: Sequence[Diff]) -> Iterator[Sentence]:
 def _unlisted(diffs: Sequence[Diff]) -> Iterator[Sentence]:
     """Yields the sentence about objects that the cluster may have already."""
     if objects := [change.key for diff in diffs for change in diff.changes if diff.is_unlisted(change)]:
-        subject, kinds = ("1 object counts", "its kind") if len(objects) == 1 else (f"{len(objects)} objects count", "their kinds")
+        subject, kinds = report.counted(len(objects), "object counts", "objects count"), "its kind" if len(objects) == 1 else "their kinds"
         yield f"{subject} as new, because the export has no object of {kinds}: {_names(objects, _FEW_NAMES)}.", ""
 
 
@@ -144,8 +145,7 @@ def _other_effects(diffs: Sequence[Diff]) -> Iterator[Sentence]:
         yield f"Pods of no service restart: {_names(restarting)}.", "restarts"
     unknown = [outcome.key for outcome in outcomes if outcome.effect == "unknown"]
     if unknown:
-        changes = "1 change" if len(unknown) == 1 else f"{len(unknown)} changes"
-        yield f"The effect of {changes} is unknown: {_names(unknown)}.", "unknown"
+        yield f"The effect of {report.counted(len(unknown), 'change')} is unknown: {_names(unknown)}.", "unknown"
 
 
 def _gpus_of(diffs: Sequence[Diff]) -> Iterator[Sentence]:
@@ -173,8 +173,7 @@ def _refused(diffs: Sequence[Diff]) -> Iterator[Sentence]:
     objects = (outcome.key for diff in diffs for outcome in diff.forecast.outcomes if outcome.effect == "refused")
     refused = [*(key for diff in diffs for key in diff.refused), *objects]
     if refused:
-        changes = "1 change is" if len(refused) == 1 else f"{len(refused)} changes are"
-        yield f"{changes} refused: {_names(refused)}.", "refused"
+        yield f"{report.counted(len(refused), 'change is', 'changes are')} refused: {_names(refused)}.", "refused"
 
 
 def _needed_gpus(diffs: Sequence[Diff]) -> Iterator[Sentence]:
@@ -191,7 +190,7 @@ def _needed_gpus(diffs: Sequence[Diff]) -> Iterator[Sentence]:
     if needing and all(forecast.free is not None for forecast in needing):
         yield "The rollouts fit on the nodes.", "same"
     elif needed:
-        yield f"The rollouts need {needed} free GPU{'s' * (needed > 1)}.", ""
+        yield f"The rollouts need {report.counted(needed, 'free GPU')}.", ""
 
 
 def title(service: Service) -> str:
@@ -214,15 +213,15 @@ def _titles(diffs: Sequence[Diff], services: Iterable[Service]) -> str:
 
 
 def _services(count: int, effect: str) -> str:
-    return f"1 service is {effect}" if count == 1 else f"{count} services are {effect}"
+    return report.counted(count, f"service is {effect}", f"services are {effect}")
 
 
 def _objects(count: int, effect: str) -> str:
-    return f"1 object is {effect}" if count == 1 else f"{count} objects are {effect}"
+    return report.counted(count, f"object is {effect}", f"objects are {effect}")
 
 
 def _addresses(count: int, one: str, several: str) -> str:
-    return f"1 address {one}" if count == 1 else f"{count} addresses {several}"
+    return report.counted(count, f"address {one}", f"addresses {several}")
 
 
 def _names(keys: Sequence[ObjectKey], most: int = _MOST_NAMES) -> str:

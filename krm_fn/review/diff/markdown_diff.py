@@ -49,7 +49,7 @@ def changed_table(content: Report) -> str:
     rows = diff_report.rows(content)
     changed = [row for row in rows if row.effect != "same"]
     same = len(rows) - len(changed)
-    note = f"\n{same} service{'s' * (same > 1)} stay{'s' * (same == 1)} the same.\n\n" if same else "\n"
+    note = f"\n{report.counted(same, 'service stays', 'services stay')} the same.\n\n" if same else "\n"
     return f"{_table(changed)}{note}"
 
 

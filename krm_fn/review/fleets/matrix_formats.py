@@ -72,22 +72,18 @@ def _json_section(matrix: FleetMatrix, section: MatrixSection) -> dict[str, Any]
 def _verdict(matrix: FleetMatrix) -> Iterator[str]:
     """Yields the sentences that a reviewer reads first."""
     names = ", ".join(matrix.clusters)
-    resources = _count(matrix.resources, "Dynamo resource")
+    resources = report.counted(matrix.resources, "Dynamo resource")
     if len(matrix.clusters) < 2:
         yield "Nothing is compared, because fewer than two clusters can be built."
         return
     yield f"{len(matrix.clusters)} clusters with {resources}: {names}."
     if matrix.sections or matrix.differing:
-        yield f"{_count(matrix.differing, 'Dynamo resource')} {'differs' if matrix.differing == 1 else 'differ'} between the clusters."
+        yield f"{report.counted(matrix.differing, 'Dynamo resource differs', 'Dynamo resources differ')} between the clusters."
     else:
         yield "The clusters are the same."
     if matrix.explained:
         verb = "is" if matrix.explained == 1 else "are"
-        yield f"{_count(matrix.explained, 'difference')} of generated objects {verb} explained by these rows; --objects shows them."
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+        yield f"{report.counted(matrix.explained, 'difference')} of generated objects {verb} explained by these rows; --objects shows them."
 
 
 def _title(section: MatrixSection) -> str:
@@ -103,7 +99,7 @@ def _columns(matrix: FleetMatrix, section: MatrixSection) -> tuple[list[str], li
         names = [report.visible(matrix.clusters[number]) for number in numbers]
         head = joined = ", ".join(names)
         if len(joined) > _LONGEST_NAMES and len(names) > 1:
-            head = f"{names[0]} and {_count(len(names) - 1, 'other')}"
+            head = f"{names[0]} and {report.counted(len(names) - 1, 'other')}"
             legend.append(f"{head}: {joined}")
         heads.append(head)
     return heads, legend

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import report, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes.identity import ObjectKey
@@ -308,9 +308,8 @@ def _stuck(change: ObjectChange, stuck_rollouts: Sequence[Rollout], free: int) -
     gpus = sum(rollouts.gpus(rollout.new_demands) for rollout in stuck_rollouts if rollout.replaces)
     deadline = object_rules.spec(change.new).get("progressDeadlineSeconds")
     until = f"; it waits until progressDeadlineSeconds ({deadline} s) calls it failed" if isinstance(deadline, int) else ""
-    message = (
-        f"the rollout is stuck: a new pod needs {_count(gpus)}, and {_count(free)} of the nodes are free while the old pods run{until}"
-    )
+    need = f"a new pod needs {report.counted(gpus, 'GPU')}, and {report.counted(free, 'GPU')} of the nodes are free"
+    message = f"the rollout is stuck: {need} while the old pods run{until}"
     return results.warning("DYN532", f"{message}; {_advice(change, stuck_rollouts)}", results.ref(change.new or {}))
 
 
@@ -321,12 +320,8 @@ def _advice(change: ObjectChange, stuck_rollouts: Sequence[Rollout]) -> str:
     for steps, advice, cost in native_workloads.deployment_choices(stuck_rollouts[0].new_units) if is_deployment else ():
         fewer = simulation.needed([rollout._replace(steps=steps) for rollout in stuck_rollouts])
         if fewer < needed:
-            return f"{advice} ({cost}, enough with {_count(fewer)} free), or make {_count(needed)} free"
-    return f"make {_count(needed)} free"
-
-
-def _count(gpus: int) -> str:
-    return f"{gpus} GPU" if gpus == 1 else f"{gpus} GPUs"
+            return f"{advice} ({cost}, enough with {report.counted(fewer, 'GPU')} free), or make {report.counted(needed, 'GPU')} free"
+    return f"make {report.counted(needed, 'GPU')} free"
 
 
 def _node_findings(nodes: Sequence[Resource] | None, peak: int) -> Iterator[Result]:

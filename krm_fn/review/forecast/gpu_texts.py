@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from krm_fn.base import report
 from krm_fn.base.records import NamedTuple
 from krm_fn.review.forecast import Gpus
 
@@ -42,8 +43,8 @@ def counted(count: int, unknown_claims: int = 0) -> str:
     """
     if not count and unknown_claims:
         return "an unknown number of GPUs"
-    unit = "GPU" if count == 1 else "GPUs"
-    return f"{_AT_LEAST} {count} {unit}" if unknown_claims else f"{count} {unit}"
+    number_of_gpus = report.counted(count, "GPU")
+    return f"{_AT_LEAST} {number_of_gpus}" if unknown_claims else number_of_gpus
 
 
 def claims(count: int) -> str:
@@ -52,9 +53,7 @@ def claims(count: int) -> str:
     >>> claims(1), claims(2)
     ('1 claim is not known', '2 claims are not known')
     """
-    if not count:
-        return ""
-    return "1 claim is not known" if count == 1 else f"{count} claims are not known"
+    return report.counted(count, "claim is not known", "claims are not known") if count else ""
 
 
 def total(parts: Iterable[Gpus]) -> Gpus:
