@@ -130,6 +130,11 @@ def order(result: Result) -> tuple[Any, ...]:
     return _ORDER[result.severity], result.file, line, address, steps, result.code, result.message
 
 
+def errors_of(findings: Iterable[Result]) -> list[Result]:
+    """Returns the findings that are errors."""
+    return [finding for finding in findings if finding.severity == "error"]
+
+
 def failed(results: list[Result]) -> bool:
     """True if one of the findings is an error; the build must then stop."""
     return any(result.severity == "error" for result in results)

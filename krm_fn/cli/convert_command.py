@@ -129,7 +129,7 @@ def _converted_document(source: Source, target: _ConvertTarget) -> tuple[Documen
     if not isinstance(source.value, dict) or versions.to(target.version, source.value) is source.value:
         return None, []
     resource, deprecated = deprecated_fields.convert(source.value, target.images)
-    problems = [finding for finding in deprecated if finding.severity == "error"]  # the others say what the command writes anyway
+    problems = results.errors_of(deprecated)  # the others say what the command writes anyway
     errors = [
         finding
         for finding in schema_check.resource(resource, unknown="warning")

@@ -92,7 +92,7 @@ def explain(  # noqa: PLR0913 - one for each option
     loaded = path_inputs.load(given).with_dynamo()
     roots = [explain_selection.ExplainedRoot(render) for part in loaded.roots for render in part.renders()]
     loaded.results.extend([*path_inputs.without_dynamo(loaded, given), *path_inputs.without_graphs(loaded)])
-    failed = [item for item in [*loaded.results, *(item for root in roots for item in root.failed)] if item.severity == "error"]
+    failed = results.errors_of([*loaded.results, *(item for root in roots for item in root.failed)])
     if failed:
         command_output.write(_findings(failed, loaded, err=True), err=True)
     known = [root for root in roots if not root.is_unknown(given)]

@@ -38,7 +38,7 @@ class ExplainedRoot:
         self.files = render.sources._replace(resources=written)
         rendered = explaining.renderable(self.files.values, self.files.config)
         findings = reading.locate([*self.files.results, *rendered.results], written)
-        self.failed = [finding for finding in findings if finding.severity == "error"]
+        self.failed = results.errors_of(findings)
         self.loaded: Sources = self.files._replace(resources=[written[index] for index in rendered.resources])
         objects = rendered.objects if render.generated is None else [source.value for source in render.generated]
         self.rendered: Renderable = rendered._replace(resources=dict(enumerate(rendered.resources.values())), objects=objects)

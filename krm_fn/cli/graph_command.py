@@ -109,7 +109,7 @@ def _graphs(given: Inputs) -> _Drawn:
             expansion = expand.expand(render.sources.values, render.sources.config)
             about += reading.locate(expansion.results, render.sources.resources)
         about += root.sources.located(())
-    return _Drawn(drawn, [finding for finding in about if finding.severity == "error"], loaded.resources, loaded.lines, loaded.stdin)
+    return _Drawn(drawn, results.errors_of(about), loaded.resources, loaded.lines, loaded.stdin)
 
 
 def _change(given: Inputs, old: str) -> _Drawn:
@@ -120,7 +120,7 @@ def _change(given: Inputs, old: str) -> _Drawn:
     for pair in compared.pairs:
         before, after = _as_rendered(pair.old.rendered), _as_rendered(pair.new.rendered)
         drawn.append((pair.root, graph_diagram.change_diagram(before, after)))
-        about += [finding for finding in pair.new.results if finding.severity == "error"]
+        about += results.errors_of(pair.new.results)
         about += [*pair.old.results, *comparison.not_compared(before, after)]
     sources = [source for pair in compared.pairs for source in pair.new.files.resources]
     stdin = next((pair.new.files.stdin for pair in compared.pairs if pair.new.files.stdin), "")

@@ -97,7 +97,7 @@ def _errors(part: PathPart, root: Path | None) -> list[Result]:
     errors = []
     for render in part.renders():
         expansion = expand.expand(render.sources.values, render.sources.config)
-        errors += [finding for finding in expansion.results if finding.severity == "error"]
+        errors += results.errors_of(expansion.results)
     return reading.locate([*part.sources.results, *errors], part.sources.resources, root)
 
 

@@ -43,10 +43,10 @@ def prune(ctx: click.Context, *, given: Inputs, dry_run: bool) -> None:
     builds = [root for path in repository_states.folders(given._replace(is_built=True)) for root in _builds(path, given)]
     built = [source for root in builds for source in root.sources.resources]
     orphans = pruning.find(loaded.resources, loaded.default_namespace, built)
-    errors = [finding for finding in loaded.located(()) if finding.severity == "error"]
+    errors = results.errors_of(loaded.located(()))
     if orphans.files:
         unbuilt = [finding for root in builds if not root.is_known for finding in root.sources.results]
-        errors += [finding for finding in unbuilt if finding.severity == "error"]
+        errors += results.errors_of(unbuilt)
     if orphans.files and not orphans.graphs:
         message = "no Dynamo resource is among the files, so the owners of these objects may be elsewhere; name the folder with the graphs"
         errors.append(results.error("DYN066", message, file=next(iter(orphans.files))))

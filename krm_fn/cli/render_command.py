@@ -171,7 +171,7 @@ def _check_committed(given: Inputs, policy: Policy, *, accept_functions: bool) -
             raise click.UsageError("--check takes folders, or --output-dir")
         state = repository_states.read(path, given, None).new
         unknown = [result for root in state.roots if not root.is_known for result in root.sources.results]
-        findings += [result for result in (*state.results, *unknown) if result.severity == "error"]
+        findings += results.errors_of((*state.results, *unknown))
         findings += [_accepted(result) if accept_functions else result for result in state.unjudged]
         names += state.committed
         roots += [root for root in state.roots if any(map(path_inputs.is_of_dynamo, root.sources.values))]

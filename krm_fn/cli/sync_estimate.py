@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
-from krm_fn.base import report
+from krm_fn.base import report, results
 from krm_fn.cli import command_options, command_output, finding_formats
 from krm_fn.cluster.api_resources import ApiResource
 from krm_fn.kubernetes import identity, values
@@ -54,7 +54,7 @@ def run(options: EstimateOptions) -> int:
     if any(_unrendered(resource) for resource in resources):
         expansion = expand.expand(resources, loaded.config)
         resources, findings = [*resources, *expansion.resources], [*findings, *expansion.results]
-    errors = reading.locate([finding for finding in findings if finding.severity == "error"], loaded.resources)
+    errors = reading.locate(results.errors_of(findings), loaded.resources)
     finding_formats.print_text(loaded.resources, errors, loaded.stdin)
     fleet = count(resources, kinds, loaded.default_namespace, options.namespaces)
     text = _json(fleet, options, len(kinds)) if options.style == "json" else _text(fleet, options, len(kinds))

@@ -219,7 +219,7 @@ def _findings(plan: UpgradePlan, fleet: _Fleet, others: list[Result], policy: Po
     """Returns all findings with their locations, by the number of their step; 0 for those about the input and `others`."""
     about_files = [finding for part in fleet.loaded.parts for finding in part.results]
     about_files += [*fleet.loaded.results, *others]
-    if not fleet.parts and all(finding.code == _NO_RESOURCE for finding in about_files if finding.severity == "error"):
+    if not fleet.parts and all(finding.code == _NO_RESOURCE for finding in results.errors_of(about_files)):
         message = (
             "the input has no graph, component or request of Dynamo; name their files, or export them with "
             "kubectl get dynamographdeployments --all-namespaces -o yaml, and check the namespace and your permissions"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from krm_fn.base import results
 from krm_fn.base.results import Path
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
@@ -29,7 +30,7 @@ class Ablation(NamedTuple):
     def objects(self) -> dict[ObjectKey, Resource] | None:
         """Returns the rendered objects by key; None if a Dynamo resource does not render any more."""
         expansion = expand.expand([*self.resources, *self.others], self.config)
-        failed = (result.ref for result in expansion.results if result.severity == "error")
+        failed = (result.ref for result in results.errors_of(expansion.results))
         if any(not ref or (ref.kind in EXPANDED and ref.api_version.startswith(f"{dynamo_api.GROUP}/")) for ref in failed):
             return None
         namespace = default_namespace(self.config)

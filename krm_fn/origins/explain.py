@@ -96,7 +96,7 @@ def renderable(resources: Sequence[Resource], settings: Config) -> Renderable:
     while True:
         expansion = expand.expand([*remaining.values()], settings)
         findings = expansion.results if findings is None else findings
-        wrong = {result.ref for result in expansion.results if result.severity == "error"}
+        wrong = {result.ref for result in results.errors_of(expansion.results)}
         if not wrong:
             return Renderable(remaining, generated(expansion.resources, remaining.values()), findings)
         kept = {index: resource for index, resource in remaining.items() if results.ref(resource) not in wrong}

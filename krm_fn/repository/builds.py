@@ -84,7 +84,7 @@ def _problem_location(closure: Closure, messages: str) -> dict[str, Any]:
 def _output(tree: Tree, root: Root, closure: Closure, process: CommandResult) -> tuple[list[Source], str]:
     """Returns the resources that a build printed, or its problem."""
     file = reading.parse(process.data, root.folder)
-    problem = process.problem or next((finding.message for finding in file.results if finding.severity == "error"), "")
+    problem = process.problem or next((finding.message for finding in results.errors_of(file.results)), "")
     keep_origins = kustomizations.has_origins(closure.folders[root.folder].value)
     return [] if problem else [_located(tree, root, closure, source, keep_origins=keep_origins) for source in file.sources], problem
 

@@ -158,7 +158,7 @@ def unreadable(tree: Tree, folder: str) -> Iterator[Result]:
         yield results.error("DYN074", message, file=tree.shown(path))
     elif path:
         message = "the root is not built: the Kustomization is not one readable mapping; repair the file"
-        problem = next((finding for finding in tree.read(path).results if finding.severity == "error"), None)
+        problem = next(iter(results.errors_of(tree.read(path).results)), None)
         line, column = (problem.line, problem.column) if problem else (0, 0)
         yield results.error("DYN593", message, file=tree.shown(path), line=line, column=column)
 

@@ -163,7 +163,7 @@ def render(graph: Resource, config_maps: Sequence[Resource], config: Config, com
     The rendered graph stays among the objects under any configuration, because the cluster needs it.
     """
     expansion = expand.expand([graph, *config_maps], config._replace(source="keep", namespace=""))
-    if errors := [finding for finding in expansion.results if finding.severity == "error"]:
+    if errors := results.errors_of(expansion.results):
         more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
         rejected = f"the generated graph has errors: {results.line(errors[0])}{more}; see `{command}`"
         return RenderedGraph(graph, rejected=rejected)

@@ -41,7 +41,7 @@ def _name(address: Ref) -> str:
 def _write(suite: ET.Element, case: _Case, findings: list[Result]) -> None:
     file, name = map(report.visible, case)
     written = ET.SubElement(suite, "testcase", {"classname": file, "name": name, "file": file, "time": "0"})
-    errors = [result for result in findings if result.severity == "error"]
+    errors = results.errors_of(findings)
     if errors:
         attributes = {"message": report.count(errors), "type": errors[0].code}
         ET.SubElement(written, "failure", attributes).text = _lines(errors)

@@ -52,7 +52,7 @@ def of(verification: Verification, exported: ExportedObjects, *, complete: bool)
     for outcome in verification.outcomes:
         if outcome.effect == "restarts" and outcome.key not in workloads:
             yield _restarts(outcome)
-        yield from (finding for finding in outcome.findings if finding.severity == "error")
+        yield from results.errors_of(outcome.findings)
 
 
 def foreign(rendered: Iterable[Resource], exported: ExportedObjects) -> Iterator[Result]:

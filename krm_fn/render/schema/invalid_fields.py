@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from krm_fn.base import results
 from krm_fn.base.results import Path, Result
 
 TYPE_CHECKING = False
@@ -19,7 +20,7 @@ _DUPLICATE = "DYN080"  # both entries are readable; if the key were removed, oth
 
 def error_paths(findings: Iterable[Result]) -> list[Path]:
     """Returns the paths of the fields that have an error."""
-    return [finding.path for finding in findings if finding.severity == "error"]
+    return [finding.path for finding in results.errors_of(findings)]
 
 
 def without_errors(value: Any, findings: Iterable[Result]) -> Any:

@@ -109,7 +109,7 @@ def compare(
     shown = tuple(without_secrets(change) for change in changes)
     findings = (*not_compared(old, new), *moved_graphs(old, new))
     update_findings = tuple(_updates(old, new))
-    refused = tuple(sorted({_key(result, new) for result in update_findings if result.severity == "error"}))
+    refused = tuple(sorted({_key(result, new) for result in results.errors_of(update_findings)}))
     failed, is_partial = tuple(sorted(_unknown(old, new))), old.is_partial or new.is_partial
     return Diff(shown, outcomes, origins, failed, findings, update_findings, refused, is_partial, old.unlisted)
 

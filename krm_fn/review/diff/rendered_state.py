@@ -100,7 +100,7 @@ def built_keys(inputs: Sequence[Resource], config: Config) -> frozenset[ObjectKe
 
 def _with_errors(state: RenderedState, findings: Iterable[Result]) -> RenderedState:
     """Returns the state with the unknown objects and missing resources that errors about its files cause."""
-    wrong = {finding.ref for finding in findings if finding.severity == "error"}
+    wrong = {finding.ref for finding in results.errors_of(findings)}
     refs = {results.ref(resource) for resource in state.inputs}
     namespace = default_namespace(state.config)
     keyed = {results.ref(resource): identity.key(resource, namespace) for resource in state.inputs if is_expanded(resource)}
@@ -111,7 +111,7 @@ def _with_errors(state: RenderedState, findings: Iterable[Result]) -> RenderedSt
 
 def _failed(inputs: Iterable[Resource], findings: Iterable[Result], namespace: str) -> Iterable[ObjectKey]:
     """Returns the keys of Dynamo resources with an error."""
-    wrong = {result.ref for result in findings if result.severity == "error"}
+    wrong = {result.ref for result in results.errors_of(findings)}
     return (identity.key(resource, namespace) for resource in inputs if is_expanded(resource) and results.ref(resource) in wrong)
 
 

@@ -133,7 +133,7 @@ def read_export(path: str) -> tuple[list[Any], list[Result]]:
     A finding never shows a line of an export: it may belong to a Secret.
     """
     file = reading.read(path)
-    return [source.value for source in file.sources], [finding for finding in file.results if finding.severity == "error"]
+    return [source.value for source in file.sources], results.errors_of(file.results)
 
 
 def load_live(path: str, states: Sequence[LoadedState]) -> list[tuple[LoadedState, LoadedState] | None]:
@@ -166,7 +166,7 @@ def _live_pair(new: LoadedState, live: LiveStates, path: str, *, has_objects: bo
 
 def _stop(findings: list[Result], path: str) -> None:
     """Raises StoppedError if one of the findings is an error."""
-    if errors := [finding for finding in findings if finding.severity == "error"]:
+    if errors := results.errors_of(findings):
         raise StoppedError([finding if finding.file else finding._replace(file=reading.name(path)) for finding in errors])
 
 
@@ -254,7 +254,7 @@ def run_build(build: BuildCommand, folder: Path, state: str) -> File:
         message = f"the build of {state} {process.problem}; repair `{build.text}`"
         raise StoppedError([results.error("DYN516", message)], messages)
     file = reading.parse(process.data, _OUTPUT)
-    error = next((finding for finding in file.results if finding.severity == "error"), None)
+    error = next(iter(results.errors_of(file.results)), None)
     problem = f"is not YAML ({error.code}: {error.message})" if error else "has no resource"
     if error or not any(source.address.kind for source in file.sources):
         message = f"the output of the build of {state} {problem}; let `{build.text}` print resources"
