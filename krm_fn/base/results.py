@@ -11,6 +11,7 @@ from krm_fn.base.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any, Literal, TypeAlias
 
 Severity: TypeAlias = 'Literal["error", "warning", "info"]'

@@ -14,7 +14,8 @@ from krm_fn.base.results import Result
 from krm_fn.cli import command_options, command_output, finding_formats
 from krm_fn.cli.command_options import Policy
 from krm_fn.kubernetes import identity
-from krm_fn.render import dynamo_resources, expand
+from krm_fn.render import expand
+from krm_fn.render.resolve import cluster
 from krm_fn.repository.files import reading
 from krm_fn.repository.files.reading import Source
 from krm_fn.review import diagram as diagrams
@@ -129,9 +130,7 @@ def _change(given: Inputs, old: str) -> _Drawn:
 
 def _as_rendered(state: RenderedState) -> RenderedState:
     """Returns a state with the settings of its render: those of a finished build are on its graphs."""
-    built = (
-        resource for resource in state.sources if identity.key(resource, dynamo_resources.default_namespace(state.config)) in state.built
-    )
+    built = (resource for resource in state.sources if identity.key(resource, cluster.default_namespace(state.config)) in state.built)
     graph = next(built, None)
     settings = render_settings.of(graph, state.config) if graph else state.config
     return state._replace(config=settings._replace(namespace=state.config.namespace))

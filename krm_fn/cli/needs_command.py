@@ -14,7 +14,8 @@ from krm_fn.cli import author_locations, command_options, command_output, findin
 from krm_fn.cli.command_options import Policy
 from krm_fn.kubernetes import identity
 from krm_fn.origins.field_authors import FieldAuthor, FieldLocation
-from krm_fn.render import dynamo_resources, expand
+from krm_fn.render import expand
+from krm_fn.render.resolve import cluster
 from krm_fn.repository.files import reading, sources
 from krm_fn.review import required_objects, requirement_states
 from krm_fn.review.inputs import Inputs, path_inputs
@@ -116,7 +117,7 @@ def _needs(render: RootRender, exported: ExportedKeys | None, root: Path | None,
 
 def _requirements(render: RootRender) -> list[ObjectUse]:
     """Returns what the objects of a render need. Those of a build are as its last layer left them, for example with other names."""
-    loaded, namespace = render.sources, dynamo_resources.default_namespace(render.sources.config)
+    loaded, namespace = render.sources, cluster.default_namespace(render.sources.config)
     requirements = required_objects.of_render(loaded.values, loaded.config)
     if render.generated is None:
         return requirements

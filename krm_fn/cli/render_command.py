@@ -17,8 +17,9 @@ from krm_fn.cli import command_options, command_output, finding_formats
 from krm_fn.cli.command_options import Policy
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import apply_order, dynamo_resources, expand, labels
+from krm_fn.render import apply_order, expand, labels
 from krm_fn.render.manifests import ownership
+from krm_fn.render.resolve import cluster
 from krm_fn.repository import committed
 from krm_fn.repository.files import reading, writing
 from krm_fn.repository.states import RootState
@@ -122,7 +123,7 @@ class _Rendered(NamedTuple):
 
 def _render(root: PathPart) -> _Rendered:
     """Renders a part. Of a build, the objects that it rendered stay as they are, because a later layer may have changed them."""
-    loaded, namespace = root.sources, dynamo_resources.default_namespace(root.sources.config)
+    loaded, namespace = root.sources, cluster.default_namespace(root.sources.config)
     built = rendered_state.built_keys(loaded.values, loaded.config) if root.is_built else frozenset()
     keyed = [(identity.key(value, namespace), value) for value in loaded.values]
     finished = [value for key, value in keyed if key in built or (root.is_built and ownership.is_generated(value))]

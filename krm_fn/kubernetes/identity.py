@@ -56,7 +56,11 @@ def key(resource: "Resource", default_namespace: str = "") -> ObjectKey:
 
     A kind whose objects are in no namespace has none.
     """
-    ref = results.ref(resource)
+    return key_of(results.ref(resource), default_namespace)
+
+
+def key_of(ref: results.Ref, default_namespace: str = "") -> ObjectKey:
+    """Returns the key of the resource that a reference names."""
     group = ref.api_version.rpartition("/")[0]
     namespace = "" if (group, ref.kind) in CLUSTER_SCOPED else ref.namespace or default_namespace
     return ObjectKey(group, ref.kind, namespace, ref.name)

@@ -12,7 +12,8 @@ from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import config, dynamo_api, expand
 from krm_fn.render.config import Config
-from krm_fn.render.dynamo_resources import EXPANDED, default_namespace
+from krm_fn.render.dynamo_resources import EXPANDED
+from krm_fn.render.resolve.cluster import default_namespace
 from krm_fn.render.schema import object_changes
 from krm_fn.render.schema.object_changes import FieldChange, ObjectChange
 

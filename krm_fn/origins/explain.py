@@ -16,6 +16,7 @@ from krm_fn.origins.marked_values import NONE, ConfigMark, Mark, Marks, RuleMark
 from krm_fn.origins.trace import Leaf
 from krm_fn.render import config, dynamo_resources, expand, labels
 from krm_fn.render.config import Config
+from krm_fn.render.resolve import cluster
 
 _OWNERS = 10
 """The largest number of Dynamo resources that are traced together. Of an object with more owners, only the annotation differs."""
@@ -115,7 +116,7 @@ def explain(resources: Sequence[Resource], settings: Config) -> Explanation:
 
 def explained(rendered: Renderable, objects: Iterable[Resource], settings: Config) -> Iterator[Explained]:
     """Yields generated objects with their fields. A few Dynamo resources at a time are traced, because a trace needs much memory."""
-    reader, namespace = _OriginReader(settings), dynamo_resources.default_namespace(settings)
+    reader, namespace = _OriginReader(settings), cluster.default_namespace(settings)
     keys = {
         index: identity.key(resource, namespace) for index, resource in rendered.resources.items() if dynamo_resources.is_expanded(resource)
     }

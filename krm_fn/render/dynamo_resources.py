@@ -1,4 +1,4 @@
-"""The Dynamo resources from which a render makes objects: their kinds, their default namespace, and those of a generated object."""
+"""The Dynamo resources from which a render makes objects: their kinds, and those of a generated object."""
 
 from __future__ import annotations
 
@@ -7,17 +7,10 @@ from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import dynamo_api
-from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
-from krm_fn.render.resolve import cluster
 
 EXPANDED = (dynamo_api.GRAPH, dynamo_api.COMPONENT, dynamo_api.REQUEST)
 """The Dynamo kinds from which a render makes objects."""
-
-
-def default_namespace(config: Config) -> str:
-    """Returns the namespace of resources without one."""
-    return config.namespace or cluster.NAMESPACE
 
 
 def is_expanded(resource: Resource) -> bool:

@@ -152,7 +152,7 @@ def expand(
     resource with errors.
     """
     facts, secret_findings = cluster.read(ownership.written(resources), config)
-    default_namespace = config.namespace or cluster.NAMESPACE
+    default_namespace = cluster.default_namespace(config)
     images, image_findings = deprecated_fields.images(resources, default_namespace)
     context = _Context(config, facts, images, planned)
     expanded = known.expand(resources, context) if known else [_expand_item(resource, context) for resource in resources]
@@ -250,7 +250,7 @@ def _check_schema(resource: Resource, context: _Context) -> Iterable[Result]:
 def plans(resources: Sequence[Resource], config: Config) -> list[PlannedResource]:
     """Returns every Dynamo resource that a render expands, without those that have errors; `expand` reports the errors."""
     facts, _ = cluster.read(ownership.written(resources), config)
-    images, _ = deprecated_fields.images(resources, config.namespace or cluster.NAMESPACE)
+    images, _ = deprecated_fields.images(resources, cluster.default_namespace(config))
     planned = (_plan_resource(resource, _Context(config, facts, images)) for resource in resources)
     return [resource for resource in planned if resource]
 

@@ -12,6 +12,7 @@ from krm_fn.base import results
 from krm_fn.base.results import Result
 from krm_fn.render import dynamo_resources, expand, function_config
 from krm_fn.render.config import Config
+from krm_fn.render.resolve import cluster
 from krm_fn.repository import builds, committed, destinations, kustomizations, root_inputs, roots
 from krm_fn.repository.builds import RootBuild
 from krm_fn.repository.committed import Output, Render
@@ -325,7 +326,7 @@ class _RootReader(NamedTuple):
             resources = expand.expand(resources, config).resources
         closure = self.listing.closures.get(state.root.folder) if state.root.kind == "kustomize" else None
         files = tuple(dict.fromkeys(source.file for source in (*(shown or inputs), *state.sources.configs)))
-        namespace = dynamo_resources.default_namespace(config)
+        namespace = cluster.default_namespace(config)
         return Render(
             state.root,
             name,

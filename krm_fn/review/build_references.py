@@ -44,7 +44,7 @@ def check_names(resources: Sequence[Resource], config: Config) -> Iterator[Resul
 
     kustomize follows the fields that it knows, and those in a file under `configurations`. It never follows objects that a function makes.
     """
-    default = config.namespace or cluster.NAMESPACE
+    default = cluster.default_namespace(config)
     objects: dict[tuple[str, str, str], dict[str, Resource]] = {}
     for resource in resources:
         key = identity.key(resource, default)

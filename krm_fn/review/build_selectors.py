@@ -55,7 +55,7 @@ def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
     This is the case if the build has a value that is similar to the wanted one, and for labels that only renders write. A selector without
     such labels may select pods of another build. `resources` are those after a render.
     """
-    default = config.namespace or cluster.NAMESPACE
+    default = cluster.default_namespace(config)
     indexes = {
         "Pod": LabelIndex(selectable_labels.of_pods(resources, default)),
         "Service": LabelIndex(selectable_labels.of_services(resources, default)),

@@ -54,7 +54,7 @@ def of_render(resources: Sequence[Resource], config: Config) -> list[ObjectUse]:
 
     Resources with errors are left out.
     """
-    default_namespace = config.namespace or cluster.NAMESPACE
+    default_namespace = cluster.default_namespace(config)
     inputs = copied_texts.distinct(resources, config)
     rendered = [resource for planned in expand.plans(inputs.resources, inputs.settings) for resource in planned.objects]
     known = {identity.key(resource, default_namespace) for resource in (*resources, *rendered)}

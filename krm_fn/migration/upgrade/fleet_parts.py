@@ -15,7 +15,7 @@ from krm_fn.migration.upgrade.upgrade_steps import Versions
 from krm_fn.render import dynamo_api, dynamo_resources
 from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
-from krm_fn.render.resolve import release_choice, runtime_version
+from krm_fn.render.resolve import cluster, release_choice, runtime_version
 from krm_fn.review import render_settings
 from krm_fn.review.forecast import object_rules
 from krm_fn.review.forecast.rollouts import Service
@@ -38,7 +38,7 @@ class FleetPart(NamedTuple):
 
     def key(self, resource: Resource) -> ObjectKey:
         """Returns the key of a resource in this part."""
-        return identity.key(resource, dynamo_resources.default_namespace(self.config))
+        return identity.key(resource, cluster.default_namespace(self.config))
 
 
 def parts(name: str, resources: Sequence[Resource], config: Config, *, is_configured: bool) -> tuple[FleetPart, ...]:
@@ -47,7 +47,7 @@ def parts(name: str, resources: Sequence[Resource], config: Config, *, is_config
     Without a configuration (`is_configured` is false), the settings of a rendered graph are those that its render wrote on it, as in a
     finished build and in an export of a cluster. Graphs with other settings are then another part.
     """
-    namespace = dynamo_resources.default_namespace(config)
+    namespace = cluster.default_namespace(config)
     outputs = [resource for resource in resources if _is_output(resource)]
     output_ids = {id(resource) for resource in outputs}
     written = [resource for resource in resources if id(resource) not in output_ids]

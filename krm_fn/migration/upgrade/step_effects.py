@@ -16,7 +16,7 @@ from krm_fn.migration.upgrade.upgrade_plan import GraphUpgrade, ServiceUpgrade
 from krm_fn.migration.upgrade.upgrade_steps import UpgradeStep, Versions
 from krm_fn.render import dynamo_resources
 from krm_fn.render.kinds import floors
-from krm_fn.render.resolve import release_choice
+from krm_fn.render.resolve import cluster, release_choice
 from krm_fn.render.rules import runtime_windows, updates
 from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.review import forecast
@@ -158,7 +158,7 @@ def _findings(part: StepPart, step: UpgradeStep) -> dict[ObjectKey, list[Result]
     """
     old = {identity for result in _of_state(part.moved.old.resources, part.old) for identity in _identities(result)}
     of_new = [result for result in _of_state(part.moved.new.resources, part.new) if old.isdisjoint(_identities(result))]
-    namespace = dynamo_resources.default_namespace(part.new.config)
+    namespace = cluster.default_namespace(part.new.config)
     about_change = updates.check(part.old.inputs, part.new.inputs, namespace, part.new.config)
     of_edits = (result for number in part.moved.edits for result in resource_edits.findings(part.old.inputs[number], step))
     renders = [number for number in part.versions if part.moved.old.key(part.old.inputs[number]) not in part.old.failed]
@@ -167,8 +167,7 @@ def _findings(part: StepPart, step: UpgradeStep) -> dict[ObjectKey, list[Result]
     findings: dict[ObjectKey, list[Result]] = {}
     for result in (*of_new, *about_change, *of_edits, *of_step):
         if result.severity != "info" or result.code in _SHOWN_NOTES:
-            ref = result.ref or results.ref({})
-            key = identity.ObjectKey(ref.api_version.rpartition("/")[0], ref.kind, ref.namespace or namespace, ref.name)
+            key = identity.key_of(result.ref or results.ref({}), namespace)
             findings.setdefault(key, []).append(result._replace(ref=refs.get(key, result.ref)))
     return {key: list(dict.fromkeys(about)) for key, about in findings.items()}
 

@@ -78,9 +78,14 @@ class ClusterFacts(NamedTuple):
         return tuple(dict.fromkeys(names))
 
 
+def default_namespace(config: Config) -> str:
+    """Returns the namespace of resources without one."""
+    return config.namespace or NAMESPACE
+
+
 def namespace(resource: Resource, config: Config) -> str:
     """Returns the namespace of a resource: its own, otherwise the configured one, otherwise `default`, as in kubectl."""
-    return results.ref(resource).namespace or config.namespace or NAMESPACE
+    return results.ref(resource).namespace or default_namespace(config)
 
 
 def read(resources: Sequence[Resource], config: Config) -> tuple[ClusterFacts, list[Result]]:

@@ -62,7 +62,7 @@ class Sources(NamedTuple):
     @property
     def default_namespace(self) -> str:
         """The namespace of resources without one."""
-        return self.config.namespace or cluster.NAMESPACE
+        return cluster.default_namespace(self.config)
 
 
 class _Content(NamedTuple):

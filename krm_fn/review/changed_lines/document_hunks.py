@@ -16,6 +16,7 @@ from krm_fn.origins.reversion import Objects
 from krm_fn.origins.text_hunks import Hunk, RevisionText, TextPair
 from krm_fn.render import dynamo_resources, function_config, labels
 from krm_fn.render.config import Config
+from krm_fn.render.resolve import cluster
 from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.repository.files import reading
 from krm_fn.repository.files.reading import Source
@@ -157,7 +158,7 @@ def _is_config(value: Resource) -> bool:
 
 def _documents(state: LoadedFiles) -> list[_Document]:
     """Returns the documents of a state, in the order of its files."""
-    namespace = dynamo_resources.default_namespace(state.rendered.config)
+    namespace = cluster.default_namespace(state.rendered.config)
     by_text: dict[tuple[str, int], list[Source]] = {}
     for source in (*state.files.configs[:1], *state.files.resources):
         by_text.setdefault((source.file, source.document), []).append(source)

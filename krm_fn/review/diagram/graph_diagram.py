@@ -33,7 +33,7 @@ _CREDENTIALS = re.compile(r"//[^/,]*@")  # more people read a diagram than the g
 def diagram(resources: Sequence[Resource], config: Config) -> Diagram:
     """Draws all graphs and components among the resources. Resources with errors are left out."""
     planned = [entry for entry in expand.plans(resources, config) if isinstance(entry.plan, GraphPlan)]
-    default_namespace = config.namespace or cluster.NAMESPACE
+    default_namespace = cluster.default_namespace(config)
     parts = [part for entry in planned for part in _graph(entry)]
     parts += [part for entry in planned for part in _between(entry.plan, planned)]
     parts += _of_written_objects(resources, default_namespace)
@@ -263,7 +263,7 @@ def _autoscaler(resource: Resource, namespace: str) -> Iterator[DiagramNode | Di
 
 
 def _state_diagram(state: RenderedState, failed: frozenset[ObjectKey]) -> Diagram:
-    namespace = dynamo_resources.default_namespace(state.config)
+    namespace = cluster.default_namespace(state.config)
     return diagram([resource for resource in state.inputs if identity.key(resource, namespace) not in failed], state.config)
 
 

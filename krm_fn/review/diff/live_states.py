@@ -12,8 +12,9 @@ from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import mapping
 from krm_fn.render import dynamo_api
-from krm_fn.render.dynamo_resources import default_namespace, is_expanded, owner_keys
+from krm_fn.render.dynamo_resources import is_expanded, owner_keys
 from krm_fn.render.manifests import ownership
+from krm_fn.render.resolve.cluster import default_namespace
 from krm_fn.review.diff.rendered_state import RenderedState
 from krm_fn.review.live import cluster_export, field_ownership, server_fields
 from krm_fn.review.live.cluster_export import Export

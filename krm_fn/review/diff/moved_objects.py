@@ -12,7 +12,7 @@ from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import dynamo_resources
+from krm_fn.render.resolve import cluster
 from krm_fn.review.diff.rendered_state import RenderedState
 
 Fits = Callable[[int, int], bool]
@@ -29,7 +29,7 @@ class Move(NamedTuple):
 
 def objects(state: RenderedState) -> dict[ObjectKey, Resource]:
     """Returns all objects of a state by their keys, also the Dynamo resources that reach the cluster."""
-    namespace = dynamo_resources.default_namespace(state.config)
+    namespace = cluster.default_namespace(state.config)
     return {identity.key(resource, namespace): resource for resource in (*state.objects, *state.sources)}
 
 
@@ -88,7 +88,7 @@ def only(state: RenderedState, keys: Collection[ObjectKey]) -> RenderedState:
 
 
 def _filtered(state: RenderedState, is_part: Callable[[ObjectKey], bool]) -> RenderedState:
-    namespace = dynamo_resources.default_namespace(state.config)
+    namespace = cluster.default_namespace(state.config)
     remaining = tuple(resource for resource in state.objects if is_part(identity.key(resource, namespace)))
     sources = tuple(resource for resource in state.sources if is_part(identity.key(resource, namespace)))
     return state._replace(objects=remaining, sources=sources)

@@ -17,6 +17,7 @@ from krm_fn.origins.ablation import FieldNumber
 from krm_fn.render import dynamo_resources, expand, labels
 from krm_fn.render.manifests.pod_builder import Pods
 from krm_fn.render.plan import GraphPlan
+from krm_fn.render.resolve import cluster
 from krm_fn.render.rules import field_origin
 from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.review import pods
@@ -29,7 +30,7 @@ InputField = tuple[int, Path]
 
 def find(state: RenderedState, changes: Sequence[ObjectChange]) -> Mapping[FieldNumber, InputField]:
     """Returns the fields of inputs from which changed objects are made, by the numbers of the changes and of their fields."""
-    namespace = dynamo_resources.default_namespace(state.config)
+    namespace = cluster.default_namespace(state.config)
     numbers = {identity.key(resource, namespace): number for number, resource in enumerate(state.inputs)}
     components: dict[int, list[Pods]] = {}
     fields: dict[FieldNumber, InputField] = {}

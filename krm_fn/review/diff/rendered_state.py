@@ -13,10 +13,11 @@ from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import expand, labels
 from krm_fn.render.config import Config
-from krm_fn.render.dynamo_resources import default_namespace, is_expanded, owner_keys
+from krm_fn.render.dynamo_resources import is_expanded, owner_keys
 from krm_fn.render.expand import KnownItems, PlannedResource
 from krm_fn.render.function_config import is_config
 from krm_fn.render.manifests import ownership
+from krm_fn.render.resolve.cluster import default_namespace
 
 StateName = Literal["old", "new"]
 _OLD = "DYN511"

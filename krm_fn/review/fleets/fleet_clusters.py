@@ -14,7 +14,7 @@ from krm_fn.kubernetes.values import text
 from krm_fn.render import dynamo_api, dynamo_resources, expand, labels, render_mark
 from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
-from krm_fn.render.resolve import release_choice
+from krm_fn.render.resolve import cluster, release_choice
 from krm_fn.review.diff.rendered_state import RenderedState
 
 _WRITTEN_BY_A_RENDER = frozenset({labels.WORKLOADS, labels.SUMMARY, labels.SPEC_HASH, labels.ORCHESTRATOR, labels.RENDERED_BY})
@@ -69,7 +69,7 @@ def read(name: str, states: Iterable[RenderedState]) -> FleetCluster:
     graphs: dict[ObjectKey, ClusterGraph] = {}
     others: dict[ObjectKey, Resource] = {}
     for state in states:
-        namespace = dynamo_resources.default_namespace(state.config)
+        namespace = cluster.default_namespace(state.config)
         graphs |= _graphs(state, namespace)
         objects: dict[ObjectKey, list[Resource]] = {}
         for resource in state.objects:

@@ -51,7 +51,7 @@ def uses(resources: Sequence[Resource], config: Config) -> list[ImageUse]:
     encrypted are left out. If a
     rendered object is also among the resources, as in a finished build, its images there count: a later layer may have changed them.
     """
-    default_namespace = config.namespace or cluster.NAMESPACE
+    default_namespace = cluster.default_namespace(config)
     inputs = copied_texts.distinct(resources, config)
     planned = expand.plans(inputs.resources, inputs.settings)
     rendered = [(identity.key(resource, default_namespace), resource) for entry in planned for resource in entry.objects]

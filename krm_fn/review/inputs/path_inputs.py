@@ -22,6 +22,7 @@ from krm_fn.kubernetes.types import Resource
 from krm_fn.render import dynamo_api, dynamo_resources
 from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
+from krm_fn.render.resolve import cluster
 from krm_fn.repository import committed
 from krm_fn.repository.files import project_file, reading, selection
 from krm_fn.repository.files.reading import Source
@@ -73,7 +74,7 @@ class PathPart(NamedTuple):
         return [self._render(config, graphs, others) for config, graphs in (by_config or {self.sources.config: []}).items()]
 
     def _render(self, config: Config, graphs: Sequence[Source], others: Iterable[Source]) -> RootRender:
-        namespace = dynamo_resources.default_namespace(config)
+        namespace = cluster.default_namespace(config)
         keys = {identity.key(source.value, namespace) for source in graphs}
         generated = [
             source
