@@ -9,7 +9,7 @@ from krm_fn.base.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     from krm_fn.base.results import Path
@@ -60,6 +60,50 @@ def _find(value: Any, pattern: Path, path: Path) -> Iterator[tuple[Path, Any]]:
         steps: Any = value.items() if isinstance(value, dict) else enumerate(value)
         for step, inner in steps:
             yield from _find(inner, pattern[1:], (*path, step))
+
+
+def leaves(value: Any) -> list[tuple[Path, Any]]:
+    """Returns the paths and values of all fields without fields inside. `value` may have any type.
+
+    >>> leaves({"a": [1, {}], "b": "c"})
+    [(('a', 0), 1), (('a', 1), {}), (('b',), 'c')]
+    """
+    fields: list[tuple[Path, Any]] = []
+    _add_leaves(value, (), fields)
+    return fields
+
+
+def _add_leaves(value: Any, path: Path, fields: list[tuple[Path, Any]]) -> None:
+    if isinstance(value, dict | list) and value:
+        steps: Any = value.items() if isinstance(value, dict) else enumerate(value)
+        for step, inner in steps:
+            _add_leaves(inner, (*path, step), fields)
+    else:
+        fields.append((path, value))
+
+
+def with_leaves(value: Any, change: Callable[[Any], Any]) -> Any:
+    """Returns a copy of a value in which `change` has replaced each leaf. `value` may have any type.
+
+    >>> with_leaves({"a": [1, 2], "b": {}}, str)
+    {'a': ['1', '2'], 'b': {}}
+    """
+    if isinstance(value, dict):
+        return {key: with_leaves(inner, change) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [with_leaves(inner, change) for inner in value]
+    return change(value)
+
+
+def nested(value: Any) -> Iterator[Any]:
+    """Yields a value and all values inside it, each before those inside it.
+
+    >>> list(nested({"a": [1]}))
+    [{'a': [1]}, [1], 1]
+    """
+    yield value
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from nested(inner)
 
 
 def matches(path: Path, pattern: Path) -> bool:

@@ -9,6 +9,7 @@ import json
 import re
 
 from krm_fn.kubernetes import identity
+from krm_fn.kubernetes.paths import replaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -114,16 +115,8 @@ def shown(value: Any, path: Path, secrets: Sequence[Path]) -> Any:
         if path[: len(secret)] == secret:
             return HIDDEN
         if secret[: len(path)] == path:
-            value = _with_hidden(value, secret[len(path) :])
+            value = replaced(value, secret[len(path) :], HIDDEN)
     return value
-
-
-def _with_hidden(value: Any, path: Path) -> Any:
-    if not path:
-        return HIDDEN
-    copy: Any = dict(value) if isinstance(value, dict) else list(value)
-    copy[path[0]] = _with_hidden(copy[path[0]], path[1:])
-    return copy
 
 
 def _paths(value: Any, path: Path) -> Iterator[Path]:

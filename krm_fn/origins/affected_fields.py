@@ -7,7 +7,7 @@ from typing import Any
 
 from krm_fn.base import results
 from krm_fn.base.results import Path
-from krm_fn.kubernetes import identity
+from krm_fn.kubernetes import identity, paths
 from krm_fn.kubernetes.types import Resource
 from krm_fn.origins import ablation, explain
 from krm_fn.origins.ablation import Ablation
@@ -66,7 +66,7 @@ def unused(explanation: Explanation, resources: Sequence[Resource], settings: Co
     unused_fields = []
     for index, resource in enumerate(resources):
         if results.ref(resource).kind in dynamo_resources.EXPANDED:
-            fields = [(path, value) for path, value in explain.fields_of(resource) if UserMark(index, path) not in used]
+            fields = [(path, value) for path, value in paths.leaves(resource) if UserMark(index, path) not in used]
             rest = [*resources[:index], *resources[index + 1 :]]
             unused_fields += [(index, path) for path in _without_effect(resource, fields, others, rest, settings)]
     return unused_fields

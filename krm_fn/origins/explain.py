@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from krm_fn.base import results
 from krm_fn.base.results import Path, Result
-from krm_fn.kubernetes import identity, secret_values
+from krm_fn.kubernetes import identity, paths, secret_values
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
 from krm_fn.origins import docstring_rules, trace, tracing_loader
@@ -159,22 +159,6 @@ def generated(rendered: Iterable[Resource], inputs: Iterable[Resource]) -> list[
     return [resource for resource in rendered if identity.key(resource) not in keys]
 
 
-def fields_of(resource: Resource) -> list[tuple[Path, Any]]:
-    """Returns the paths and values of all leaves of a resource."""
-    fields: list[tuple[Path, Any]] = []
-    _add_fields(resource, (), fields)
-    return fields
-
-
-def _add_fields(value: Any, path: Path, fields: list[tuple[Path, Any]]) -> None:
-    if isinstance(value, dict | list) and value:
-        steps: Any = value.items() if isinstance(value, dict) else enumerate(value)
-        for step, inner in steps:
-            _add_fields(inner, (*path, step), fields)
-    else:
-        fields.append((path, value))
-
-
 def setting(settings: Config, path: Path) -> Any:
     """Returns the value of a key of the configuration. The path is that of the functionConfig."""
     value: Any = settings
@@ -206,7 +190,7 @@ class _OriginReader:
     def explained(self, resource: Resource, leaves: Iterable[Leaf]) -> Explained:
         """An object with its fields."""
         traced, secrets = {leaf.path: leaf for leaf in leaves}, secret_values.paths(resource)
-        return Explained(resource, [self._field(path, value, traced.get(path), secrets) for path, value in fields_of(resource)])
+        return Explained(resource, [self._field(path, value, traced.get(path), secrets) for path, value in paths.leaves(resource)])
 
     def _field(self, path: Path, value: Any, leaf: Leaf | None, secrets: Sequence[Path]) -> ExplainedField:
         shown = secret_values.shown(value, path, secrets)

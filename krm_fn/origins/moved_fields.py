@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
 
 from krm_fn.base.results import Path
 from krm_fn.kubernetes import paths
@@ -16,7 +15,7 @@ def of(resource: Resource, convert: Callable[[Resource], Resource]) -> Callable[
     """Returns a function from the path of a field of a resource to its path in the converted resource, or to the nearest field there."""
     inputs = copied_texts.distinct([resource], Config())
     converted = convert(inputs.resources[0])
-    leaves = {mark.path: path for path, text in _texts(converted, ()) if (mark := inputs.copied_from(text)) and mark.path}
+    leaves = {mark.path: path for path, text in paths.leaves(converted) if (mark := inputs.copied_from(text)) and mark.path}
 
     def moved(path: Path) -> Path:
         if not path or path in leaves:
@@ -27,14 +26,6 @@ def of(resource: Resource, convert: Callable[[Resource], Resource]) -> Callable[
         return beside if paths.at(converted, beside) is not None else path if paths.at(converted, path) is not None else beside[:-1]
 
     return moved
-
-
-def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
-    steps: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    if isinstance(value, str):
-        yield path, value
-    for step, inner in steps:
-        yield from _texts(inner, (*path, step))
 
 
 def _common(listed: list[Path]) -> Path:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from krm_fn.base import results
 from krm_fn.base.results import Path, Result
+from krm_fn.kubernetes import paths
 from krm_fn.repository import destinations
 from krm_fn.repository.files.reading import Source
 from krm_fn.repository.tree import entries, field, text_of
@@ -182,13 +183,8 @@ def _same_depth(folder: str, glob: str) -> bool:
 
 def _directories(value: Any) -> Iterator[Any]:
     """Yields the entries of `directories` of git generators, also inside of other generators."""
-    if isinstance(value, dict):
-        yield from entries(value, "git", "directories")
-        for inner in value.values():
-            yield from _directories(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _directories(inner)
+    for inner in paths.nested(value):
+        yield from entries(inner, "git", "directories") if isinstance(inner, dict) else ()
 
 
 def _with_parents(folder: str) -> Iterator[str]:

@@ -16,6 +16,7 @@ from krm_fn.cluster.backoff import ForbiddenBackoff
 from krm_fn.cluster.client import APPLY_PATCH, MERGE_PATCH, ApiError, Client
 from krm_fn.cluster.object_store import StoredObject
 from krm_fn.cluster.work_queue import LAST_RETRY
+from krm_fn.kubernetes import paths
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
 from krm_fn.syncer.metrics import Metrics
@@ -231,8 +232,8 @@ class Writer:
 
 def _shortened(value: Any) -> Any:
     """Cuts all texts in a value: a status can be larger than the server or etcd accepts."""
-    if isinstance(value, str):
-        return value if len(value) <= _TEXT_LIMIT else f"{value[: _TEXT_LIMIT - 1]}…"
-    if isinstance(value, dict):
-        return {key: _shortened(item) for key, item in value.items()}
-    return [_shortened(item) for item in value] if isinstance(value, list) else value
+    return paths.with_leaves(value, _shortened_text)
+
+
+def _shortened_text(value: Any) -> Any:
+    return f"{value[: _TEXT_LIMIT - 1]}…" if isinstance(value, str) and len(value) > _TEXT_LIMIT else value

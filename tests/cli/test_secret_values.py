@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from krm_fn.cli import diff_command, finding_formats
 from krm_fn.kubernetes import paths, secret_values
-from krm_fn.origins import explain
 from tests.cli import console
 from tests.fuzz import mutations
 from tests.migration.adopt import test_adopt
@@ -189,7 +188,7 @@ SEEDS = [with_secrets(items) for items in mutations.seeds()]
 def test_the_search_near_a_field_finds_the_secret_values_that_hide_it(number, choice):
     """A field is hidden in the same way by a search of the whole resource, and by one of the branch of the field."""
     for resource in mutations.case(number, SEEDS).items:
-        fields = [path for path, _ in explain.fields_of(resource)]
+        fields = [path for path, _ in paths.leaves(resource)]
         above = [path[:length] for path in fields for length in range(len(path) + 1)]
         path = above[choice % len(above)]
         value = paths.at(resource, path)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from krm_fn.base import report, results
 from krm_fn.base.results import Path, Result
 from krm_fn.base.yaml import emitter, positions
-from krm_fn.kubernetes import identity
+from krm_fn.kubernetes import identity, paths
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import apply_order, expand, labels
 from krm_fn.render.expand import KnownItems
@@ -135,18 +135,16 @@ def _explained(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def _own_fields(resource: Resource, loaded: Sources) -> list[dict[str, Any]]:
     """Returns the fields of a resource of the input itself, each with its own line as the origin."""
-    from krm_fn.origins import explain  # noqa: PLC0415 - see above
-
     source = next((source for source in loaded.resources if source.address[:3] == results.ref(resource)[:3]), None)
     if source is None:
         return []
-    paths: list[Path] = [path for path, _ in explain.fields_of(resource)]
-    lines = positions.positions(emitter.text(resource), paths)
-    locations = reading.field_locations((source, path) for path in paths)
+    fields: list[Path] = [path for path, _ in paths.leaves(resource)]
+    lines = positions.positions(emitter.text(resource), fields)
+    locations = reading.field_locations((source, path) for path in fields)
     origins = [{"kind": "user", "file": location["file"], "line": location["line"]} for location in locations]
     return [
         {"field": results.field(path), "path": path, "outputLine": lines[path][0], "origins": [{**origin, "field": results.field(path)}]}
-        for path, origin in zip(paths, origins, strict=True)
+        for path, origin in zip(fields, origins, strict=True)
     ]
 
 
