@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from krm_fn.migration.upgrade.planner import UpgradeOptions
+from krm_fn.migration.upgrade.upgrade_planner import UpgradeOptions
 from krm_fn.render.config import GroveSettings, KaiSchedulerSettings
 from krm_fn.render.convert import versions
 from tests.support import beta, given

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from krm_fn.kubernetes import identity
-from krm_fn.migration.upgrade import fleet_parts, planner, upgrade_steps
+from krm_fn.migration.upgrade import fleet_parts, upgrade_planner, upgrade_steps
 from krm_fn.render import dynamo_resources
 from krm_fn.review.diff import rendered_state
 from tests.upgrades import live_pods
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from krm_fn.kubernetes.types import Resource
-    from krm_fn.migration.upgrade.planner import UpgradeOptions
     from krm_fn.migration.upgrade.upgrade_plan import StepPlan, UpgradePlan
+    from krm_fn.migration.upgrade.upgrade_planner import UpgradeOptions
     from krm_fn.render.config import Config
     from krm_fn.review.forecast.rollouts import Service
     from tests.testbed.control_plane import ControlPlane
@@ -58,7 +58,7 @@ def planned(reason: str, resources: Sequence[Resource], config: Config, target: 
     parts = fleet_parts.parts("", valid, config, is_configured=True)
     version = upgrade_steps.target(target)
     assert version is not None
-    plan = planner.plan(parts, version, options)
+    plan = upgrade_planner.plan(parts, version, options)
     renders = [rendered_state.render(part.resources, part.config) for part in parts]
     states = [live_pods.workloads(resource for render in renders for resource in render.objects)]
     for step in plan.steps:

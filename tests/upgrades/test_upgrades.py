@@ -10,7 +10,7 @@ from collections import Counter
 
 import pytest
 
-from krm_fn.migration.upgrade.planner import UpgradeOptions
+from krm_fn.migration.upgrade.upgrade_planner import UpgradeOptions
 from krm_fn.render.config import Config
 from krm_fn.review.forecast.rollouts import Service
 from tests.upgrades import fleets, proof

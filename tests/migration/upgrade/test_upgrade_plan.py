@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from krm_fn.kubernetes import identity
-from krm_fn.migration.upgrade import fleet_parts, planner, upgrade_markdown, upgrade_report, upgrade_steps
-from krm_fn.migration.upgrade.planner import UpgradeOptions
+from krm_fn.migration.upgrade import fleet_parts, upgrade_markdown, upgrade_planner, upgrade_report, upgrade_steps
 from krm_fn.migration.upgrade.upgrade_plan import GraphUpgrade, ServiceUpgrade
+from krm_fn.migration.upgrade.upgrade_planner import UpgradeOptions
 from krm_fn.migration.upgrade.upgrade_report import UpgradeReport
 from krm_fn.render import dynamo_api, labels
 from krm_fn.render.config import Config
@@ -48,7 +48,7 @@ def planned(*resources: Any, target: str = "1.6", options: UpgradeOptions = Upgr
     end = upgrade_steps.target(target)
     assert end is not None
     parts = fleet_parts.parts("", resources, Config(**settings), is_configured=True)
-    return planner.plan(parts, end, options)
+    return upgrade_planner.plan(parts, end, options)
 
 
 def services(plan: Any, step: int = 1) -> dict[str, Any]:
@@ -161,7 +161,7 @@ def test_each_step_begins_with_the_state_that_the_step_before_leaves():
     first, second = plan.steps
     assert (first.step.runtime, second.step.runtime) == ((1, 5, 1), (1, 6, 1))
     assert [part.new for part in first.parts] == [part.old for part in second.parts]
-    (again,) = planner.plan([part.new for part in first.parts], (1, 6, 1)).steps
+    (again,) = upgrade_planner.plan([part.new for part in first.parts], (1, 6, 1)).steps
     assert again.graphs == second.graphs
 
 
@@ -182,7 +182,7 @@ def test_parts_of_a_fleet_have_the_same_steps():
         *fleet_parts.parts("prod", [pair("1.5.1")], Config(behaviour="v1.5"), is_configured=True),
         *fleet_parts.parts("test", [pair("0.9.0")], Config(behaviour="v0.9"), is_configured=True),
     ]
-    plan = planner.plan(parts, (1, 6, 1))
+    plan = upgrade_planner.plan(parts, (1, 6, 1))
     assert [[graph.part for graph in step.graphs] for step in plan.steps] == [["test"], ["prod", "test"]]
     assert [[part.new.config.behaviour for part in step.parts] for step in plan.steps] == [["v1.5", "v1.5"], ["v1.6", "v1.6"]]
 
@@ -275,7 +275,7 @@ def test_the_settings_of_a_rendered_graph_are_those_of_its_render():
     (part,) = fleet_parts.parts("", expansion.resources, Config(), is_configured=False)
     assert (part.config.orchestrator, part.config.behaviour) == ("grove", "")
     assert [resource["kind"] for resource in part.resources] == ["DynamoGraphDeployment"]
-    (step,) = planner.plan([part], (1, 6, 1)).steps
+    (step,) = upgrade_planner.plan([part], (1, 6, 1)).steps
     assert [rollout.service and rollout.service.name for graph in step.graphs for rollout in graph.rollouts] == ["Front", "Worker"]
 
 
@@ -369,7 +369,7 @@ def test_the_gpus_of_replicas_are_those_of_the_adapter_in_the_cluster():
     adapters = [resource for resource in expansion.resources if resource["kind"] == dynamo_api.ADAPTER]
     adapters[0]["spec"]["replicas"] = 5
     parts = fleet_parts.parts("", expansion.resources, Config(), is_configured=False)
-    assert planner.plan(parts, (1, 6, 1)).steps[0].graphs[0].gpus.before == 20
+    assert upgrade_planner.plan(parts, (1, 6, 1)).steps[0].graphs[0].gpus.before == 20
 
 
 @pytest.mark.parametrize("target", [(1, 6, 1), (0, 9, 1)])
@@ -379,5 +379,5 @@ def test_resources_with_any_mistakes_have_a_plan(target):
     for number in range(40):
         loaded = sources.from_files([reading.parse(mutations.case(number, sound).text().encode(), "items.yaml")])
         parts = fleet_parts.parts("", loaded.values, loaded.config, is_configured=bool(loaded.configs))
-        plan = planner.plan(parts, target, UpgradeOptions(new_origin=True, downgrade=number % 2 == 0))
+        plan = upgrade_planner.plan(parts, target, UpgradeOptions(new_origin=True, downgrade=number % 2 == 0))
         assert all(graph.services or graph.state != "planned" or not graph.rollouts for step in plan.steps for graph in step.graphs)

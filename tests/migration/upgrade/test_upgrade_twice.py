@@ -9,8 +9,8 @@ from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from krm_fn.migration.upgrade import fleet_parts, planner, upgrade_steps
-from krm_fn.migration.upgrade.planner import UpgradeOptions
+from krm_fn.migration.upgrade import fleet_parts, upgrade_planner, upgrade_steps
+from krm_fn.migration.upgrade.upgrade_planner import UpgradeOptions
 from krm_fn.render.config import Config
 from krm_fn.render.resolve import runtime_version
 from tests.support import beta, given
@@ -50,7 +50,7 @@ def moved(parts: Any, target: str, *, downgrade: bool) -> tuple[Any, Any]:
     version = upgrade_steps.target(target)
     assert version is not None
     options = UpgradeOptions(downgrade=downgrade, newer_patches=not upgrade_steps.names_patch(target))
-    plan = planner.plan(parts, version, options)
+    plan = upgrade_planner.plan(parts, version, options)
     return plan, [part.new for part in plan.steps[-1].parts] if plan.steps else parts
 
 

@@ -3,6 +3,8 @@
 Follows the operator's dynamocomponentdeployment_types.go.
 """
 
+from __future__ import annotations
+
 from typing import ClassVar, Literal
 
 from krm_fn.schemas.api import base, common
