@@ -38,7 +38,7 @@ def resources(items: Iterable[Any], style: str) -> str:
     """Returns resources as YAML documents, or as one JSON List for kubectl."""
     if style == "json":
         return value({"apiVersion": "v1", "kind": "List", "items": list(items)}, style)
-    return "---\n".join(map(emitter.Writer().text, items))
+    return "---\n".join(map(emitter.YAMLWriter().text, items))
 
 
 def value(content: Any, style: str) -> str:

@@ -62,7 +62,7 @@ def read(text: str) -> Block | None:
         return None
     lines = text.split("\n")
     try:
-        reader = _Reader(lines)
+        reader = _BlockReader(lines)
         value = reader.value()
     except (ValueError, IndexError):
         return None
@@ -71,7 +71,7 @@ def read(text: str) -> Block | None:
     return Block(value, reader.key_lines, reader.entries, [0, *accumulate(map(len, lines))])
 
 
-class _Reader:
+class _BlockReader:
     """Reads the lines of one mapping. Raises ValueError for a line that has to be read by a complete parser."""
 
     def __init__(self, lines: list[str]) -> None:

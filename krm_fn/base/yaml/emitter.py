@@ -39,7 +39,7 @@ def text(value: Any, indent: int = 0) -> str:
     Rule epp.config-text: A configuration in a text field is printed as YAML, as the operator prints it. (operator:
     internal/dynamo/epp/config.go)
     """
-    return Writer().text(value, indent)
+    return YAMLWriter().text(value, indent)
 
 
 def ordered(value: Any) -> Any:
@@ -49,7 +49,7 @@ def ordered(value: Any) -> Any:
     return [ordered(entry) for entry in value] if isinstance(value, list) else value
 
 
-class Writer:
+class YAMLWriter:
     """Writes several JSON values, and quotes each text once. Most texts of an output occur many times in it.
 
     The tables raise KeyError for what is new, because a `get` or a `__missing__` takes twice as long. A line is appended in two parts,

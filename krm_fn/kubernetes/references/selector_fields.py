@@ -39,7 +39,7 @@ class SelectorField(NamedTuple):
     is_own: bool = False
 
 
-class Selector(NamedTuple):
+class ObjectSelector(NamedTuple):
     """A selector in an object. `path` is its path, and `template` that of the pod spec that has it; empty outside of pods.
 
     `labels` has the wanted labels, and `expressions` the further requirements. `namespaces` are the names of the namespaces in which it
@@ -86,7 +86,7 @@ BY_KIND: dict[tuple[str, str], tuple[SelectorField, ...]] = {
 """The fields outside of pods, by group and kind. A selector of a workload is left out: an API server compares it with its own template."""
 
 
-def of(resource: Resource) -> Iterator[Selector]:
+def of(resource: Resource) -> Iterator[ObjectSelector]:
     """Yields each selector of pods or Services in an object, also those in its pods. Fields of the object may have any type."""
     ref = results.ref(resource)
     yield from _read(resource, (), BY_KIND.get((ref.api_version.rpartition("/")[0], ref.kind), ()))
@@ -95,7 +95,7 @@ def of(resource: Resource) -> Iterator[Selector]:
             yield from _read(spec, path, OF_PODS)
 
 
-def _read(value: Any, start: Path, fields: Iterable[SelectorField]) -> Iterator[Selector]:
+def _read(value: Any, start: Path, fields: Iterable[SelectorField]) -> Iterator[ObjectSelector]:
     for field in fields:
         for path, selector in paths.find(value, (field.path,)):
             if isinstance(selector, dict):
@@ -103,7 +103,7 @@ def _read(value: Any, start: Path, fields: Iterable[SelectorField]) -> Iterator[
                 expressions = () if field.is_map else tuple(objects(selector.get("matchExpressions")))
                 namespaces = _namespaces(mapping(paths.at(value, path[:-1])))
                 selected = {key: text(label) for key, label in wanted.items()}
-                yield Selector((*start, *path), selected, expressions, namespaces, field, start)
+                yield ObjectSelector((*start, *path), selected, expressions, namespaces, field, start)
 
 
 def _namespaces(parent: dict[str, Any]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEv
 
 from krm_fn.base import results
 from krm_fn.base.yaml import builder
-from krm_fn.render.krm.layout import Layout, Part
+from krm_fn.render.krm.layout import Layout, LayoutPart
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class EventLayout(Layout):
 
     def _mapping(self, events: Builder, root: Any) -> dict[str, Any]:
         fields: dict[str, Any] = {}
-        parts: list[Part] = []
+        parts: list[LayoutPart] = []
         events.enter(root)
         while type(key := events.next()) is not MappingEndEvent:
             name, event = events.key(key), events.next()
@@ -54,7 +54,7 @@ class EventLayout(Layout):
             self.measure(parts, end)
         return fields
 
-    def _sequence(self, events: Builder, opening: Any) -> Part:
+    def _sequence(self, events: Builder, opening: Any) -> LayoutPart:
         """Reads the list of items."""
         events.enter(opening)
         self.column = opening.start_mark.column
@@ -67,13 +67,13 @@ class EventLayout(Layout):
             self.items.append(part)
         values = [part.value for part in self.items]
         events.leave(opening, values)
-        return Part(0, values, own=not opening.flow_style)
+        return LayoutPart(0, values, own=not opening.flow_style)
 
 
-def _part(events: Builder, event: Any) -> Part:
+def _part(events: Builder, event: Any) -> LayoutPart:
     start = events.reach = event.start_mark.index
     value = events.value(event)
-    return Part(start, value, own=type(event) is MappingStartEvent and events.reach == start)
+    return LayoutPart(start, value, own=type(event) is MappingStartEvent and events.reach == start)
 
 
 def _has_line_feeds_only(text: str) -> bool:

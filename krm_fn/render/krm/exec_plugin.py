@@ -33,7 +33,7 @@ def run(settings: str, stdin: BinaryIO, stdout: BinaryIO, stderr: TextIO) -> int
     failed = results.failed(findings)
     stderr.write(f"{report.summary(findings)}\n" if findings else "")
     stderr.flush()
-    stdout.write(b"" if failed else "---\n".join(map(emitter.Writer().text, resources)).encode())
+    stdout.write(b"" if failed else "---\n".join(map(emitter.YAMLWriter().text, resources)).encode())
     stdout.flush()
     return 1 if failed else 0
 

@@ -18,7 +18,7 @@ Span = tuple[int, int]
 """Offsets of the first line of a part and of the line after its last line. A comment directly above an item or a key belongs to it."""
 
 
-class Part(NamedTuple):
+class LayoutPart(NamedTuple):
     """A value, and the offset of its key or of itself. `own` is true if its text has the same meaning at another place."""
 
     start: int
@@ -37,7 +37,7 @@ class Layout:
         self.lines: dict[int, int] = {}
         self.column = 0
         self.text = text
-        self.items: list[Part] = []
+        self.items: list[LayoutPart] = []
 
     def read_block(self) -> dict[str, Any] | None:
         """Returns the value of a text in block style; None if an `EventLayout` has to read the text."""
@@ -49,12 +49,12 @@ class Layout:
         keys = list(zip(block.key_lines, block.value.values(), strict=True))
         self.lines = {id(value): line + 1 for line, value in keys if type(value) is dict}
         self.lines |= {id(item): line + 1 for line, item in zip(item_lines, items, strict=True)}
-        self.items = [Part(block.start(line) + self.column + 2, item, own=True) for line, item in zip(item_lines, items, strict=True)]
-        parts = [Part(block.start(line), value, own=type(value) is dict or value is items) for line, value in keys]
+        self.items = [LayoutPart(block.start(line) + self.column + 2, item, own=True) for line, item in zip(item_lines, items, strict=True)]
+        parts = [LayoutPart(block.start(line), value, own=type(value) is dict or value is items) for line, value in keys]
         self.measure(parts, len(self.text))
         return block.value
 
-    def measure(self, parts: list[Part], end: int) -> None:
+    def measure(self, parts: list[LayoutPart], end: int) -> None:
         """Records the lines of every part."""
         for part, span in zip(parts, _key_spans(self.text, [part.start for part in parts], end), strict=True):
             self._keep(part, span)
@@ -63,7 +63,7 @@ class Layout:
                 for item, lines in zip(self.items, _item_spans(self.text, part.start, starts, self.column, span[1]), strict=False):
                     self._keep(item, lines)
 
-    def _keep(self, part: Part, span: Span) -> None:
+    def _keep(self, part: LayoutPart, span: Span) -> None:
         if part.own and self.text[span[1] - 1] == "\n":
             self.spans[id(part.value)] = span
 

@@ -88,7 +88,7 @@ def render(received: ResourceList, resources: list[Any], findings: list[Result])
 
     A resource that is the same object as in the input keeps its text, with comments and quotes. Other resources are formatted anew.
     """
-    layout, fields, write = received.layout, received.fields, emitter.Writer().text
+    layout, fields, write = received.layout, received.fields, emitter.YAMLWriter().text
     head = {key: value for key, value in fields.items() if key not in ("items", "functionConfig", "results")}
     parts = [write(head), "items:\n" if resources else "items: []\n"]
     parts.extend(_verbatim(received, resource) or write([resource], layout.column) for resource in resources)

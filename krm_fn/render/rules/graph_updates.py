@@ -29,7 +29,7 @@ _MOVES = "Grove does not move running pods"
 _BETWEEN_PODS = "InterPod"
 
 
-class GraphState(NamedTuple):
+class ComparedGraph(NamedTuple):
     """A graph or a component in v1beta1, whose parts can have any type. A standalone component is the only one, with an empty name.
 
     `claims` are the PersistentVolumeClaims of a graph, which only v1alpha1 has.
@@ -44,8 +44,8 @@ class GraphState(NamedTuple):
 class Change(NamedTuple):
     """A change from one state to another. `paths` are the source paths of the new state."""
 
-    was: GraphState
-    now: GraphState
+    was: ComparedGraph
+    now: ComparedGraph
     paths: SourcePaths
 
     def both(self) -> Iterator[tuple[SourcePaths, dict[str, Any], dict[str, Any]]]:
@@ -65,13 +65,13 @@ def entries(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _state(resource: Resource) -> GraphState:
+def _state(resource: Resource) -> ComparedGraph:
     spec = mapping(versions.to(dynamo_api.BETA1, resource).get("spec"))
     if results.ref(resource).kind == dynamo_api.COMPONENT:
-        return GraphState(spec, {"": spec}, labels.annotations(resource), [])
+        return ComparedGraph(spec, {"": spec}, labels.annotations(resource), [])
     components = {entry["name"]: entry for entry in objects(spec.get("components")) if isinstance(entry.get("name"), str)}
     claims = entries(mapping(versions.to(dynamo_api.ALPHA1, resource).get("spec")).get("pvcs"))
-    return GraphState(spec, components, labels.annotations(resource), claims)
+    return ComparedGraph(spec, components, labels.annotations(resource), claims)
 
 
 SERVICES = "DYN402"
@@ -143,7 +143,7 @@ def check_replicas(change: Change) -> Iterator[Result]:
             yield results.error("DYN403", message, path=paths.at("replicas"), current=wanted, proposed=count)
 
 
-def spec_field(state: GraphState, *path: str) -> Any:
+def spec_field(state: ComparedGraph, *path: str) -> Any:
     """Returns a field of a graph; None if it is absent or above it is something else."""
     value: Any = state.spec
     for step in path:

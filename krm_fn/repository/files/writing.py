@@ -150,7 +150,7 @@ def _document(text: str, changes: list[DocumentChange]) -> str:
     if reader.json_value(text) is not None:
         return _json(text, resources)
     head = _SEPARATOR if text.startswith("---") else ""
-    new = head + _SEPARATOR.join(map(emitter.Writer().text, resources))
+    new = head + _SEPARATOR.join(map(emitter.YAMLWriter().text, resources))
     return (new.replace("\n", "\r\n") if "\r\n" in text else new) + _tail(text)
 
 

@@ -63,22 +63,22 @@ if TYPE_CHECKING:
 '''
 
 
-class Native(NamedTuple):
+class NativeDefinitions(NamedTuple):
     """The Kubernetes version of the definitions, and the definitions by name, in the form of the table."""
 
     kubernetes: str
     definitions: dict[str, Schema]
 
 
-def load() -> Native:
+def load() -> NativeDefinitions:
     """The content of `native.json`. Only a clone has the file; raises FileNotFoundError in an installed package."""
-    return Native(**json.loads(FILE.read_text("utf-8")))
+    return NativeDefinitions(**json.loads(FILE.read_text("utf-8")))
 
 
 def files(openapi: list[dict[str, Any]]) -> dict[Path, str]:
     """Both files with their text, made from OpenAPI v3 documents in the order of `DOCUMENTS`."""
     definitions = dict(sorted(structural.native_part(openapi[:_CHECKED]).items()))
-    native_part = Native(openapi[0]["info"]["version"], definitions)
+    native_part = NativeDefinitions(openapi[0]["info"]["version"], definitions)
     return {FILE: generate.text(native_part._asdict()), FILE.with_name("merging.json"): generate.text(kustomize_files.natively(openapi))}
 
 
