@@ -11,7 +11,7 @@ import click
 from krm_fn.base import escaping, report, results
 from krm_fn.base.results import Result
 from krm_fn.cli import command_output
-from krm_fn.render.dynamo_resources import default_namespace
+from krm_fn.render.resolve.cluster import default_namespace
 from krm_fn.render.schema import schema_check
 from krm_fn.repository.files import reading
 from krm_fn.repository.files.reading import Source

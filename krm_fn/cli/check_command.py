@@ -228,12 +228,12 @@ def _with_severities(findings: Iterable[Result], severities: Mapping[str, Severi
 
 def _count(resources: Sequence[Source]) -> str:
     count = len(resources)
-    return f"{count} resource{'s' * (count != 1)}"
+    return report.counted(count, "resource")
 
 
 def _skipped(inputs: _CheckInputs) -> str:
     text = selection.summary(sum((loaded.skipped for loaded, *_ in inputs.parts), inputs.files))
-    roots = f"{inputs.skipped} root{'s' * (inputs.skipped != 1)} without a Dynamo resource" if inputs.skipped else ""
+    roots = f"{report.counted(inputs.skipped, 'root')} without a Dynamo resource" if inputs.skipped else ""
     return "".join(f"; {part}" for part in (text, roots) if part)
 
 

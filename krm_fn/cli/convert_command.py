@@ -93,7 +93,7 @@ def convert(  # noqa: PLR0913 - one for each option
     if given.namespace:
         config = config._replace(namespace=given.namespace)
     listed = [source for _, file in files for source in file.sources if isinstance(source.value, dict)]
-    images, _ = deprecated_fields.images([source.value for source in listed], config.namespace or cluster.NAMESPACE)
+    images, _ = deprecated_fields.images([source.value for source in listed], cluster.default_namespace(config))
     target = _ConvertTarget(version, as_native, config, images)
     conversions = [(path, file, [_converted_document(source, target) for source in file.sources]) for path, file in files]
     located = reading.located(

@@ -10,7 +10,7 @@ import click
 from krm_fn.base import escaping, progress_line, report
 from krm_fn.cli import budget_file, command_options, command_output, fleet_diff
 from krm_fn.cli.command_options import Policy
-from krm_fn.render import dynamo_resources
+from krm_fn.render.resolve import cluster
 from krm_fn.repository.files import reading
 from krm_fn.review.budgets.gpu_use import RootObjects
 from krm_fn.review.diff import comparison, diff_report, json_diff, markdown_diff, rendered_state, text_diff
@@ -180,7 +180,7 @@ def compare_states(pair: StatePair, cluster: ClusterCapacity, policy: Policy) ->
 def _objects(pair: StatePair, compared: RootReport) -> RootObjects:
     """Returns the objects of a root whose GPUs a budget counts."""
     inputs = (*pair.old.rendered.inputs, *pair.new.rendered.inputs)
-    namespace = dynamo_resources.default_namespace(pair.new.rendered.config)
+    namespace = cluster.default_namespace(pair.new.rendered.config)
     return RootObjects(compared.content.diff.changes, inputs, namespace, pair.clusters)
 
 

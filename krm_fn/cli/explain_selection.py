@@ -12,6 +12,7 @@ from krm_fn.base import results
 from krm_fn.base.results import Path, Result
 from krm_fn.cli import explain_output
 from krm_fn.cli.explain_output import RootSections, Section
+from krm_fn.kubernetes import paths
 from krm_fn.kubernetes.types import Resource
 from krm_fn.origins import affected_fields, field_paths
 from krm_fn.origins import explain as explaining
@@ -132,7 +133,7 @@ def _require_object(roots: Sequence[ExplainedRoot], object_name: str | None) -> 
 
 
 def _has_field(resource: Resource, selected: Path) -> bool:
-    return any(field_paths.is_at_or_below(path, selected, resource) for path, _ in explaining.fields_of(resource))
+    return any(field_paths.is_at_or_below(path, selected, resource) for path, _ in paths.leaves(resource))
 
 
 def _inputs(root: ExplainedRoot, selected: Path) -> list[tuple[int, Path]]:
@@ -150,7 +151,7 @@ def _require_field(roots: Sequence[ExplainedRoot], object_name: str | None, fiel
     if any(inputs.values()):
         return
     objects = [resource for root in roots for resource in _named(root, object_name)]
-    known = {name: None for resource in objects for path, _ in explaining.fields_of(resource) for name in _above(path)}
+    known = {name: None for resource in objects for path, _ in paths.leaves(resource) for name in _above(path)}
     raise click.BadParameter(f"no object has the field {field!r}{_nearest(field, known)}", param_hint="--field")
 
 
@@ -208,9 +209,9 @@ def _affected(root: ExplainedRoot, fields: dict[int, list[Path]], settings: Iter
     explanation, loaded = root.explanation, root.loaded
     sourced: list[Explained] = []
     affected: list[Explained] = []
-    for index, paths in fields.items():
-        sourced += affected_fields.from_fields(explanation, index, paths)
-        affected += affected_fields.affected_by_fields(explanation, loaded.values, loaded.config, index, paths)
+    for index, selected_paths in fields.items():
+        sourced += affected_fields.from_fields(explanation, index, selected_paths)
+        affected += affected_fields.affected_by_fields(explanation, loaded.values, loaded.config, index, selected_paths)
     for path in settings:
         sourced += affected_fields.from_setting(explanation, path)
         affected += affected_fields.affected_by_setting(explanation, loaded.values, loaded.config, path)

@@ -16,10 +16,18 @@ from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.version import Version
 from krm_fn.migration.edits import upgrade_files
 from krm_fn.migration.edits.upgrade_files import UpgradeFiles
-from krm_fn.migration.upgrade import fleet_parts, planner, upgrade_json, upgrade_markdown, upgrade_report, upgrade_steps, upgrade_text
+from krm_fn.migration.upgrade import (
+    fleet_parts,
+    upgrade_json,
+    upgrade_markdown,
+    upgrade_planner,
+    upgrade_report,
+    upgrade_steps,
+    upgrade_text,
+)
 from krm_fn.migration.upgrade.fleet_parts import FleetPart
-from krm_fn.migration.upgrade.planner import UpgradeOptions
 from krm_fn.migration.upgrade.upgrade_plan import StepPlan, UpgradePlan
+from krm_fn.migration.upgrade.upgrade_planner import UpgradeOptions
 from krm_fn.migration.upgrade.upgrade_report import EditedField, SourceLine, UpgradeReport
 from krm_fn.render import dynamo_api
 from krm_fn.repository.files import reading
@@ -151,7 +159,7 @@ def upgrade(  # noqa: PLR0913 - one for each option
         fleet = _Fleet(loaded)
         version = f"{dynamo_api.GROUP}/{api_version}" if api_version else ""
         options = UpgradeOptions(version, new_origin, gpus, cluster.nodes, tuple(cluster.pods), downgrade, target.accepts_newer)
-        plan = planner.plan(fleet.parts, target.version, options)
+        plan = upgrade_planner.plan(fleet.parts, target.version, options)
         count = min(number or len(plan.steps), len(plan.steps))
         edited = upgrade_files.edited(given, loaded, plan, count) if is_written or is_patch else _NO_FILES
     findings = _findings(plan, fleet, [*cluster.results, *edited.findings], policy)

@@ -15,7 +15,7 @@ from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.api_server import label_selectors
 from krm_fn.kubernetes.references import selector_fields
-from krm_fn.kubernetes.references.selector_fields import Selector
+from krm_fn.kubernetes.references.selector_fields import ObjectSelector
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import text, texts
 from krm_fn.render import dynamo_api, labels
@@ -66,7 +66,7 @@ def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
                 yield from _check(resource, selector, indexes[selector.field.selects], default)
 
 
-def _check(resource: Resource, selector: Selector, index: LabelIndex, default: str) -> Iterator[Result]:
+def _check(resource: Resource, selector: ObjectSelector, index: LabelIndex, default: str) -> Iterator[Result]:
     namespaces = selector.namespaces or (identity.key(resource, default).namespace,)
     wanted, others = _requirements(selector)
     if not wanted or _selects_any(wanted, others, index, namespaces):
@@ -88,7 +88,7 @@ def _check(resource: Resource, selector: Selector, index: LabelIndex, default: s
         yield from _unselected(resource, wanted, near)
 
 
-def _is_main(selector: Selector) -> bool:
+def _is_main(selector: ObjectSelector) -> bool:
     """True for the selector of an object as a whole, and false for one of several peers."""
     return selector_fields.EVERYWHERE not in selector.field.path
 
@@ -105,7 +105,7 @@ def _unselected(resource: Resource, wanted: Sequence[_RequiredLabel], near: Sequ
             return
 
 
-def _requirements(selector: Selector) -> tuple[list[_RequiredLabel], list[dict[str, Any]]]:
+def _requirements(selector: ObjectSelector) -> tuple[list[_RequiredLabel], list[dict[str, Any]]]:
     """Returns the wanted labels, and the other expressions, without labels that controllers write."""
     below = () if selector.field.is_map else ("matchLabels",)
     wanted = [

@@ -131,7 +131,7 @@ def _waves(step: StepPlan) -> str:
     peaks = step.waves.peaks
     if not peaks:
         return ""
-    return f" In {len(peaks)} wave{'s' * (len(peaks) > 1)}, {gpu_texts.counted(max(peaks))} of all graphs at the peak."
+    return f" In {report.counted(len(peaks), 'wave')}, {gpu_texts.counted(max(peaks))} of all graphs at the peak."
 
 
 def _listed(entries: Sequence[str], most: int = 10) -> str:

@@ -53,5 +53,5 @@ def _page(step: StepPlan, graph: GraphUpgrade, content: UpgradeReport) -> str:
 def _findings(findings: Sequence[Result]) -> str:
     """Returns findings with one code and one message as one line."""
     groups = upgrade_report.grouped(findings)
-    more = (f" and {others} more resource{'s' * (others > 1)}" if others else "" for _, others in groups)
+    more = (f" and {report.counted(others, 'more resource')}" if others else "" for _, others in groups)
     return escaping.joined(f"{report.entry(result)}{rest}" for (result, _), rest in zip(groups, more, strict=True))

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Sequence
 from typing import NoReturn
 
-from krm_fn.base import report
+from krm_fn.base import report, results
 from krm_fn.repository.files import revisions
 from krm_fn.review.diff import rendered_state
 from krm_fn.review.inputs import Inputs, compared_states, path_inputs, repository_diffs, repository_states
@@ -42,7 +42,7 @@ def load(given: Inputs, old: str, stack: contextlib.ExitStack, *, skips: bool) -
 def _stop(loaded: LoadedRoots, paths: Sequence[str]) -> NoReturn:
     """Raises StoppedError with the errors about paths without a resource: a comparison of nothing has no result."""
     findings = [*loaded.results, *(finding for part in loaded.parts for finding in part.located(()))]
-    raise StoppedError([finding for finding in findings if finding.severity == "error"] or [path_inputs.no_resource(paths)])
+    raise StoppedError(results.errors_of(findings) or [path_inputs.no_resource(paths)])
 
 
 def load_live(given: Inputs, live: str) -> ComparedStates:

@@ -219,7 +219,7 @@ def has_content(root: RootState) -> bool:
 
 def nothing(path: str, state: RepositoryState) -> Result:
     """Returns the error about a folder in which no root has a Dynamo resource."""
-    looked_at = [f"{state.skipped} root{'s' * (state.skipped != 1)} without a Dynamo resource"] if state.skipped else []
+    looked_at = [f"{report.counted(state.skipped, 'root')} without a Dynamo resource"] if state.skipped else []
     looked_at += [selection.summary(state.files)] if state.files else []
     return no_resource([path], "; ".join(looked_at))
 

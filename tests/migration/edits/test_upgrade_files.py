@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from krm_fn.migration.edits import upgrade_files
-from krm_fn.migration.upgrade import fleet_parts, planner, upgrade_steps
-from krm_fn.migration.upgrade.planner import UpgradeOptions
+from krm_fn.migration.upgrade import fleet_parts, upgrade_planner, upgrade_steps
+from krm_fn.migration.upgrade.upgrade_planner import UpgradeOptions
 from krm_fn.repository.files import project_file
 from krm_fn.review.inputs import Inputs, path_inputs
 from tests.repository.clones import FUNCTION
@@ -52,7 +52,7 @@ def upgraded(*paths, to="1.6.1", number=1, config=None, api_version=""):
     ]
     target = upgrade_steps.target(to)
     assert target
-    return upgrade_files.edited(given, loaded, planner.plan(parts, target, UpgradeOptions(api_version)), number)
+    return upgrade_files.edited(given, loaded, upgrade_planner.plan(parts, target, UpgradeOptions(api_version)), number)
 
 
 def written(*paths, **options):
