@@ -11,7 +11,7 @@ from krm_fn.kubernetes import identity, secret_values
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import dynamo_api, dynamo_resources
-from krm_fn.render.resolve import release_choice
+from krm_fn.render.resolve import cluster, release_choice
 from krm_fn.render.rules import updates
 from krm_fn.render.schema import object_changes
 from krm_fn.render.schema.object_changes import FieldChange, ObjectChange
@@ -116,7 +116,7 @@ def compare(
 
 def _updates(old: RenderedState, new: RenderedState) -> Iterator[Result]:
     """Yields the findings of `krm-fn check --old` about changed resources. `moved_graphs` has those about releases."""
-    for result in updates.check(old.inputs, new.inputs, dynamo_resources.default_namespace(new.config), new.config):
+    for result in updates.check(old.inputs, new.inputs, cluster.default_namespace(new.config), new.config):
         if result.code == updates.SERVICES:
             yield result._replace(severity="warning")
         elif result.code != updates.MOVED:
@@ -124,9 +124,7 @@ def _updates(old: RenderedState, new: RenderedState) -> Iterator[Result]:
 
 
 def _key(result: Result, state: RenderedState) -> ObjectKey:
-    ref = result.ref or results.ref({})
-    namespace = ref.namespace or dynamo_resources.default_namespace(state.config)
-    return ObjectKey(ref.api_version.rpartition("/")[0], ref.kind, namespace, ref.name)
+    return identity.key_of(result.ref or results.ref({}), cluster.default_namespace(state.config))
 
 
 def compare_objects(old: RenderedState, new: RenderedState) -> tuple[ObjectChange, ...]:
@@ -143,7 +141,7 @@ def _compare_sources(old: RenderedState, new: RenderedState) -> tuple[ObjectChan
     """Returns the Dynamo resources that a change adds to the cluster or removes from it: renamed, deleted or no longer kept."""
     failed = _unknown(old, new)
     before, after = (
-        {identity.key(source, dynamo_resources.default_namespace(state.config)): source for source in state.sources} for state in (old, new)
+        {identity.key(source, cluster.default_namespace(state.config)): source for source in state.sources} for state in (old, new)
     )
     keys = [key for key in (*after, *before) if (key in before) != (key in after) and key not in failed]
     return tuple(ObjectChange(key, before.get(key), after.get(key)) for key in keys)
@@ -164,13 +162,13 @@ def _unknown(old: RenderedState, new: RenderedState) -> frozenset[ObjectKey]:
 
 
 def _expanded_keys(state: RenderedState) -> frozenset[ObjectKey]:
-    namespace = dynamo_resources.default_namespace(state.config)
+    namespace = cluster.default_namespace(state.config)
     return frozenset(identity.key(resource, namespace) for resource in state.inputs if dynamo_resources.is_expanded(resource))
 
 
 def _objects(state: RenderedState, failed: frozenset[ObjectKey]) -> dict[ObjectKey, Resource]:
     """Returns the objects by their keys, without those of failed Dynamo resources."""
-    namespace = dynamo_resources.default_namespace(state.config)
+    namespace = cluster.default_namespace(state.config)
     keyed = ((identity.key(resource, namespace), resource) for resource in state.objects)
     return {key: resource for key, resource in keyed if failed.isdisjoint(dynamo_resources.owner_keys(resource, key.namespace))}
 
@@ -181,7 +179,7 @@ def not_compared(old: RenderedState, new: RenderedState) -> Iterator[Result]:
         in_new = key in new.failed or (new.is_partial and key not in _expanded_keys(new))
         name, state = ("new", new) if in_new else ("old", old)
         problem = "does not render" if key in state.failed else "cannot be read"
-        namespace = dynamo_resources.default_namespace(state.config)
+        namespace = cluster.default_namespace(state.config)
         resources = (resource for resource in (*new.inputs, *old.inputs) if identity.key(resource, namespace) == key)
         message = f"the {name} state of {key.kind} {key.name} {problem}, so its objects are not compared and have no forecast"
         yield results.warning("DYN510", f"{message}; fix the errors about it", results.ref(next(resources, {})))
@@ -212,7 +210,7 @@ def moved_graphs(old: RenderedState, new: RenderedState) -> Iterator[Result]:
 
 def _inputs(state: RenderedState) -> dict[ObjectKey, Resource]:
     """The resources that are rendered. A finished build is not rendered again."""
-    namespace = dynamo_resources.default_namespace(state.config)
+    namespace = cluster.default_namespace(state.config)
     keyed = ((identity.key(resource, namespace), resource) for resource in state.inputs)
     return {
         key: resource
