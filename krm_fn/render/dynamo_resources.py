@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from krm_fn.base import results
 from krm_fn.kubernetes import identity
-from krm_fn.kubernetes.identity import ObjectKey
-from krm_fn.kubernetes.types import Resource
 from krm_fn.render import dynamo_api
 from krm_fn.render.manifests import ownership
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from krm_fn.kubernetes.identity import ObjectKey
+    from krm_fn.kubernetes.types import Resource
 
 EXPANDED = (dynamo_api.GRAPH, dynamo_api.COMPONENT, dynamo_api.REQUEST)
 """The Dynamo kinds from which a render makes objects."""
