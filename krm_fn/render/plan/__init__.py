@@ -13,14 +13,14 @@ from krm_fn.render.plan.facts import (
     Exposure,
     GPUs,
     Identity,
-    Ingress,
+    IngressPlan,
     Mount,
     Placement,
     PodFacts,
-    Restart,
+    RestartPlan,
     SourcePaths,
 )
-from krm_fn.render.plan.features import Checkpoint, Failover, Features, GPUMemory, GraphFeatures, KVTransfer, Topology
+from krm_fn.render.plan.features import CheckpointPlan, FailoverPlan, Features, GPUMemory, GraphFeatures, KVTransfer, Topology
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,19 +38,19 @@ if TYPE_CHECKING:
 __all__ = [
     "Addressing",
     "BaseGraph",
-    "Checkpoint",
+    "CheckpointPlan",
     "Claim",
     "ComponentPlan",
     "EndpointPicker",
     "Exposure",
-    "Failover",
+    "FailoverPlan",
     "Features",
     "GPUMemory",
     "GPUs",
     "GraphFeatures",
     "GraphPlan",
     "Identity",
-    "Ingress",
+    "IngressPlan",
     "KVTransfer",
     "ModelCache",
     "Mount",
@@ -58,7 +58,7 @@ __all__ = [
     "Placement",
     "PodFacts",
     "RequestPlan",
-    "Restart",
+    "RestartPlan",
     "RolePlan",
     "SourcePaths",
     "Topology",
@@ -176,7 +176,7 @@ class GraphPlan(NamedTuple):
     components: tuple[ComponentPlan, ...]
     annotations: Labels
     claims: tuple[Claim, ...]
-    restart: Restart | None
+    restart: RestartPlan | None
     standalone: bool
     paths: SourcePaths
     release: Release

@@ -79,7 +79,7 @@ class Claim(NamedTuple):
     access_mode: str = ""
 
 
-class Ingress(NamedTuple):
+class IngressPlan(NamedTuple):
     """The external access of a component. `suffix` is the domain; None means the default domain."""
 
     enabled: bool = False
@@ -112,7 +112,7 @@ class EndpointPicker(NamedTuple):
     key: str = ""
 
 
-class Restart(NamedTuple):
+class RestartPlan(NamedTuple):
     """A restart as the user wrote it. An empty `id` requests no restart. `order` names services; `parallel` is true for type Parallel."""
 
     id: str
@@ -260,6 +260,6 @@ class PodFacts(NamedTuple):
 class Exposure(NamedTuple):
     """The ingress of a component, the base model that it serves, and the configuration of an endpoint picker."""
 
-    ingress: Ingress
+    ingress: IngressPlan
     model: str
     picker: EndpointPicker

@@ -22,14 +22,14 @@ class GPUMemory(NamedTuple):
     client_pods: bool = False
 
 
-class Failover(NamedTuple):
+class FailoverPlan(NamedTuple):
     """A second engine that takes over. `between_pods` is true if it runs in a pod of its own."""
 
     between_pods: bool
     shadows: int
 
 
-class Checkpoint(NamedTuple):
+class CheckpointPlan(NamedTuple):
     """A saved state from which pods start. `reference` names an existing DynamoCheckpoint; `job` is true if a Job is to make one."""
 
     enabled: bool
@@ -70,10 +70,10 @@ class Features(NamedTuple):
     frontend_sidecar: str = ""
     topology: Topology | None = None
     gpu_memory: GPUMemory | None = None
-    failover: Failover | None = None
-    checkpoint: Checkpoint | None = None
+    failover: FailoverPlan | None = None
+    checkpoint: CheckpointPlan | None = None
     grouped: bool = False
-    override: ProviderOverride | None = None
+    override: OverridePlan | None = None
     roles: tuple[RoleSettings, ...] = ()
     containers: tuple[str, ...] = ()
     written_main: bool = True
@@ -131,10 +131,10 @@ class GraphFeatures(NamedTuple):
     priority_class: str = ""
     topology: Topology | None = None
     kv_transfer: KVTransfer | None = None
-    override: ProviderOverride | None = None
+    override: OverridePlan | None = None
 
 
-class ProviderOverride(NamedTuple):
+class OverridePlan(NamedTuple):
     """Fields of the object that Grove reads, as their author wrote them. `target` is empty if the author wrote none."""
 
     api_version: str
@@ -170,5 +170,5 @@ class RoleSettings(NamedTuple):
     name: str
     position: int
     replicas: int | None
-    override: ProviderOverride | None
+    override: OverridePlan | None
     template: dict[str, Any] | None

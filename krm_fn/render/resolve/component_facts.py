@@ -8,7 +8,7 @@ from __future__ import annotations
 from krm_fn.base import results
 from krm_fn.render import engines
 from krm_fn.render.kinds import types
-from krm_fn.render.plan import EndpointPicker, Exposure, Identity, Ingress
+from krm_fn.render.plan import EndpointPicker, Exposure, Identity, IngressPlan
 from krm_fn.render.resolve import graph_context
 from krm_fn.render.resolve.graph_context import GraphContext
 
@@ -74,7 +74,7 @@ def exposure(context: GraphContext, identity: Identity, written: dict[str, Any])
     )
 
 
-def _ingress(context: GraphContext, identity: Identity, written: dict[str, Any]) -> Ingress:
+def _ingress(context: GraphContext, identity: Identity, written: dict[str, Any]) -> IngressPlan:
     """Returns the ingress of a component.
 
     Rule ingress.own: The `ingress` of a component decides its external access; a frontend without one has the configured ingress.
@@ -82,9 +82,9 @@ def _ingress(context: GraphContext, identity: Identity, written: dict[str, Any])
     """
     ingress, default, kind = written.get("ingress"), context.config.ingress, types.get(identity.type)
     if not graph_context.allows_ingress(context, kind):
-        return Ingress()
+        return IngressPlan()
     if ingress is not None:
-        return Ingress(
+        return IngressPlan(
             enabled=bool(ingress.get("enabled")),
             host=ingress.get("host") or "",
             prefix=ingress.get("hostPrefix") or "",
@@ -98,8 +98,8 @@ def _ingress(context: GraphContext, identity: Identity, written: dict[str, Any])
             annotations=ingress.get("annotations"),
         )
     if not kind.is_frontend or not context.name:
-        return Ingress()
-    return Ingress(
+        return IngressPlan()
+    return IngressPlan(
         enabled=bool(default.class_name or default.istio_gateway),
         host=context.name,
         suffix=default.host_suffix or None,

@@ -6,7 +6,7 @@ Follows the operator's `api/v1beta1/common.go` and `internal/webhook/defaulting`
 from __future__ import annotations
 
 from krm_fn.kubernetes.values import mapping
-from krm_fn.render.plan.features import ProviderOverride, RoleSettings
+from krm_fn.render.plan.features import OverridePlan, RoleSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,12 +29,12 @@ def of_component(component: Mapping[str, Any]) -> tuple[RoleSettings, ...]:
     )
 
 
-def override(part: Mapping[str, Any]) -> ProviderOverride | None:
+def override(part: Mapping[str, Any]) -> OverridePlan | None:
     """Returns the override of a graph, of a component or of a role; None without one."""
     written = part.get("providerOverride")
     if written is None:
         return None
-    return ProviderOverride(written.get("apiVersion") or "", written.get("target") or "", written.get("value"))
+    return OverridePlan(written.get("apiVersion") or "", written.get("target") or "", written.get("value"))
 
 
 def target(component: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from krm_fn.base.results import Path
 from krm_fn.kubernetes import canonical, merge, quantity
 from krm_fn.render import labels
 from krm_fn.render.kinds import types
-from krm_fn.render.plan import ComponentPlan, Exposure, GPUs, Identity, Ingress, Mount, Placement, PodFacts, SourcePaths
+from krm_fn.render.plan import ComponentPlan, Exposure, GPUs, Identity, IngressPlan, Mount, Placement, PodFacts, SourcePaths
 from krm_fn.render.resolve import component_facts, deployment_config, graph_context, native_resources, v1alpha1_findings
 from krm_fn.render.resolve.deployment_config import Override
 from krm_fn.render.resolve.graph_context import GraphContext
@@ -168,7 +168,7 @@ def _component_object(
     return {**written, **decided}
 
 
-def _default_ingress(ingress: Ingress) -> dict[str, Any]:
+def _default_ingress(ingress: IngressPlan) -> dict[str, Any]:
     """Returns the configured ingress as a field of a DynamoComponentDeployment.
 
     Rule components.inventory-ingress: The DynamoComponentDeployment of a frontend has the configured ingress. (operator:

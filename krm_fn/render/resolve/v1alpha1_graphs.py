@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from krm_fn.base import results
 from krm_fn.render import labels, names
-from krm_fn.render.plan import ComponentPlan, GraphPlan, Identity, Restart
+from krm_fn.render.plan import ComponentPlan, GraphPlan, Identity, RestartPlan
 from krm_fn.render.resolve import graph_context, v1alpha1_findings
 from krm_fn.render.resolve.graph_context import GraphContext
 from krm_fn.render.resolve.v1alpha1_components import component
@@ -46,13 +46,15 @@ def graph(resource: Resource, context: GraphContext) -> GraphPlan:
     )
 
 
-def _restart(written: dict[str, Any] | None) -> Restart | None:
+def _restart(written: dict[str, Any] | None) -> RestartPlan | None:
     """Returns the restart that the graph requests (reference: DetermineRestartState). A render restarts all services at once."""
     if written is None:
         return None
     strategy = written.get("strategy") or {}
     order, kind = tuple(strategy.get("order") or ()), strategy.get("type") or ""
-    return Restart(written.get("id") or "", order, sequential=kind == "Sequential" or bool(not kind and order), parallel=kind == "Parallel")
+    return RestartPlan(
+        written.get("id") or "", order, sequential=kind == "Sequential" or bool(not kind and order), parallel=kind == "Parallel"
+    )
 
 
 def _service(context: GraphContext, name: str, service: dict[str, Any], of_graph: Labels, stamp: Labels) -> ComponentPlan:

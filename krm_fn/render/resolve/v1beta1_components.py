@@ -16,7 +16,7 @@ from krm_fn.render.convert.path_mapping import MAIN
 from krm_fn.render.kinds import gates, types
 from krm_fn.render.kinds.releases import SIDECAR_KEY
 from krm_fn.render.plan import ComponentPlan, GPUs, Identity, Mount, Placement, PodFacts
-from krm_fn.render.plan.features import Checkpoint, Failover, Features, GPUMemory, GraphFeatures, KVTransfer, Topology
+from krm_fn.render.plan.features import CheckpointPlan, FailoverPlan, Features, GPUMemory, GraphFeatures, KVTransfer, Topology
 from krm_fn.render.resolve import component_facts, deployment_config, graph_context, runtime_version, v1beta1_templates
 from krm_fn.render.resolve.graph_context import GraphContext
 from krm_fn.render.resolve.v1beta1_templates import ComponentTemplate
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from krm_fn.kubernetes.native_types import Container
     from krm_fn.kubernetes.types import Labels
     from krm_fn.render.plan import SourcePaths
-    from krm_fn.render.plan.features import ProviderOverride, RoleSettings
+    from krm_fn.render.plan.features import OverridePlan, RoleSettings
 
 
 _BETWEEN_PODS = "InterPod"
@@ -194,7 +194,7 @@ def graph_features(spec: dict[str, Any]) -> GraphFeatures:
     )
 
 
-def _override(part: dict[str, Any]) -> ProviderOverride | None:
+def _override(part: dict[str, Any]) -> OverridePlan | None:
     if part.get("providerOverride") is None:
         return None
     from krm_fn.render.resolve import component_roles  # noqa: PLC0415 - few graphs have an override
@@ -231,14 +231,14 @@ def _gpu_memory(written: dict[str, Any] | None) -> GPUMemory | None:
     )
 
 
-def _failover(written: dict[str, Any] | None) -> Failover | None:
-    return None if written is None else Failover(written.get("mode") == _BETWEEN_PODS, written.get("numShadows") or 1)
+def _failover(written: dict[str, Any] | None) -> FailoverPlan | None:
+    return None if written is None else FailoverPlan(written.get("mode") == _BETWEEN_PODS, written.get("numShadows") or 1)
 
 
-def _checkpoint(written: dict[str, Any] | None) -> Checkpoint | None:
+def _checkpoint(written: dict[str, Any] | None) -> CheckpointPlan | None:
     if written is None:
         return None
-    return Checkpoint(bool(written.get("enabled")), written.get("checkpointRef") or "", written.get("job") is not None)
+    return CheckpointPlan(bool(written.get("enabled")), written.get("checkpointRef") or "", written.get("job") is not None)
 
 
 def _kv_transfer(written: dict[str, Any] | None) -> KVTransfer | None:

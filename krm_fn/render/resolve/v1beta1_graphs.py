@@ -10,7 +10,7 @@ from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
 from krm_fn.render import dynamo_api, labels, names
 from krm_fn.render.dynamo_api import V1ALPHA1
-from krm_fn.render.plan import GraphPlan, Identity, Restart
+from krm_fn.render.plan import GraphPlan, Identity, RestartPlan
 from krm_fn.render.resolve import cluster_topologies, component_facts, graph_context, v1beta1_components, v1beta1_templates
 from krm_fn.render.resolve.graph_context import GraphContext
 from krm_fn.render.resolve.v1beta1_templates import ComponentTemplate, Graph
@@ -102,13 +102,13 @@ def admitted(annotations: Labels, context: GraphContext) -> Labels:
     return {labels.ORIGIN_VERSION: context.config.operator_version or lowest, **annotations}
 
 
-def _restart(written: dict[str, Any] | None) -> Restart | None:
+def _restart(written: dict[str, Any] | None) -> RestartPlan | None:
     """Returns the restart that the graph requests. It is sequential unless its type is Parallel."""
     if written is None:
         return None
     strategy = written.get("strategy") or {}
     parallel = strategy.get("type") == "Parallel"
-    return Restart(written.get("id") or "", tuple(strategy.get("order") or ()), sequential=not parallel, parallel=parallel)
+    return RestartPlan(written.get("id") or "", tuple(strategy.get("order") or ()), sequential=not parallel, parallel=parallel)
 
 
 def _identity(context: GraphContext, template: ComponentTemplate, of: Graph, current: WorkerRevision, stamp: Labels) -> Identity:

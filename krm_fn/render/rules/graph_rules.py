@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from krm_fn.kubernetes.types import Resource
     from krm_fn.render.config import Config
     from krm_fn.render.manifests.ownership import Owner
-    from krm_fn.render.plan import Claim, GraphPlan, Restart
+    from krm_fn.render.plan import Claim, GraphPlan, RestartPlan
 
 _ACCESS_MODES = ("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod")
 
@@ -149,7 +149,7 @@ def _unusable(claim: Claim) -> Iterator[tuple[str, str]]:
         yield "size", f"size {claim.size} is negative; write a positive amount"
 
 
-def _check_restart(plan: GraphPlan, restart: Restart) -> Iterator[Result]:
+def _check_restart(plan: GraphPlan, restart: RestartPlan) -> Iterator[Result]:
     """Checks that the order of a restart lists each service once. Warns that a render restarts all services at once."""
     if restart.order and restart.parallel:
         yield rule_messages.error("DYN107", plan.ref, plan.at("restart", "strategy", "order"))

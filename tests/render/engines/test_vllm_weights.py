@@ -8,7 +8,7 @@ import pytest
 
 from krm_fn.render import engines
 from krm_fn.render.plan import RolePlan
-from krm_fn.render.plan.features import Failover, Features, GPUMemory
+from krm_fn.render.plan.features import FailoverPlan, Features, GPUMemory
 from tests.support import given
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ FEATURES = [
     ("no service", Features(), [], False),
     ("a service in the pod of the engine", Features(gpu_memory=WITHIN), [], False),
     ("a service in another pod", Features(gpu_memory=BETWEEN), ["--load-format", "gms"], False),
-    ("a second engine in another pod", Features(gpu_memory=BETWEEN, failover=Failover(True, 1)), ["--load-format", "gms"], True),
+    ("a second engine in another pod", Features(gpu_memory=BETWEEN, failover=FailoverPlan(True, 1)), ["--load-format", "gms"], True),
 ]
 
 

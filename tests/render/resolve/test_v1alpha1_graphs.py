@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from krm_fn.render import config, labels
-from krm_fn.render.plan import Claim, EndpointPicker, Ingress, Mount, Restart
+from krm_fn.render.plan import Claim, EndpointPicker, IngressPlan, Mount, RestartPlan
 from krm_fn.render.resolve import cluster
 from tests.support import given
 
@@ -140,12 +140,12 @@ def test_a_graph_hands_two_annotations_down(graph, service, handed):
 
 
 RESTARTS = [
-    ("no id requests none", {}, Restart("")),
-    ("an id", {"id": "1"}, Restart("1")),
-    ("at once", {"id": "1", "strategy": {"type": "Parallel"}}, Restart("1", parallel=True)),
-    ("one after the other", {"id": "1", "strategy": {"type": "Sequential"}}, Restart("1", sequential=True)),
-    ("in an order", {"id": "1", "strategy": {"order": ["Worker"]}}, Restart("1", ("Worker",), sequential=True)),
-    ("an empty order", {"id": "1", "strategy": {"order": []}}, Restart("1")),
+    ("no id requests none", {}, RestartPlan("")),
+    ("an id", {"id": "1"}, RestartPlan("1")),
+    ("at once", {"id": "1", "strategy": {"type": "Parallel"}}, RestartPlan("1", parallel=True)),
+    ("one after the other", {"id": "1", "strategy": {"type": "Sequential"}}, RestartPlan("1", sequential=True)),
+    ("in an order", {"id": "1", "strategy": {"order": ["Worker"]}}, RestartPlan("1", ("Worker",), sequential=True)),
+    ("an empty order", {"id": "1", "strategy": {"order": []}}, RestartPlan("1")),
 ]
 
 
@@ -189,20 +189,20 @@ def test_gpus_of_one_pod(container, service, gpus):
 
 INGRESS = config.IngressSettings(class_name="nginx", tls_secret_name="tls", host_suffix="example.org")  # noqa: S106 - the name of a Secret
 DEFAULTS = [
-    ("nothing is configured", "frontend", config.IngressSettings(), Ingress(host="chat")),
+    ("nothing is configured", "frontend", config.IngressSettings(), IngressPlan(host="chat")),
     (
         "a class, a certificate and a domain",
         "frontend",
         INGRESS,
-        Ingress(enabled=True, host="chat", suffix="example.org", class_name="nginx", tls=True, tls_secret="tls"),  # noqa: S106
+        IngressPlan(enabled=True, host="chat", suffix="example.org", class_name="nginx", tls=True, tls_secret="tls"),  # noqa: S106
     ),
     (
         "a gateway",
         "frontend",
         config.IngressSettings(istio_gateway="istio/a"),
-        Ingress(enabled=True, host="chat", virtual_service=True, gateway="istio/a"),
+        IngressPlan(enabled=True, host="chat", virtual_service=True, gateway="istio/a"),
     ),
-    ("other types have none", "worker", INGRESS, Ingress()),
+    ("other types have none", "worker", INGRESS, IngressPlan()),
 ]
 
 
@@ -215,8 +215,8 @@ def test_the_ingress_of_the_installation(kind, settings, ingress):
 def test_an_ingress_of_ones_own_takes_nothing_from_the_installation():
     assert given.component(
         given.service("frontend", ingress={"enabled": True, "host": "a"}), config={"ingress": INGRESS}
-    ).exposure.ingress == Ingress(enabled=True, host="a")
-    assert given.component(given.service("frontend", ingress={}), config={"ingress": INGRESS}).exposure.ingress == Ingress()
+    ).exposure.ingress == IngressPlan(enabled=True, host="a")
+    assert given.component(given.service("frontend", ingress={}), config={"ingress": INGRESS}).exposure.ingress == IngressPlan()
 
 
 PICKERS = [

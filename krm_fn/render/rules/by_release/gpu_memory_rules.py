@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from krm_fn.base.results import Result
-    from krm_fn.render.plan import Checkpoint, ComponentPlan, GPUMemory, GraphPlan
+    from krm_fn.render.plan import CheckpointPlan, ComponentPlan, GPUMemory, GraphPlan
 
 
 def check(plan: GraphPlan, component: ComponentPlan) -> Iterator[Result]:
@@ -91,7 +91,7 @@ def _without_controller(plan: ComponentPlan) -> Iterator[Result]:
         yield results.warning("DYN435", message, plan.ref, plan.at("experimental", "failover"))
 
 
-def _check_checkpoint(plan: ComponentPlan, checkpoint: Checkpoint) -> Iterator[Result]:
+def _check_checkpoint(plan: ComponentPlan, checkpoint: CheckpointPlan) -> Iterator[Result]:
     if checkpoint.enabled:
         message = "only an operator with a checkpoint controller makes and restores checkpoints; remove the field, or set enabled: false"
         yield results.error("DYN468", message, plan.ref, plan.at("experimental", "checkpoint"))

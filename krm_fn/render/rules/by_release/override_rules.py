@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from krm_fn.base.results import Path, Ref, Result
     from krm_fn.render.plan import ComponentPlan, GraphPlan
-    from krm_fn.render.plan.features import ProviderOverride
+    from krm_fn.render.plan.features import OverridePlan
 
 _API_VERSION = "grove.io/v1alpha1"
 _TOPOLOGY = ("topologyConstraint",)
@@ -53,7 +53,7 @@ def _of_component(graph: GraphPlan, plan: ComponentPlan) -> Iterator[Result]:
             yield from _check(role.override, component_roles.CLIQUE, (_TOPOLOGY,), plan.ref, at)
 
 
-def _check(override: ProviderOverride, target: str, fields: tuple[Path, ...], ref: Ref, at: Path) -> Iterator[Result]:
+def _check(override: OverridePlan, target: str, fields: tuple[Path, ...], ref: Ref, at: Path) -> Iterator[Result]:
     """Checks one override. `fields` are the paths that its value may have."""
     if override.api_version != _API_VERSION:
         message = f"an override has the apiVersion {_API_VERSION}; write it"
@@ -78,7 +78,7 @@ def _leaves(value: Any, fields: tuple[Path, ...], above: Path = ()) -> Iterator[
         yield from _leaves(entry, fields, (*above, key))
 
 
-def _check_minimum(plan: ComponentPlan, override: ProviderOverride, at: Path) -> Iterator[Result]:
+def _check_minimum(plan: ComponentPlan, override: OverridePlan, at: Path) -> Iterator[Result]:
     """Reports a minimum that is no positive number, or above the number of replicas."""
     written = _written_minimum(override)
     if written is None:
@@ -90,7 +90,7 @@ def _check_minimum(plan: ComponentPlan, override: ProviderOverride, at: Path) ->
         yield results.error("DYN475", message, plan.ref, at)
 
 
-def _written_minimum(override: ProviderOverride) -> Any:
+def _written_minimum(override: OverridePlan) -> Any:
     value = mapping(override.value)
     return value.get("minAvailable", mapping(value.get("spec")).get("minAvailable"))
 
