@@ -9,7 +9,7 @@ import copy
 
 import pytest
 
-from tests.support import carriers, definitions, given, golden, nodes, truth
+from tests.support import build_checks, definitions, given, golden, nodes, workload_templates
 
 SPACE = "groups"
 POD = {"containers": [{"name": "main", "image": "a:1"}]}
@@ -208,7 +208,7 @@ FILES = sorted(golden.EXAMPLES.glob("*/expected*.yaml"))
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(golden.EXAMPLES)))
 def test_every_pod_template_of_the_examples_is_accepted(file, plane):
     """`test_objects.py` sends the workloads themselves."""
-    sent = [template for each in truth.read(file.read_text()) for template in carriers.pod_templates(each)]
+    sent = [template for each in build_checks.read(file.read_text()) for template in workload_templates.pod_templates(each)]
     assert sent
     for each in sent:
         plane.namespace(each["metadata"]["namespace"])
@@ -218,7 +218,7 @@ def test_every_pod_template_of_the_examples_is_accepted(file, plane):
 
 
 def test_examples_carry_pods_in_every_way():
-    kinds = {each["kind"] for file in FILES for each in truth.read(file.read_text()) if list(carriers.templates(each))}
+    kinds = {each["kind"] for file in FILES for each in build_checks.read(file.read_text()) if list(workload_templates.templates(each))}
     assert kinds == {"Deployment", "Job", "LeaderWorkerSet", "PodCliqueSet"}
 
 
@@ -261,7 +261,7 @@ def test_pods_of_several_nodes_of_release_1_5_are_accepted(engine, args, carrier
     """Init containers, volumes from the ConfigMap, and variables from fields of the pod."""
     written = nodes.worker(command=["python3", "-m", f"dynamo.{engine}"], args=args)
     found = given.expanded(given.graph({"Worker": written}, namespace=SPACE), **nodes.settings(carrier)).resources
-    sent = [template for each in found for template in carriers.pod_templates(each)]
+    sent = [template for each in found for template in workload_templates.pod_templates(each)]
     assert len(sent) == 2
     for each in sent:
         answer = plane.judge(each)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from krm_fn.render import expand
-from tests.support import golden, truth
+from tests.support import build_checks, golden
 
 # This control plane does not serve Dynamo's kinds.
 DYNAMO = (
@@ -17,7 +17,9 @@ FILES = sorted([*golden.EXAMPLES.glob("*/expected*.yaml"), *golden.RENDERED.glob
 
 def objects(file):
     return [
-        each for each in truth.read(file.read_text()) if "config.kubernetes.io/local-config" not in each["metadata"].get("annotations", {})
+        each
+        for each in build_checks.read(file.read_text())
+        if "config.kubernetes.io/local-config" not in each["metadata"].get("annotations", {})
     ]
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from krm_fn.base import results
 from krm_fn.kubernetes.api_server import pod_rules
 from krm_fn.render import expand
-from tests.support import carriers, oddities, strategies, truth
+from tests.support import build_checks, strategies, unusual_pods, workload_templates
 
 budget = settings(
     max_examples=int(os.environ.get("KRM_FN_SERVER_EXAMPLES", "60")),
@@ -43,16 +43,16 @@ def test_what_leaves_without_an_error_is_accepted(plane, items, config):
     assume(not results.failed(expansion.results))
     assume(not REFUSED_BY_GROVE & {found.code for found in expansion.results})
     for each in expansion.resources:
-        if each["apiVersion"] == truth.DYNAMO:
+        if each["apiVersion"] == build_checks.DYNAMO:
             continue
-        for sent in (each, *carriers.pod_templates(each)):
+        for sent in (each, *workload_templates.pod_templates(each)):
             answer = plane.judge(sent)
             assert answer.ok, f"{each['kind']} {each['metadata']['name']}: {answer.message}"
 
 
 @budget
-@drawn(oddities.pods())
+@drawn(unusual_pods.pods())
 def test_pods_are_refused_early_exactly_if_the_server_refuses_them(plane, spec):
     found = list(pod_rules.validate(spec))
-    answer = oddities.sent(plane, spec)
+    answer = unusual_pods.sent(plane, spec)
     assert answer.ok == (not found), answer.message or found

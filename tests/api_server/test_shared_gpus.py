@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from krm_fn.render import labels
-from tests.support import beta, carriers, given, shared_gpus
+from tests.support import beta, given, shared_gpus, workload_templates
 
 if TYPE_CHECKING:
     from krm_fn.kubernetes.types import Resource
@@ -49,8 +49,8 @@ def test_every_object_and_pod_is_accepted(orchestrator, written, control_plane, 
     control_plane.namespace(given.NAMESPACE)
     found = given.rendered(written(), orchestrator=orchestrator).values()
     made = [each for each in found if not each["apiVersion"].startswith("nvidia.com/")]
-    assert any(list(carriers.templates(each)) for each in made)
-    for each in (*made, *(template for one in made for template in carriers.pod_templates(one))):
+    assert any(list(workload_templates.templates(each)) for each in made)
+    for each in (*made, *(template for one in made for template in workload_templates.pod_templates(one))):
         answer = control_plane.judge(each)
         assert answer.ok, f"{each['kind']} {each['metadata']['name']}: {answer.message}"
         assert answer.warnings == ()

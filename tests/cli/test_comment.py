@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.cli import console
-from tests.testbed import forge as forges
+from tests.testbed import comment_server as forges
 
 MARKER = "<!-- krm-fn diff -->\n"
 VARIABLES = ("GITHUB_REPOSITORY", "GITHUB_EVENT_PATH", "GITHUB_TOKEN", "CI_PROJECT_ID", "CI_MERGE_REQUEST_IID")

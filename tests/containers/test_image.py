@@ -15,7 +15,7 @@ from cyclonedx.validation.json import JsonStrictValidator
 
 import krm_fn
 from tests.containers import images
-from tests.support import builds, golden, truth
+from tests.support import build_checks, builds, golden
 from tests.testbed import programs
 
 STRICT = ("--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges")
@@ -31,7 +31,7 @@ BILL = "usr/share/doc/dynamo-krm-fn/sbom.cdx.json"
 def test_it_is_the_function_for_every_user_under_every_restriction(user, image):
     done = image.run(*STRICT, *([f"--user={user}"] if user else []), text=GRAPH)
     assert done.stderr == ""
-    objects = truth.read(done.stdout)[0]["items"]
+    objects = build_checks.read(done.stdout)[0]["items"]
     assert builds.find(objects, "Deployment", "llm-frontend")
 
 
@@ -43,7 +43,7 @@ def test_an_error_is_said_and_loses_nothing(image):
     done = image.run(*STRICT, text=GRAPH.replace("componentType", "componentTipe"), check=False)
     assert done.returncode == 1
     assert "DYN023 spec.services.Frontend.componentTipe" in done.stderr
-    assert truth.read(done.stdout)[0]["items"][0]["metadata"]["name"] == "llm"
+    assert build_checks.read(done.stdout)[0]["items"][0]["metadata"]["name"] == "llm"
 
 
 @pytest.mark.parametrize("text", ["", "kind: {"])
@@ -174,7 +174,7 @@ def test_the_plugin_of_argo_cd_runs_in_the_variant_with_kustomize(folder, with_k
     found = with_kustomize.run(*flags, "--entrypoint=bash", arguments=["../plugin/discover.sh"])
     assert found.stdout
     rendered = with_kustomize.run(*flags, "--entrypoint=bash", arguments=["../plugin/generate.sh"])
-    assert any(each["kind"] == "Deployment" for each in truth.read(rendered.stdout))
+    assert any(each["kind"] == "Deployment" for each in build_checks.read(rendered.stdout))
 
 
 def test_size_and_cold_start(image, measured):

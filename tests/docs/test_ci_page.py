@@ -12,7 +12,7 @@ import yaml
 
 from tests.cli import console
 from tests.support import markdown
-from tests.testbed import forge as forges
+from tests.testbed import comment_server as forges
 from tests.testbed import programs
 
 ROOT = programs.ROOT

@@ -10,7 +10,7 @@ import pytest
 
 from krm_fn.base import results
 from krm_fn.render import dynamo_api, expand, function_config, labels, workload_list
-from tests.support import golden, truth
+from tests.support import build_checks, golden
 from tests.testbed import programs
 
 PAGE = (programs.ROOT / "docs" / "differences.md").read_text()
@@ -18,7 +18,9 @@ PAGE = (programs.ROOT / "docs" / "differences.md").read_text()
 
 def graph(example, **services):
     """The graph of an example with changed services."""
-    (found,) = [each for each in truth.read((golden.EXAMPLES / example / "graph.yaml").read_text()) if each["kind"].endswith("Deployment")]
+    (found,) = [
+        each for each in build_checks.read((golden.EXAMPLES / example / "graph.yaml").read_text()) if each["kind"].endswith("Deployment")
+    ]
     for name, fields in services.items():
         merge(found["spec"]["services"].setdefault(name, copy.deepcopy(found["spec"]["services"]["Worker"])), fields)
     return found
@@ -120,7 +122,7 @@ def test_restart_stamps_all_at_once_and_warns_of_the_order():
 def test_parameters_of_plugins_are_objects():
     says("reads `plugins[].parameters` of an endpoint picker as text")
     text = objects(render(graph("epp-gateway")), "ConfigMap")["gateway-chat-epp-config"]["data"]["epp-config-dynamo.yaml"]
-    assert truth.read(text)[0]["plugins"][0]["parameters"] == {"timeoutMS": 500, "routerMode": "kv"}
+    assert build_checks.read(text)[0]["plugins"][0]["parameters"] == {"timeoutMS": 500, "routerMode": "kv"}
 
 
 def test_probe_of_the_user_replaces_the_default():
@@ -206,15 +208,15 @@ def test_service_of_a_component_alone_finds_its_pods():
     says("selects the pods of a standalone component by a label that these pods do not have")
     spec = {"componentType": "frontend", "extraPodSpec": {"mainContainer": {"image": "a:1"}}}
     lone = {
-        "apiVersion": truth.DYNAMO,
+        "apiVersion": build_checks.DYNAMO,
         "kind": "DynamoComponentDeployment",
         "metadata": {"name": "front", "namespace": "team"},
         "spec": spec,
     }
-    truth.assert_fit(render(lone, discoveryBackend="etcd").resources)
+    build_checks.assert_fit(render(lone, discoveryBackend="etcd").resources)
 
 
-DISAGGREGATED = truth.read((golden.EXAMPLES / "v1beta1-disagg-sglang" / "graph.yaml").read_text())[0]
+DISAGGREGATED = build_checks.read((golden.EXAMPLES / "v1beta1-disagg-sglang" / "graph.yaml").read_text())[0]
 
 
 def newer(name, **fields):
@@ -258,7 +260,7 @@ def test_words_reach_the_program_of_a_leader_as_they_are_written():
 def test_followers_wait_with_our_script():
     says("writes another script. The ConfigMap and the variables have the same names")
     text = (golden.EXAMPLES / "v1beta1-multinode-vllm" / "expected.yaml").read_text()
-    (script,) = [each for each in truth.read(text) if each["kind"] == "ConfigMap"]
+    (script,) = [each for each in build_checks.read(text) if each["kind"] == "ConfigMap"]
     assert script["metadata"]["name"] == "giant-wait-leader-script"
     assert {"LEADER_HOST", "LEADER_PORT"} <= {*re.findall(r"LEADER_\w+", script["data"]["wait-for-leader.py"])}
 

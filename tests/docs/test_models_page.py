@@ -10,7 +10,7 @@ from krm_fn.syncer.loader import adapter_state, worker_api
 from krm_fn.syncer.loader.adapter_state import LIMITS
 from krm_fn.syncer.status import cached_model, conditions, model_status
 from tests.platform import pages
-from tests.testbed import programs, server, syncer, workers
+from tests.testbed import lora_workers, programs, server, syncer
 
 PAGE = (programs.ROOT / "docs" / "models.md").read_text()
 CODE = (programs.ROOT / "krm_fn" / "syncer" / "status" / "model_status.py").read_text()
@@ -73,9 +73,9 @@ def journey(tmp_path_factory, dynamo, controllers, kubelet, kustomize):
 
     dynamo.namespace(syncer.NAMESPACE)
     account = syncer.installed(dynamo, kustomize, tmp_path_factory.mktemp("account"), "models", "loras")
-    with workers.running() as fleet:
+    with lora_workers.running() as fleet:
         options = ("--models", "--loras", "--no-leader-election", f"--namespace={NAMESPACE}")
-        with syncer.running(account, tmp_path_factory.mktemp("syncer"), *options, prelude=workers.prelude(fleet)):
+        with syncer.running(account, tmp_path_factory.mktemp("syncer"), *options, prelude=lora_workers.prelude(fleet)):
             for heading in ("Put the adapter into a bucket", "Add the model to Git"):
                 run(steps[heading])
             schedule(dynamo, pods=3)

@@ -9,7 +9,7 @@ from concurrent import futures
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.support import carriers, starts
+from tests.support import container_commands, workload_templates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -69,7 +69,7 @@ class Recording(NamedTuple):
 def containers(graph: str, objects: Iterable[Resource]) -> Iterator[Container]:
     """The containers of all pods with a command, once for each role that its orchestrator can give the pod."""
     for item in objects:
-        for index, template in enumerate(carriers.templates(item)):
+        for index, template in enumerate(workload_templates.templates(item)):
             for role, variables in _roles(item, index):
                 spec = template["spec"]
                 for container in (*spec.get("initContainers", ()), *spec["containers"]):
@@ -112,14 +112,14 @@ def _room(folder: Path) -> Path:
         (folder / name).mkdir(parents=True)
     for name in ("private.key", "private.key.pub"):
         (folder / "keys" / name).touch()
-    starts.stand_ins(folder / "home", PROGRAMS)
+    container_commands.stand_ins(folder / "home", PROGRAMS)
     return folder
 
 
-def _run(container: Container, room: Path) -> starts.Start:
+def _run(container: Container, room: Path) -> container_commands.Start:
     programs = room / "home"
     mapped = {"/ssh-pk": room / "keys", "/usr/sbin/sshd": programs / "sshd", "/run/gms/shared": room / "shared"}
-    return starts.start(container.spec, programs, environment(container), mapped, seconds=60)
+    return container_commands.start(container.spec, programs, environment(container), mapped, seconds=60)
 
 
 def environment(container: Container) -> dict[str, str]:
@@ -129,16 +129,16 @@ def environment(container: Container) -> dict[str, str]:
         if "valueFrom" in entry:
             variables[entry["name"]] = _FIELDS.get(entry["valueFrom"].get("fieldRef", {}).get("fieldPath", ""), _SECRET)
         elif entry["name"] not in ("PATH", "HOME"):
-            variables[entry["name"]] = starts.expanded(entry.get("value", ""), variables)
+            variables[entry["name"]] = container_commands.expanded(entry.get("value", ""), variables)
     return variables
 
 
-def _recording(container: Container, ran: starts.Start) -> Recording:
+def _recording(container: Container, ran: container_commands.Start) -> Recording:
     lines = tuple(CommandLine(container, module, tuple(arguments)) for module, arguments in _modules(ran.calls))
     return Recording(container, 0 if _ended_before_wait(container, ran) else ran.code, ran.said, lines)
 
 
-def _ended_before_wait(container: Container, ran: starts.Start) -> bool:
+def _ended_before_wait(container: Container, ran: container_commands.Start) -> bool:
     """True if a program in the background ran, and ended before the shell reached `wait -n`, whose exit code is then 127.
 
     Real servers run on; the programs of this test end at once. A program that the shell does not find has the code 127 too, but no call.

@@ -10,7 +10,7 @@ import yaml
 from krm_fn.render import dynamo_api, expand
 from krm_fn.render.config import Config
 from tests.running import graphs, test_combinations, test_planner
-from tests.support import golden, markdown, truth
+from tests.support import build_checks, golden, markdown
 from tests.testbed import programs
 
 if TYPE_CHECKING:
@@ -36,12 +36,12 @@ class Rendered(NamedTuple):
 def examples() -> Iterator[Rendered]:
     """The recorded output of the command of each example; for the examples of pipelines, a render of their graphs."""
     for recording in golden.recordings():
-        yield Rendered(f"examples/{recording.name}", truth.read(recording.expected.read_text()))
-    package = [item for file in sorted(golden.RENDERED.rglob("*.yaml")) for item in truth.read(file.read_text())]
+        yield Rendered(f"examples/{recording.name}", build_checks.read(recording.expected.read_text()))
+    package = [item for file in sorted(golden.RENDERED.rglob("*.yaml")) for item in build_checks.read(file.read_text())]
     yield Rendered(f"examples/{golden.RENDERED.parent.name}", package)
     for name in golden.PIPELINES:
         for file in sorted((golden.EXAMPLES / name).rglob("*.yaml")):
-            yield from _graphs(_relative(file), truth.read(file.read_text()))
+            yield from _graphs(_relative(file), build_checks.read(file.read_text()))
 
 
 def pages() -> Iterator[Rendered]:

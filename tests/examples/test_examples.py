@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from krm_fn.render import apply_order, config, expand, function_config
-from tests.support import carriers, golden, markdown, truth
+from tests.support import build_checks, golden, markdown, workload_templates
 from tests.testbed import programs
 
 EXAMPLES = [folder for folder in golden.folders() if not folder.name.startswith("layout-")]
@@ -29,11 +29,11 @@ def source(folder):
 
 
 def given(folder):
-    return truth.read(source(folder).read_text())
+    return build_checks.read(source(folder).read_text())
 
 
 def expected(folder):
-    return truth.read((folder / "expected.yaml").read_text())
+    return build_checks.read((folder / "expected.yaml").read_text())
 
 
 def settings(folder):
@@ -54,7 +54,7 @@ def codes(expanded):
 
 def leaving(expanded):
     """The resources that the command prints: all without the local-config annotation."""
-    return [each for each in expanded.resources if truth.notes(each).get("config.kubernetes.io/local-config") != "true"]
+    return [each for each in expanded.resources if build_checks.notes(each).get("config.kubernetes.io/local-config") != "true"]
 
 
 def identities(objects):
@@ -131,14 +131,14 @@ def test_the_order_of_the_input_does_not_matter(folder, seed):
 
 @EACH
 def test_the_output_is_fit_for_a_cluster(folder):
-    truth.assert_fit(expected(folder))
-    truth.assert_nothing_lies(expected(folder))
+    build_checks.assert_fit(expected(folder))
+    build_checks.assert_nothing_lies(expected(folder))
 
 
 @EACH
 def test_every_container_has_an_image_and_limits(folder):
     """Except the containers that the function adds without resources, as the operator does: one that waits, and one that shares GPUs."""
-    for template in (template for each in expected(folder) for template in carriers.templates(each)):
+    for template in (template for each in expected(folder) for template in workload_templates.templates(each)):
         for container in (*template["spec"].get("initContainers", ()), *template["spec"]["containers"]):
             assert container["image"]
             assert container["name"] in ("wait-for-leader-mp", "gms-server") or {"cpu", "memory"} <= container["resources"]["limits"].keys()
@@ -154,10 +154,10 @@ def test_the_table_of_the_front_page_names_every_object():
     page = (programs.ROOT / "README.md").read_text()
     graph = markdown.files(page)["graph.yaml"]
     assert len(graph.splitlines()) <= 20
-    expanded = expand.expand(truth.read(graph), config.Config(namespace="prod"))
+    expanded = expand.expand(build_checks.read(graph), config.Config(namespace="prod"))
     assert expanded.results == []
     assert named(programs.ROOT / "README.md") == sorted(f"{each['kind']} {each['metadata']['name']}" for each in expanded.resources)
-    truth.assert_fit(expanded.resources)
+    build_checks.assert_fit(expanded.resources)
 
 
 def named(page):

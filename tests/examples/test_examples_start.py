@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support import carriers, golden, starts, truth
+from tests.support import build_checks, container_commands, golden, workload_templates
 
 SET = {"LWS_LEADER_ADDRESS": "g-0.g.inference", "LWS_WORKER_INDEX": "0", "LWS_GROUP_SIZE": "2"}
 CLIQUE = {"GROVE_PCSG_NAME": "p", "GROVE_PCSG_INDEX": "1", "GROVE_HEADLESS_SERVICE": "h", "GROVE_PCLQ_POD_INDEX": "0"}
@@ -64,12 +64,12 @@ STARTS = [
 @pytest.mark.parametrize(("place", "begins", "holds"), [row[1:] for row in STARTS], ids=[row[0] for row in STARTS])
 def test_start(place, begins, holds, tmp_path):
     example, name, index, variables = place
-    objects = truth.read((golden.EXAMPLES / example / "expected.yaml").read_text())
-    (carrier,) = [each for each in objects if each["metadata"]["name"] == name and [*carriers.templates(each)]]
-    main = [*carriers.templates(carrier)][index]["spec"]["containers"][-1]
-    keys = starts.stand_ins(tmp_path / "keys", ["private.key", "private.key.pub"])
-    programs = starts.stand_ins(tmp_path / "home", ["python3", "ray", "mpirun", "trtllm-llmapi-launch"])
-    ran = starts.start(main, programs, variables, {"/ssh-pk": keys})
+    objects = build_checks.read((golden.EXAMPLES / example / "expected.yaml").read_text())
+    (carrier,) = [each for each in objects if each["metadata"]["name"] == name and [*workload_templates.templates(each)]]
+    main = [*workload_templates.templates(carrier)][index]["spec"]["containers"][-1]
+    keys = container_commands.stand_ins(tmp_path / "keys", ["private.key", "private.key.pub"])
+    programs = container_commands.stand_ins(tmp_path / "home", ["python3", "ray", "mpirun", "trtllm-llmapi-launch"])
+    ran = container_commands.start(main, programs, variables, {"/ssh-pk": keys})
     assert ran.code == 0, ran.said
     program, words = begins
     called = ran.words(program)

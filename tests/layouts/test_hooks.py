@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.testbed import forge as forges
+from tests.testbed import comment_server as forges
 from tests.testbed import programs
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("hooks")]  # so that only one worker installs the command

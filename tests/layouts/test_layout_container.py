@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 import krm_fn
-from tests.support import builds, golden, truth
+from tests.support import build_checks, builds, golden
 from tests.testbed import programs
 
 LAYOUT = golden.EXAMPLES / "layout-e-container"
@@ -37,8 +37,8 @@ def test_kustomize_starts_the_image_and_nothing_lies(tool, run):
     done, (call,) = run(tool, *build, "--enable-alpha-plugins", LAYOUT / "prod")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (LAYOUT / "expected-prod.yaml").read_text()
-    truth.assert_fit(truth.read(done.stdout))
-    truth.assert_nothing_lies(truth.read(done.stdout))
+    build_checks.assert_fit(build_checks.read(done.stdout))
+    build_checks.assert_nothing_lies(build_checks.read(done.stdout))
     assert call[-1] == IMAGE
     assert {*ISOLATED} <= {*call}
 

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from tests.support import builds, golden, truth
+from tests.support import build_checks, builds, golden
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def package(tmp_path, kpt):
 
 
 def package_objects(package):
-    return [each for file in sorted(package.glob("*.yaml")) for each in truth.read(file.read_text())]
+    return [each for file in sorted(package.glob("*.yaml")) for each in build_checks.read(file.read_text())]
 
 
 def test_render_is_as_recorded_and_a_second_one_changes_nothing(package, tmp_path):
@@ -31,8 +31,8 @@ def test_render_is_as_recorded_and_a_second_one_changes_nothing(package, tmp_pat
 def test_nothing_lies_in_a_rendered_package(package):
     golden.render(package)
     objects = [each for each in package_objects(package) if each["kind"] != "DynamoRender"]
-    truth.assert_fit(objects)
-    truth.assert_nothing_lies(objects)
+    build_checks.assert_fit(objects)
+    build_checks.assert_nothing_lies(objects)
     assert builds.check(objects).returncode == 0
 
 
@@ -79,11 +79,11 @@ def test_eval_takes_settings_from_the_command_line(package):
     builds.evaluate(
         package, "natsAddress=nats://other:4222", "retainVolumes=false", 'imagePullSecrets=[{"registry":"nvcr.io","name":"ngc"}]'
     )
-    worker = truth.read((package / "deployment_chat-worker.yaml").read_text())[0]
+    worker = build_checks.read((package / "deployment_chat-worker.yaml").read_text())[0]
     assert {"name": "NATS_SERVER", "value": "nats://other:4222"} in builds.reach(worker, "spec/template/spec/containers/0/env")
     assert worker["spec"]["template"]["spec"]["imagePullSecrets"] == [{"name": "ngc"}]
-    claim = truth.read((package / "persistentvolumeclaim_chat-models.yaml").read_text())[0]
-    assert claim["metadata"]["annotations"].keys() == {truth.OWNER}
+    claim = build_checks.read((package / "persistentvolumeclaim_chat-models.yaml").read_text())[0]
+    assert claim["metadata"]["annotations"].keys() == {build_checks.OWNER}
 
 
 def test_eval_twice_changes_nothing(package):
@@ -102,7 +102,7 @@ def test_eval_refuses_a_wrong_setting_and_leaves_the_files_alone(package):
 
 def test_drop_never_deletes_a_file_of_yours(package):
     builds.evaluate(package, "source=drop")
-    (graph,) = truth.read((package / "graph.yaml").read_text())
+    (graph,) = build_checks.read((package / "graph.yaml").read_text())
     assert graph["metadata"]["annotations"]["config.kubernetes.io/local-config"] == "true"
 
 

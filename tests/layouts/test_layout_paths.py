@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from tests.support import builds, golden, truth
+from tests.support import build_checks, builds, golden
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_the_configuration_may_stand_inline(layout, kustomize):
     inline = (layout / "prod" / "render.yaml").read_text()
     builds.edit(layout / "prod" / "kustomization.yaml", lambda settings: settings.update(transformers=[inline]))
     (layout / "prod" / "render.yaml").unlink()
-    truth.assert_nothing_lies(builds.kustomize(layout / "prod"))
+    build_checks.assert_nothing_lies(builds.kustomize(layout / "prod"))
 
 
 def test_the_configuration_must_lie_below_the_kustomization(layout, kustomize):
@@ -86,7 +86,7 @@ def test_paths_of_kustomize(reason, path, works, built, layout, kustomize):
         lambda render: render["metadata"]["annotations"].update({"config.kubernetes.io/function": function}),
     )
     if works:
-        truth.assert_nothing_lies(builds.kustomize(layout / built))
+        build_checks.assert_nothing_lies(builds.kustomize(layout / built))
     else:
         with pytest.raises(subprocess.CalledProcessError):
             builds.kustomize(layout / built)

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from tests.support import builds, golden, truth
+from tests.support import build_checks, builds, golden
 
 LAYOUTS = [recording for recording in golden.recordings() if recording.name.startswith("layout-")]
 
@@ -29,9 +29,9 @@ def test_every_kustomize_layout_is_here():
 def test_the_build_is_as_recorded_and_nothing_lies(recording, kustomize):
     printed = golden.output(recording)
     assert printed == recording.expected.read_text()
-    truth.assert_fit(truth.read(printed))
-    truth.assert_nothing_lies(truth.read(printed))
-    assert builds.check(truth.read(printed)).returncode == 0
+    build_checks.assert_fit(build_checks.read(printed))
+    build_checks.assert_nothing_lies(build_checks.read(printed))
+    assert builds.check(build_checks.read(printed)).returncode == 0
 
 
 A, B, C = "layout-a-overlays", "layout-b-component", "layout-c-generator"
@@ -104,7 +104,7 @@ HARMLESS = [
 @pytest.mark.parametrize(("reason", "settings", "said"), AROUND, ids=[row[0] for row in AROUND])
 def test_a_layer_that_breaks_the_build_is_found(reason, settings, said, base, examples, kustomize):
     objects = builds.kustomize(builds.layer(examples / "around", base, **settings))
-    assert [*truth.lies(objects)]
+    assert [*build_checks.lies(objects)]
     found = builds.check(objects)
     assert found.returncode == 1
     assert said in found.stdout + found.stderr
@@ -115,8 +115,8 @@ def test_a_layer_that_breaks_the_build_is_found(reason, settings, said, base, ex
 @pytest.mark.parametrize(("reason", "settings"), HARMLESS, ids=[row[0] for row in HARMLESS])
 def test_a_layer_that_breaks_nothing_passes(reason, settings, base, examples, kustomize):
     objects = builds.kustomize(builds.layer(examples / "around", base, **settings))
-    truth.assert_fit(objects)
-    truth.assert_nothing_lies(objects)
+    build_checks.assert_fit(objects)
+    build_checks.assert_nothing_lies(objects)
     found = builds.check(objects)
     assert found.returncode == 0, found.stdout + found.stderr
 
@@ -124,7 +124,7 @@ def test_a_layer_that_breaks_nothing_passes(reason, settings, base, examples, ku
 def test_a_component_whose_own_layer_sets_the_namespace_is_found(kustomize):
     """The wrong use of layout B (examples/layout-b-component/broken)."""
     objects = builds.kustomize(golden.EXAMPLES / "layout-b-component" / "broken")
-    assert [*truth.lies(objects)]
+    assert [*build_checks.lies(objects)]
     found = builds.check(objects)
     assert found.returncode == 1
     assert "transformers of the outermost layer" in found.stdout + found.stderr

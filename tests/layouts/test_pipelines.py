@@ -10,7 +10,7 @@ import subprocess
 import pytest
 import yaml
 
-from tests.support import builds, golden, truth
+from tests.support import build_checks, builds, golden
 
 FLUX, ARGO = golden.EXAMPLES / "flux", golden.EXAMPLES / "argocd"
 PLUGIN = ARGO / "plugin"
@@ -39,9 +39,9 @@ def test_the_walk_through_as_it_stands_yields_what_a_person_needs():
 def test_the_walk_through_completed_renders(tmp_path):
     rendered = run(FLUX / "render.sh", FLUX / "llm-agg", tmp_path, folder=tmp_path)
     assert rendered.returncode == 0, rendered.stderr
-    objects = truth.read((tmp_path / "manifests.yaml").read_text())
-    truth.assert_fit(objects)
-    truth.assert_nothing_lies(objects)
+    objects = build_checks.read((tmp_path / "manifests.yaml").read_text())
+    build_checks.assert_fit(objects)
+    build_checks.assert_nothing_lies(objects)
     assert {each["metadata"]["name"] for each in objects if each["kind"] == "Deployment"} == {
         "llm-agg-frontend",
         "llm-agg-processor",
@@ -147,7 +147,7 @@ def test_no_example_holds_what_flux_would_substitute():
 
 def test_one_condition_per_kind_in_flux_and_argo():
     """Both have health rules for the same kinds. Argo CD also has rules for the children of a PodCliqueSet, which Flux does not apply."""
-    (deploy,) = truth.read((FLUX / "cluster" / "deploy.yaml").read_text())
+    (deploy,) = build_checks.read((FLUX / "cluster" / "deploy.yaml").read_text())
     flux = {f"{each['apiVersion'].partition('/')[0]}_{each['kind']}" for each in deploy["spec"]["healthCheckExprs"]}
     patches = [yaml.safe_load((ARGO / "health" / f"{name}.yaml").read_text()) for name in ("dynamo", "workloads")]
     argo = {key.removeprefix("resource.customizations.health.") for patch in patches for key in patch["data"]}
@@ -204,7 +204,9 @@ def parameters(**given):
 
 
 def environment_of(text):
-    (worker,) = [each for each in truth.read(text) if each["metadata"]["name"] == "llm-agg-vllmworker" and each["kind"] == "Deployment"]
+    (worker,) = [
+        each for each in build_checks.read(text) if each["metadata"]["name"] == "llm-agg-vllmworker" and each["kind"] == "Deployment"
+    ]
     return {each["name"]: each.get("value") for each in worker["spec"]["template"]["spec"]["containers"][0]["env"]}
 
 
@@ -252,7 +254,7 @@ def test_what_a_layer_changed_after_the_function_stays(tmp_path):
     made = generate(golden.EXAMPLES / "layout-a-overlays" / "prod-tuned")
     assert made.returncode == 0, made.stderr
     expected = (golden.EXAMPLES / "layout-a-overlays" / "expected-prod-tuned.yaml").read_text()
-    assert truth.read(made.stdout) == truth.read(expected)
+    assert build_checks.read(made.stdout) == build_checks.read(expected)
 
 
 FAILING = [

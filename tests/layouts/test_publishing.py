@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from tests.repository.clones import graph_with_frontend
-from tests.support import golden, markdown, truth
+from tests.support import build_checks, golden, markdown
 from tests.testbed import programs
 
 FLUX, FLEET = golden.EXAMPLES / "flux", golden.EXAMPLES / "fleet"
@@ -81,7 +81,7 @@ class Repository:
 
 
 def namespaces(text: str) -> set[str]:
-    return {document["metadata"]["namespace"] for document in truth.read(text)}
+    return {document["metadata"]["namespace"] for document in build_checks.read(text)}
 
 
 @pytest.fixture
@@ -274,7 +274,7 @@ def test_the_loop_of_the_fleet_page_writes_the_folder_that_its_flux_applies(repo
     assert_published(repository.shell(loop))
     folders = {posixpath.dirname(name) for name in repository.published()}
     assert folders == {"clusters/canary", "clusters/eu", "clusters/us"}
-    _, kustomization = truth.read((FLEET / "flux" / "eu.yaml").read_text())
+    _, kustomization = build_checks.read((FLEET / "flux" / "eu.yaml").read_text())
     assert posixpath.normpath(kustomization["spec"]["path"]) in folders
 
 

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 import yaml
 
-from tests.support import golden, truth
+from tests.support import build_checks, golden
 
 KEY = "kustomize.toolkit.fluxcd.io/substitute"
 CONFIG = """\
@@ -53,7 +53,7 @@ def render(folder, files, source="."):
     environment = golden.environment("kustomize")
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300)
     rendered = folder / "rendered" / "manifests.yaml"
-    return done, truth.read(rendered.read_text()) if rendered.exists() else []
+    return done, build_checks.read(rendered.read_text()) if rendered.exists() else []
 
 
 def folder_of(resources, config=CONFIG, **fields):
@@ -115,7 +115,7 @@ def test_only_the_annotation_is_added(tmp_path, kustomize):
     for entry in objects:
         if entry["kind"] == "LeaderWorkerSet":
             del entry["metadata"]["annotations"][KEY]
-    assert objects == truth.read(built)
+    assert objects == build_checks.read(built)
 
 
 HIDDEN = "hunter${2"

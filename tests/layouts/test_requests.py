@@ -7,7 +7,7 @@ import shutil
 import pytest
 import yaml
 
-from tests.support import builds, golden, truth
+from tests.support import build_checks, builds, golden
 
 FILE = golden.EXAMPLES / "request" / "request.yaml"
 RENDER = {
@@ -67,5 +67,5 @@ def test_a_package_is_rendered_once(tmp_path, kpt):
     first = shutil.copytree(package, tmp_path / "first")
     golden.render(package)
     assert builds.same_files(package, first)
-    (job,) = truth.read((package / "job_profile-support.yaml").read_text())
-    assert job["metadata"]["annotations"][truth.OWNER] == "DynamoGraphDeploymentRequest/support"
+    (job,) = build_checks.read((package / "job_profile-support.yaml").read_text())
+    assert job["metadata"]["annotations"][build_checks.OWNER] == "DynamoGraphDeploymentRequest/support"

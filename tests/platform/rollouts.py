@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from release import changelog
 
 from tests.platform import installation
-from tests.support import golden, truth
+from tests.support import build_checks, golden
 from tests.testbed import programs
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _example(folder: Path) -> tuple[str, Entry]:
     written = sorted(file for file in folder.rglob("*") if file.is_file() and file.name != "README.md")
     outputs = [file for file in written if file.name.startswith("expected") or golden.RENDERED in file.parents]
     source = _digest([[str(file.relative_to(folder)), file.read_text()] for file in written if file not in outputs])
-    found = {f"{file.stem} {name}": digest for file in outputs for name, digest in _templates(truth.read(file.read_text()))}
+    found = {f"{file.stem} {name}": digest for file in outputs for name, digest in _templates(build_checks.read(file.read_text()))}
     return f"examples/{folder.name}", Entry(source, found)
 
 

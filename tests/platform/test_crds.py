@@ -12,16 +12,16 @@ import yaml
 from krm_fn.render import engines
 from krm_fn.schemas.generate import __main__ as generate
 from krm_fn.schemas.generate import crds
-from tests.support import given, slips
+from tests.support import given, schema_mistakes
 from tests.testbed import api
 
 DEFINITIONS = crds.definitions()
 ANNOTATIONS = 262_144  # bytes that all annotations of an object may have together
 TIME = "2026-01-31T12:00:00Z"
 READY = {"type": "Ready", "status": "True", "reason": "All", "message": "", "lastTransitionTime": TIME}
-COMPONENT = slips.other("DynamoComponentDeployment", {"serviceName": "Worker"})
-ADAPTER = slips.other("DynamoGraphDeploymentScalingAdapter", {"replicas": 2, "dgdRef": {"name": "llm", "serviceName": "Worker"}})
-METADATA = slips.other("DynamoWorkerMetadata", {"data": {"any": [1, {"thing": None}]}})
+COMPONENT = schema_mistakes.other("DynamoComponentDeployment", {"serviceName": "Worker"})
+ADAPTER = schema_mistakes.other("DynamoGraphDeploymentScalingAdapter", {"replicas": 2, "dgdRef": {"name": "llm", "serviceName": "Worker"}})
+METADATA = schema_mistakes.other("DynamoWorkerMetadata", {"data": {"any": [1, {"thing": None}]}})
 
 
 def kept(server, wanted):
@@ -76,11 +76,11 @@ def test_short_names(short, kind, dynamo):
 
 
 TABLES = [
-    ("a graph", slips.worker(), "NAME READY BACKEND AGE", "STATE SUMMARY", "shown"),
+    ("a graph", schema_mistakes.worker(), "NAME READY BACKEND AGE", "STATE SUMMARY", "shown"),
     ("a component", COMPONENT, "NAME DYNAMOCOMPONENT AVAILABLE BACKEND AGE", "TYPE PODS", "shown Worker"),
-    ("a request", slips.request(), "NAME MODEL BACKEND STATE DGD-STATE AGE", "", "shown m"),
+    ("a request", schema_mistakes.request(), "NAME MODEL BACKEND STATE DGD-STATE AGE", "", "shown m"),
     ("an adapter", ADAPTER, "NAME DGD SERVICE REPLICAS AGE", "WANTED READY", "shown llm Worker"),
-    ("a model", slips.model(), "NAME BASEMODEL TYPE READY TOTAL AGE", "", "shown b base"),
+    ("a model", schema_mistakes.model(), "NAME BASEMODEL TYPE READY TOTAL AGE", "", "shown b base"),
     ("metadata of a worker", METADATA, "NAME AGE", "", "shown"),
 ]
 
@@ -128,18 +128,21 @@ def test_kubectl_scales_an_adapter(dynamo):
     assert dynamo.client.request("PATCH", f"{path}/status", status, api.MERGE).ok
     scale = dynamo.client.get(f"{path}/scale")
     assert (scale["spec"], scale["status"]) == ({"replicas": 5}, {"replicas": 4, "selector": "nvidia.com/selector=llm-worker"})
-    kept(dynamo, {**slips.worker(), "metadata": {"name": "scaled"}})
+    kept(dynamo, {**schema_mistakes.worker(), "metadata": {"name": "scaled"}})
     with pytest.raises(subprocess.CalledProcessError) as refused:
         dynamo.kubectl("scale", "dgd", "scaled", "--replicas=5")
     assert '"scaled" not found' in refused.value.stderr  # the graph exists, but has no scale subresource
 
 
 STATUS: list[tuple[dict[str, Any], dict[str, Any]]] = [
-    (slips.worker(), {"conditions": [READY], "state": "successful", "restart": {"observedID": "1", "phase": "Completed"}}),
+    (schema_mistakes.worker(), {"conditions": [READY], "state": "successful", "restart": {"observedID": "1", "phase": "Completed"}}),
     (COMPONENT, {"conditions": [READY], "podSelector": {"a": "b"}}),
-    (slips.request(), {"conditions": [READY], "state": "Ready", "generatedDeployment": slips.worker(envs=[{"name": "A"}])}),
+    (
+        schema_mistakes.request(),
+        {"conditions": [READY], "state": "Ready", "generatedDeployment": schema_mistakes.worker(envs=[{"name": "A"}])},
+    ),
     (ADAPTER, {"replicas": 2, "selector": "a=b", "lastScaleTime": TIME}),
-    (slips.model(), {"readyEndpoints": 1, "totalEndpoints": 1, "endpoints": [{"address": "http://a", "ready": True}]}),
+    (schema_mistakes.model(), {"readyEndpoints": 1, "totalEndpoints": 1, "endpoints": [{"address": "http://a", "ready": True}]}),
 ]
 
 

@@ -16,7 +16,7 @@ import pytest
 from krm_fn.render.convert import versions
 from krm_fn.schemas.generate import crds
 from tests.platform import test_crds
-from tests.support import definitions, slips
+from tests.support import definitions, schema_mistakes
 from tests.testbed import api, control_plane, programs, server
 
 if TYPE_CHECKING:
@@ -36,16 +36,16 @@ WORKER = {
     "envs": [{"name": "B", "value": "2"}],
     "extraPodSpec": {"mainContainer": {"image": "registry.example/dynamo:1.5.0", "ports": [{"containerPort": 9000}]}},
 }
-GRAPH = slips.graph(
+GRAPH = schema_mistakes.graph(
     {"backendFramework": "vllm", "envs": [{"name": "A", "value": "1"}], "pvcs": [{"name": "cache"}], "services": {"Worker": WORKER}}
 )
 GRAPH["metadata"] = {"name": "llm", "namespace": "default"}
 SHRINKING, FORGOTTEN, CLIENT_SIDE, LOST = (
     {**GRAPH, "metadata": {"name": name, "namespace": "default"}} for name in ("shrinking", "forgotten", "client-side", "lost")
 )
-COMPONENT = slips.other("DynamoComponentDeployment", {"serviceName": "Worker", "backendFramework": "vllm", **WORKER})
-ADAPTER = slips.other("DynamoGraphDeploymentScalingAdapter", {"replicas": 2, "dgdRef": {"name": "llm", "serviceName": "Worker"}})
-REQUEST = slips.request(config={"sla": {"ttft": 200}})
+COMPONENT = schema_mistakes.other("DynamoComponentDeployment", {"serviceName": "Worker", "backendFramework": "vllm", **WORKER})
+ADAPTER = schema_mistakes.other("DynamoGraphDeploymentScalingAdapter", {"replicas": 2, "dgdRef": {"name": "llm", "serviceName": "Worker"}})
+REQUEST = schema_mistakes.request(config={"sla": {"ttft": 200}})
 LIVE: list[tuple[dict[str, Any], dict[str, Any]]] = [
     (GRAPH, {"state": "successful", "conditions": [READY]}),
     (COMPONENT, {"conditions": [READY]}),

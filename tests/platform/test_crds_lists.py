@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support import slips
+from tests.support import schema_mistakes
 from tests.testbed import api
 
 MOUNT = {"name": "a", "mountPoint": "/a"}
 WORKER = ("services", "Worker")
 DEFAULTS = [
-    ("nodes", slips.worker(multinode={}), (*WORKER, "multinode"), {"nodeCount": 2}),
-    ("an adapter", slips.worker(scalingAdapter={}), (*WORKER, "scalingAdapter"), {"enabled": False}),
-    ("a mount", slips.worker(volumeMounts=[MOUNT]), (*WORKER, "volumeMounts"), [{**MOUNT, "useAsCompilationCache": False}]),
+    ("nodes", schema_mistakes.worker(multinode={}), (*WORKER, "multinode"), {"nodeCount": 2}),
+    ("an adapter", schema_mistakes.worker(scalingAdapter={}), (*WORKER, "scalingAdapter"), {"enabled": False}),
+    ("a mount", schema_mistakes.worker(volumeMounts=[MOUNT]), (*WORKER, "volumeMounts"), [{**MOUNT, "useAsCompilationCache": False}]),
     (
         "a restart",
-        slips.graph({"services": {"Worker": {}}, "restart": {"id": "1", "strategy": {}}}),
+        schema_mistakes.graph({"services": {"Worker": {}}, "restart": {"id": "1", "strategy": {}}}),
         ("restart", "strategy"),
         {"type": "Sequential"},
     ),
-    ("a port", slips.container(ports=[{"containerPort": 1}]), (*WORKER, "extraPodSpec", "mainContainer", "ports", 0, "protocol"), "TCP"),
-    ("nothing else", slips.worker(), WORKER, {}),
-    ("a model", slips.model(), ("modelType",), "base"),
-    ("applying a request", slips.request(), ("autoApply",), False),
-    ("GPU discovery", slips.request(), ("enableGpuDiscovery",), False),
-    ("a mocker", slips.request(), ("useMocker",), False),
-    ("a ConfigMap", slips.request(configMapRef={"name": "a"}), ("profilingConfig", "configMapRef", "key"), "disagg.yaml"),
+    (
+        "a port",
+        schema_mistakes.container(ports=[{"containerPort": 1}]),
+        (*WORKER, "extraPodSpec", "mainContainer", "ports", 0, "protocol"),
+        "TCP",
+    ),
+    ("nothing else", schema_mistakes.worker(), WORKER, {}),
+    ("a model", schema_mistakes.model(), ("modelType",), "base"),
+    ("applying a request", schema_mistakes.request(), ("autoApply",), False),
+    ("GPU discovery", schema_mistakes.request(), ("enableGpuDiscovery",), False),
+    ("a mocker", schema_mistakes.request(), ("useMocker",), False),
+    ("a ConfigMap", schema_mistakes.request(configMapRef={"name": "a"}), ("profilingConfig", "configMapRef", "key"), "disagg.yaml"),
 ]
 
 
@@ -60,7 +65,7 @@ LISTS = [
 @pytest.mark.parametrize(("reason", "path", "make"), LISTS, ids=[row[0] for row in LISTS])
 def test_two_managers_share_a_list(reason, path, make, dynamo):
     """Each manager applies an entry of its own and leaves the other's alone."""
-    whole = {**slips.worker(), "metadata": {"name": "shared"}}
+    whole = {**schema_mistakes.worker(), "metadata": {"name": "shared"}}
     where = dynamo.client.path(whole)
     for manager, name in (("one", "a"), ("other", "b")):
         applied = {**whole, "spec": {**whole["spec"], **make([{"name": name}])}}

@@ -10,12 +10,12 @@ from krm_fn.render.schema import rule_messages
 from krm_fn.schemas import codes
 from tests.platform import cel, test_crds_rules_v1beta1
 from tests.platform.cel import Case
-from tests.support import slips
-from tests.support.slips import model, other, worker
+from tests.support import schema_mistakes
+from tests.support.schema_mistakes import model, other, worker
 
 
 def graph(**spec: Any) -> dict[str, Any]:
-    return slips.graph({"services": {"Worker": {}}, **spec})
+    return schema_mistakes.graph({"services": {"Worker": {}}, **spec})
 
 
 AT = "spec.services[Worker]"

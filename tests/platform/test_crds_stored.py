@@ -13,7 +13,7 @@ import pytest
 
 from krm_fn.schemas.generate import crds
 from tests.platform import test_crds, test_crds_rules, test_crds_rules_v1beta1, test_crds_v1beta1
-from tests.support import definitions, documents, slips
+from tests.support import definitions, documents, schema_mistakes
 from tests.testbed import api, server
 
 SPACE = "stored"
@@ -43,7 +43,7 @@ class Stored(NamedTuple):
 
 
 def bare(kind):
-    return {key: part for key, part in slips.other(kind, None).items() if key != "spec"}
+    return {key: part for key, part in schema_mistakes.other(kind, None).items() if key != "spec"}
 
 
 def free(document):
@@ -54,16 +54,18 @@ def free(document):
 TWINS: Any = [{"name": "a"}, {"name": "a"}]
 STORED = [
     *(Stored("no spec", bare(kind)) for kind in ("DynamoGraphDeployment", "DynamoGraphDeploymentRequest", "DynamoModel")),
-    *(Stored("an empty spec", slips.other(kind, {})) for kind in KINDS if kind != "DynamoComponentDeployment"),
+    *(Stored("an empty spec", schema_mistakes.other(kind, {})) for kind in KINDS if kind != "DynamoComponentDeployment"),
     *(Stored(case.reason, case.written) for case in test_crds_rules.RULES if case.code),
-    Stored("a variable twice", slips.worker(envs=TWINS)),
-    Stored("a claim twice", slips.graph({"services": {"Worker": {}}, "pvcs": TWINS})),
-    Stored("a mount twice", slips.worker(volumeMounts=[{"name": "a", "mountPoint": "/a"}] * 2)),
-    Stored("more mounts than allowed", slips.worker(volumeMounts=[{"name": f"a{index}", "mountPoint": "/a"} for index in range(101)])),
-    Stored("a word that Kubernetes does not have", slips.worker(extraPodSpec={"dnsPolicy": "Nowhere"})),
+    Stored("a variable twice", schema_mistakes.worker(envs=TWINS)),
+    Stored("a claim twice", schema_mistakes.graph({"services": {"Worker": {}}, "pvcs": TWINS})),
+    Stored("a mount twice", schema_mistakes.worker(volumeMounts=[{"name": "a", "mountPoint": "/a"}] * 2)),
+    Stored(
+        "more mounts than allowed", schema_mistakes.worker(volumeMounts=[{"name": f"a{index}", "mountPoint": "/a"} for index in range(101)])
+    ),
+    Stored("a word that Kubernetes does not have", schema_mistakes.worker(extraPodSpec={"dnsPolicy": "Nowhere"})),
     *(Stored(case.reason, case.written) for case in test_crds_rules_v1beta1.RULES if case.code),
-    Stored("a component twice", slips.newer({"components": [{"name": "a"}, {"name": "a"}]})),
-    Stored("an unknown type", slips.component(type="main")),
+    Stored("a component twice", schema_mistakes.newer({"components": [{"name": "a"}, {"name": "a"}]})),
+    Stored("an unknown type", schema_mistakes.component(type="main")),
     Stored("an adapter without a component", test_crds_v1beta1.item("DynamoGraphDeploymentScalingAdapter", {"dgdRef": {"name": "a"}})),
     *(Stored("recorded", document) for document, verdict in documents.recorded() if verdict.rules and not free(document)),
 ]
@@ -114,7 +116,7 @@ def stored(control_plane):
             assert control_plane.client.request("PATCH", path, {"status": LOOSE}, api.MERGE).ok
     definitions.serve(control_plane, [moved(definition) for _, definition in every])
     for name, definition in every:
-        wrong = {**slips.other(definition["spec"]["names"]["kind"], 1), "apiVersion": f"nvidia.com/{name}"}
+        wrong = {**schema_mistakes.other(definition["spec"]["names"]["kind"], 1), "apiVersion": f"nvidia.com/{name}"}
         probe = resource(wrong, "probe")
         server.eventually(lambda: not created(control_plane, probe).ok)  # noqa: B023 - called before the next turn
     return control_plane

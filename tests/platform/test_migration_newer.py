@@ -12,7 +12,7 @@ import yaml
 from krm_fn.render import config, function_config, labels
 from krm_fn.schemas.generate import crds
 from tests.platform import admission, installation, journey, newer, pages, reference
-from tests.testbed import conversion, server
+from tests.testbed import conversion_webhook, server
 
 _, ADOPT, READ, COMPARE, OFF, NEWER, TAKE, LOOK, _, BACK, DEFINITIONS, START = journey.STEPS
 SPACE, BETA = "inference", newer.BETA
@@ -44,7 +44,7 @@ GRAPH: dict[str, Any] = {
 
 @pytest.fixture
 def webhook(tmp_path):
-    with conversion.running(tmp_path) as started:
+    with conversion_webhook.running(tmp_path) as started:
         yield started
 
 
@@ -146,7 +146,7 @@ def check_the_way_back(reader, digest, folder):
 
     with pytest.raises(AssertionError, match=r"dynamographdeployments.nvidia.com names no conversion webhook of the operator; put back"):
         reader.run(start_it)
-    with conversion.running(folder) as again:
+    with conversion_webhook.running(folder) as again:
         service = {"name": "dynamo-platform-dynamo-operator-webhook-service", "namespace": "dynamo-system", "path": "/convert"}
         put_back(reader, {"service": service})  # no server answers at this address
         assert "the operator can start" in reader.run(start_it)

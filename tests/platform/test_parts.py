@@ -9,7 +9,7 @@ import yaml
 
 from krm_fn.render import config
 from tests.platform import admission, installation
-from tests.support import golden, truth
+from tests.support import build_checks, golden
 from tests.testbed import programs
 
 pytestmark = pytest.mark.xdist_group("parts")  # so that the parts are built once
@@ -63,7 +63,7 @@ def test_services_lead_to_the_servers(built):
 def templates():
     """The pods of every example."""
     for file in golden.EXAMPLES.glob("*/expected*.yaml"):
-        for each in truth.read(file.read_text()):
+        for each in build_checks.read(file.read_text()):
             if each["kind"] == "Deployment":
                 yield each["metadata"]["name"], each["spec"]["template"]
 

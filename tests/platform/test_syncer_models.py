@@ -7,7 +7,7 @@ import pytest
 from krm_fn.syncer.controllers.model_controller import FINALIZER
 from tests.platform import runs
 from tests.syncer.serving import MODEL, READY, gone, is_, model, post, serves
-from tests.testbed import server, workers
+from tests.testbed import lora_workers, server
 
 pytestmark = pytest.mark.xdist_group("syncer")
 
@@ -19,7 +19,7 @@ ROLES = ("krm-fn-sync-models", "krm-fn-sync-loras")
 @pytest.fixture(scope="module")
 def fleet():
     """The workers."""
-    with workers.running() as running:
+    with lora_workers.running() as running:
         yield running
 
 
@@ -29,7 +29,7 @@ def run(audited, fleet, tmp_path_factory):
     place = runs.guarded(audited, HOME)
     components = (*(role.removeprefix("krm-fn-sync-") for role in ROLES), "namespaced", "hold-namespaces")
     folder = tmp_path_factory.mktemp("models")
-    with runs.running(audited, folder, *components, home=HOME, prelude=workers.prelude(fleet)) as found:
+    with runs.running(audited, folder, *components, home=HOME, prelude=lora_workers.prelude(fleet)) as found:
         model(place, "other", base="acme/other")
         place.wait("other", is_("Ready", "NoEndpoints"), MODEL)
         serves(place, ADDRESS)

@@ -12,8 +12,8 @@ from krm_fn.render import labels, names
 from tests.platform import runs
 from tests.support import given
 from tests.testbed import server
-from tests.testbed.asking import ask, generated, request
 from tests.testbed.place import Place, conditions
+from tests.testbed.profiling_requests import ask, generated, request
 
 pytestmark = pytest.mark.xdist_group("syncer")
 

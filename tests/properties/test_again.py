@@ -10,7 +10,7 @@ import yaml
 from krm_fn.base import results
 from krm_fn.kubernetes import identity
 from krm_fn.render import config, expand, function_config
-from tests.support import builds, given, golden, nodes, truth
+from tests.support import build_checks, builds, given, golden, nodes
 
 EXAMPLES = [folder for folder in golden.folders() if (folder / "graph.yaml").exists() and not folder.name.startswith("layout-")]
 CARRIERS = {
@@ -52,8 +52,8 @@ def package(folder, target):
 def test_kpt_renders_an_example_once_and_for_all(folder, tmp_path, kpt):
     rendered = package(folder, tmp_path / "package")
     golden.render(rendered)
-    made = {(each["kind"], each["metadata"]["name"]) for file in rendered.glob("*.yaml") for each in truth.read(file.read_text())}
-    recorded = {(each["kind"], each["metadata"]["name"]) for each in truth.read((folder / "expected.yaml").read_text())}
+    made = {(each["kind"], each["metadata"]["name"]) for file in rendered.glob("*.yaml") for each in build_checks.read(file.read_text())}
+    recorded = {(each["kind"], each["metadata"]["name"]) for each in build_checks.read((folder / "expected.yaml").read_text())}
     assert recorded <= made
     first = shutil.copytree(rendered, tmp_path / "first")
     golden.render(rendered)

@@ -14,7 +14,7 @@ from programs import DEFINITIONS
 
 from tests.gitops import cluster
 from tests.testbed import programs, server
-from tests.testbed.authority import Authority
+from tests.testbed.certificate_authority import Authority
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from tests.platform import admission, installation, journey, newer, pages
 from tests.running import bed as beds
 from tests.running import graphs, load
 from tests.running.bed import Bed
-from tests.testbed import conversion, programs, server
+from tests.testbed import conversion_webhook, programs, server
 
 SPACE = "adopted"
 READ, COMPARE, OFF, NEWER, TAKE, LOOK = list(journey.STEPS)[2:8]
@@ -90,7 +90,7 @@ def test_adoption_while_it_answers(reader, bed, measured):
 @pytest.fixture
 def webhook(tmp_path):
     (tmp_path / "webhook").mkdir()
-    with conversion.running(tmp_path / "webhook") as started:
+    with conversion_webhook.running(tmp_path / "webhook") as started:
         yield started
 
 

@@ -21,9 +21,9 @@ from krm_fn.render import names
 from tests.running import bed as beds
 from tests.support import given, markdown
 from tests.testbed import place, programs
-from tests.testbed.asking import REQUEST
 from tests.testbed.node.image import Image, of_environment
 from tests.testbed.place import GRAPH, conditions
+from tests.testbed.profiling_requests import REQUEST
 
 PAGE = programs.ROOT / "docs" / "requests.md"
 RUNTIME = "example.com/ai-dynamo/vllm-runtime:1.5.1"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from tests.support import golden, truth
+from tests.support import build_checks, golden
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -20,11 +20,11 @@ COMMAND = Path(sys.executable).with_name("krm-fn")
 FLAGS = ("--enable-alpha-plugins", "--enable-exec")
 
 
-def kustomize(folder: Path, flags: Sequence[str] = FLAGS) -> list[truth.Object]:
+def kustomize(folder: Path, flags: Sequence[str] = FLAGS) -> list[build_checks.Object]:
     """The objects that `kustomize build` prints. Raises CalledProcessError with the reason in `stderr`."""
     command = ["kustomize", "build", *flags, str(folder)]
     environment = golden.environment("kustomize")
-    return truth.read(subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=300).stdout)
+    return build_checks.read(subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=300).stdout)
 
 
 def evaluate(package: Path, *settings: str) -> None:
@@ -33,12 +33,12 @@ def evaluate(package: Path, *settings: str) -> None:
     subprocess.run(command, env=golden.environment("kpt"), capture_output=True, text=True, check=True, timeout=300)
 
 
-def check(objects: Sequence[truth.Object]) -> subprocess.CompletedProcess[str]:
+def check(objects: Sequence[build_checks.Object]) -> subprocess.CompletedProcess[str]:
     """Run `krm-fn check` on a finished build."""
     return subprocess.run([COMMAND, "check", "-"], input=text(objects), capture_output=True, text=True, check=False, timeout=300)
 
 
-def text(objects: Iterable[truth.Object]) -> str:
+def text(objects: Iterable[build_checks.Object]) -> str:
     """The objects as JSON, which YAML reads. PyYAML would write the text `n` without quotes, which Kubernetes reads as false."""
     return "".join(f"---\n{json.dumps(resource)}\n" for resource in objects)
 
@@ -57,7 +57,7 @@ def edit(file: Path, change: Callable[[Any], object]) -> None:
     file.write_text(yaml.safe_dump(content, sort_keys=False))
 
 
-def find(objects: Sequence[truth.Object], kind: str, name: str) -> truth.Object:
+def find(objects: Sequence[build_checks.Object], kind: str, name: str) -> build_checks.Object:
     """The one object of that kind and name."""
     (found,) = [each for each in objects if (each["kind"], each["metadata"]["name"]) == (kind, name)]
     return found

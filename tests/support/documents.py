@@ -23,7 +23,7 @@ from krm_fn.render import dynamo_api
 from krm_fn.render.convert import versions
 from krm_fn.render.schema import schema_check, table
 from krm_fn.schemas.generate import crds, editor, structural
-from tests.support import definitions, slips, strategies
+from tests.support import definitions, schema_mistakes, strategies
 from tests.testbed import control_plane, programs
 
 if TYPE_CHECKING:
@@ -219,8 +219,8 @@ def recorded() -> list[tuple[Document, Verdict]]:
 
 
 def written() -> list[Document]:
-    """The resources of `tests/support/slips.py`, without those that hold fields which an API server overwrites."""
-    cases = [case.given for case in slips.ALL if address(case.given) in KINDS and case.code != "DYN020"]
+    """The resources of `tests/support/schema_mistakes.py`, without those that hold fields which an API server overwrites."""
+    cases = [case.given for case in schema_mistakes.ALL if address(case.given) in KINDS and case.code != "DYN020"]
     judged = [settled(given) for given in cases if "status" not in given and "creationTimestamp" not in given.get("metadata", {})]
     return [{**document, "metadata": {"name": "llm", "namespace": NAMESPACE, **document["metadata"]}} for document in judged]
 

@@ -10,7 +10,7 @@ import signal
 import subprocess
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.support import starts
+from tests.support import container_commands
 from tests.testbed import server
 
 if TYPE_CHECKING:
@@ -64,10 +64,10 @@ class Node(NamedTuple):
 
     def start(self, container: Container, profiler: str = ":") -> subprocess.Popen[str]:
         """A running container."""
-        variables = starts.environment(container)
+        variables = container_commands.environment(container)
         ours = {"PATH": os.pathsep.join(map(str, self.programs)), "KUBECONFIG": str(self.kubeconfig)}
         moved = {"OUTPUT_FOLDER": str(self.data), "HOME": str(self.home), "RETRY_PAUSES": "0 0"}
-        words = [*self.shell, "-c", starts.expanded(container["args"][0], variables)]
+        words = [*self.shell, "-c", container_commands.expanded(container["args"][0], variables)]
         if container["name"] == PROFILER:
             words = [*self.shell, "-c", profiler]
         else:

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from tests.support import given
-from tests.testbed import oracle, server, syncer
+from tests.testbed import expected_statuses, server, syncer
 from tests.testbed.place import GRAPH, Place, conditions
 
 COMPONENT, ADAPTER = "DynamoComponentDeployment", "DynamoGraphDeploymentScalingAdapter"
@@ -166,7 +166,7 @@ def test_a_graph_that_is_deleted_leaves_its_workloads_and_comes_back_clean(place
     assert place.listed(GRAPH) == []
     place.deploy(chat())
     assert conditions(place.wait("chat", successful)).keys() == {"Ready"}
-    assert oracle.differences(place.plane.client, namespaces=frozenset({place.namespace})) == []
+    assert expected_statuses.differences(place.plane.client, namespaces=frozenset({place.namespace})) == []
 
 
 SOURCES = [("keep", {GRAPH}), ("drop", set())]

@@ -15,7 +15,7 @@ import pytest
 
 from krm_fn.schemas.generate import crds as generated
 from tests.support import definitions
-from tests.testbed import server, syncer, tampering
+from tests.testbed import server, syncer, tampering_proxy
 from tests.testbed.fleet import Fleet
 from tests.testbed.place import GRAPH
 
@@ -187,7 +187,7 @@ def test_ended_while_it_writes(number, intact, plane, account, tmp_path):
 @pytest.fixture
 def tampered(fragile, account, tmp_path):
     """A syncer behind a proxy that can damage events and show other certificates, and the proxy."""
-    with tampering.before(fragile.port, fragile.certificate, tmp_path, fragile.authority.serve()) as proxy:
+    with tampering_proxy.before(fragile.port, fragile.certificate, tmp_path, fragile.authority.serve()) as proxy:
         config = syncer.through(account, tmp_path / "kubeconfig", proxy.port, fragile.authority.certificate)
         with syncer.running(config, tmp_path, hasty=True) as running:
             yield running, proxy

@@ -6,7 +6,7 @@ import pytest
 
 from krm_fn.syncer.status import SyncFeatures
 from tests.support import given
-from tests.testbed import lives, oracle, replay, server, syncer
+from tests.testbed import expected_statuses, observed_statuses, replay, server, syncer
 from tests.testbed.place import Place, conditions
 
 FEATURES = SyncFeatures(scaling=False, grove_counts=False)
@@ -18,9 +18,9 @@ FRONTEND = given.service("frontend", replicas=2, scalingAdapter={"enabled": True
 GROUPS = given.graph({"Decode": DECODE}, name="groups")
 CLIQUES = given.graph({"Frontend": FRONTEND, "Decode": GROUPED}, name="cliques")
 LIVES = {
-    "lws": (lives.LEADER_WORKER_SET, GROUPS, {}),
-    "old-lws": (lives.OLD_LEADER_WORKER_SET, GROUPS, {}),
-    "grove": (lives.GROVE, CLIQUES, {"orchestrator": "grove"}),
+    "lws": (observed_statuses.LEADER_WORKER_SET, GROUPS, {}),
+    "old-lws": (observed_statuses.OLD_LEADER_WORKER_SET, GROUPS, {}),
+    "grove": (observed_statuses.GROVE, CLIQUES, {"orchestrator": "grove"}),
 }
 
 
@@ -42,7 +42,7 @@ def test_successful_only_when_settled(dynamo, follower):
         for name, life in going.items():
             replay.play(places[name], life, life.steps[moment])
         namespaces = frozenset(place.namespace for place in places.values())
-        server.eventually(lambda: not oracle.differences(dynamo.client, FEATURES, namespaces))  # noqa: B023 - called at once
+        server.eventually(lambda: not expected_statuses.differences(dynamo.client, FEATURES, namespaces))  # noqa: B023 - called at once
         for name, life in going.items():
             step, status = life.steps[moment], places[name].status(LIVES[name][1]["metadata"]["name"])
             assert (status["state"] == "successful") == step.settled, f"{name}, {step.action}: {status}"

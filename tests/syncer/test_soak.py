@@ -20,9 +20,9 @@ from krm_fn.schemas.generate import crds as generated
 from tests.support import definitions
 from tests.testbed import latencies, syncer
 from tests.testbed.fleet import Fleet
+from tests.testbed.largest_tenant import WorstTenant
 from tests.testbed.place import GRAPH
 from tests.testbed.proxy import Proxy
-from tests.testbed.worst import WorstTenant
 
 IS_SOAK = "KRM_FN_SOAK_SECONDS" in os.environ
 SECONDS = float(os.environ.get("KRM_FN_SOAK_SECONDS", "30"))

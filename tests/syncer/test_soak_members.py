@@ -14,7 +14,7 @@ import pytest
 from benchmarks.sync import processes
 from tests.syncer.test_members import SHORT_LEASE, WATCHED, Members, versions
 from tests.syncer.test_soak import change
-from tests.testbed import oracle, proxy, syncer
+from tests.testbed import expected_statuses, proxy, syncer
 from tests.testbed.fleet import Fleet
 from tests.testbed.place import GRAPH
 
@@ -71,7 +71,7 @@ class Bed(NamedTuple):
         else:
             self.members.settle()
         time.sleep(max(0.0, began + CHECKED - time.monotonic()))
-        wrong = oracle.differences(self.fleet.plane.client, namespaces=frozenset(self.fleet.namespaces))
+        wrong = expected_statuses.differences(self.fleet.plane.client, namespaces=frozenset(self.fleet.namespaces))
         sys.stdout.writelines(f"{difference}\n" for difference in wrong[:3])
         writes = self.members.total("writes_total", kind=GRAPH, result="written") - written
         needless = 0.0 if changing else writes + (versions(self.fleet) != before)

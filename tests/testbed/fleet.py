@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_fn.syncer.status import DEFAULT_FEATURES
 from tests.support import given
-from tests.testbed import oracle, place, server
+from tests.testbed import expected_statuses, place, server
 from tests.testbed.place import GRAPH, Place
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Fleet:
 
         def right() -> bool:
             try:
-                found[:] = oracle.differences(self.plane.client, features, frozenset(self.namespaces))
+                found[:] = expected_statuses.differences(self.plane.client, features, frozenset(self.namespaces))
             except LookupError as unready:
                 found[:] = [str(unready)]
             return not found

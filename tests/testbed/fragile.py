@@ -13,7 +13,7 @@ from krm_fn.schemas.generate import crds as generated
 from tests.support import definitions
 from tests.testbed import control_plane as planes
 from tests.testbed import programs, proxy
-from tests.testbed.authority import Authority
+from tests.testbed.certificate_authority import Authority
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

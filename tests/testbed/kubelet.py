@@ -3,7 +3,7 @@
 A container whose image has one of these tags does not start: `ImagePullBackOff`, `ErrImagePull`, `CrashLoopBackOff`, `Unschedulable`. For
 example, a pod with the image `worker:ImagePullBackOff` waits with that reason, as it would for an image that does not exist. A container
 with the tag `NotReady` runs and is never ready. A pod with the tag `Untouched` gets no status: the test writes it. The containers of a pod
-with `restartPolicy: Never`, such as that of a Job, end: see `tests.testbed.ending`. The kubelet does nothing more to a pod that has a
+with `restartPolicy: Never`, such as that of a Job, end: see `finished_pods`. The kubelet does nothing more to a pod that has a
 status, so tests can change the status.
 """
 
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import aiohttp
 
-from tests.testbed import background, ending, watching
+from tests.testbed import background, finished_pods, watch_client
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -48,7 +48,7 @@ def running(plane: ControlPlane, seconds: float = 0) -> Iterator[None]:
 
 def end(pod: Object, message: str = "", **codes: int) -> Object:
     """The status of a pod of a Job whose containers have ended with these exit codes."""
-    return ending.status(pod, _WAITING, codes, message)
+    return finished_pods.status(pod, _WAITING, codes, message)
 
 
 class _Kubelet:
@@ -60,12 +60,12 @@ class _Kubelet:
 
     async def work(self) -> None:
         """Work until the task is cancelled. An API server that does not answer is asked again."""
-        async with watching.open_session(self._kubeconfig) as self._session:
+        async with watch_client.open_session(self._kubeconfig) as self._session:
             await asyncio.gather(self._follow("pods", self._pod), self._follow("persistentvolumeclaims", self._claim))
 
     async def _follow(self, resource: str, act: Callable[[Object], Awaitable[None]]) -> None:
         while True:
-            with contextlib.suppress(aiohttp.ClientError, *watching.UNAVAILABLE):
+            with contextlib.suppress(aiohttp.ClientError, *watch_client.UNAVAILABLE):
                 async for kind, each in self._session.changes(f"/api/v1/{resource}"):
                     if kind in ("ADDED", "MODIFIED"):
                         self._begin(each, act)
@@ -81,7 +81,7 @@ class _Kubelet:
 
     async def _insist(self, resource: Object, act: Callable[[Object], Awaitable[None]]) -> None:
         while True:
-            with contextlib.suppress(*watching.UNAVAILABLE):
+            with contextlib.suppress(*watch_client.UNAVAILABLE):
                 return await act(resource)
             await asyncio.sleep(0.2)
 
@@ -116,8 +116,8 @@ def _untouched(pod: Object) -> bool:
 
 def _status(pod: Object, address: str, *, held: bool = False) -> Object:
     """The status of a new pod. If `held`, its containers run and are not ready yet."""
-    if ending.ends(pod) and not held:
-        return ending.status(pod, _WAITING)
+    if finished_pods.ends(pod) and not held:
+        return finished_pods.status(pod, _WAITING)
     containers = pod["spec"]["containers"]
     tags = [each["image"].rpartition(":")[2] for each in containers]
     if "Unschedulable" in tags:

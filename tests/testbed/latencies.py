@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import random
 
     from tests.testbed.fleet import Fleet, Graph
-    from tests.testbed.worst import WorstTenant
+    from tests.testbed.largest_tenant import WorstTenant
 
 _RATE = 10
 """Changes of the fleet in a second, and as many of the other tenant."""

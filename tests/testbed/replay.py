@@ -1,6 +1,6 @@
 """Plays the lives of a LeaderWorkerSet and of Grove's objects on an API server, because their controllers cannot run in tests.
 
-The tables of tests/testbed/lives.py say what LeaderWorkerSet v0.10.0 and Grove (August 2026) write into their statuses.
+The tables of tests/testbed/observed_statuses.py say what LeaderWorkerSet v0.10.0 and Grove (August 2026) write into their statuses.
 """
 
 from __future__ import annotations

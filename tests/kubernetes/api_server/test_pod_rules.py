@@ -9,7 +9,7 @@ import pytest
 
 from krm_fn.base import registry
 from krm_fn.kubernetes.api_server import by_field, name_formats, pod_rules
-from tests.support import oddities
+from tests.support import unusual_pods
 
 if TYPE_CHECKING:
     from krm_fn.kubernetes.native_types import PodSpec
@@ -285,14 +285,14 @@ def test_refused(spec, faults, control_plane):
     assert spec == before
     assert sorted((fault.code, fault.path) for fault in found) == sorted(faults)
     assert all("; " in fault.message for fault in found)
-    answer = oddities.sent(control_plane, spec)
+    answer = unusual_pods.sent(control_plane, spec)
     assert not answer.ok
 
 
 @pytest.mark.parametrize("spec", [row[1] for row in ACCEPTED], ids=[row[0] for row in ACCEPTED])
 def test_accepted(spec, control_plane):
     assert list(pod_rules.validate(spec)) == []
-    answer = oddities.sent(control_plane, spec)
+    answer = unusual_pods.sent(control_plane, spec)
     assert answer.ok, answer.message
 
 
@@ -317,10 +317,10 @@ LABELS = [
 def test_labels(written, faults, control_plane):
     """The same keys fit labels and annotations, but that the case of a domain counts in labels only."""
     assert [(fault.code, fault.path) for fault in name_formats.validate_labels(written)] == faults
-    assert oddities.sent(control_plane, GOOD, labels=written).ok == (not faults)
+    assert unusual_pods.sent(control_plane, GOOD, labels=written).ok == (not faults)
     of_keys = [(code, path) for code, path in faults if code == "DYN203" and path != ("Example.org/a",)]
     assert [(fault.code, fault.path) for fault in name_formats.validate_annotations(written)] == of_keys
-    assert oddities.sent(control_plane, GOOD, annotations=written).ok == (not of_keys)
+    assert unusual_pods.sent(control_plane, GOOD, annotations=written).ok == (not of_keys)
 
 
 def test_the_tables_of_rare_fields_name_all_modules():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support import given, nodes, starts
+from tests.support import container_commands, given, nodes
 
 PYTHON = ["python3", "-m", "dynamo.sglang"]
 SHELL = ["/bin/sh", "-c"]
@@ -27,7 +27,7 @@ def test_one_node_changes_nothing():
 def test_the_leader_is_rank_0(count, command, carrier, tmp_path):
     args = [" ".join([*PYTHON, *ARGS])] if command == SHELL else ARGS
     leader, _ = nodes.mains(nodes.worker(command=command, args=args, nodes=count), carrier)
-    ran = starts.start(leader, starts.stand_ins(tmp_path, ["python3"]), nodes.VARIABLES[carrier])
+    ran = container_commands.start(leader, container_commands.stand_ins(tmp_path, ["python3"]), nodes.VARIABLES[carrier])
     expected = flags(carrier, count, 0)
     assert ran.words("python3") == ["-m", "dynamo.sglang", *([*expected, *ARGS] if command == SHELL else [*ARGS, *expected])]
 
@@ -47,7 +47,7 @@ FOLLOWERS = [
 def test_a_follower_gets_its_rank(command, carrier, index, rank, tmp_path):
     args = [" ".join([*PYTHON, *ARGS])] if command == SHELL else ARGS
     _, follower = nodes.mains(nodes.worker(command=command, args=args, nodes=4), carrier)
-    ran = starts.start(follower, starts.stand_ins(tmp_path, ["python3"]), {**nodes.VARIABLES[carrier], **index})
+    ran = container_commands.start(follower, container_commands.stand_ins(tmp_path, ["python3"]), {**nodes.VARIABLES[carrier], **index})
     assert ran.code == 0, ran.said
     expected = flags(carrier, 4, rank)
     assert ran.words("python3") == ["-m", "dynamo.sglang", *([*expected, *ARGS] if command == SHELL else [*ARGS, *expected])]
@@ -57,9 +57,9 @@ def test_a_plain_command_replaces_its_shell(tmp_path):
     """A signal to the container must reach the engine."""
     _, follower = nodes.mains(nodes.worker(command=PYTHON, args=ARGS))
     assert follower["command"] == ["sh", "-c"]
-    programs = starts.stand_ins(tmp_path, [], python3='echo "$$" >"$HOME/engine"')
+    programs = container_commands.stand_ins(tmp_path, [], python3='echo "$$" >"$HOME/engine"')
     follower["args"] = [f'echo "$$$$" >"$HOME/shell"; {follower["args"][0]}']  # Kubernetes makes one dollar of two
-    assert starts.start(follower, programs, nodes.LWS).code == 0
+    assert container_commands.start(follower, programs, nodes.LWS).code == 0
     assert (tmp_path / "engine").read_text() == (tmp_path / "shell").read_text()
 
 
@@ -82,10 +82,10 @@ def test_only_the_leader_has_probes(carrier):
 def test_a_word_that_the_shell_of_followers_changes_is_reported_and_json_is_quoted(word, lost, carrier, tmp_path):
     """The leader of a plain command starts without a shell."""
     written = nodes.worker(command=PYTHON, args=["--x", word])
-    programs = starts.stand_ins(tmp_path, ["python3"])
+    programs = container_commands.stand_ins(tmp_path, ["python3"])
     leader, follower = nodes.mains(written, carrier)
-    led, *_ = starts.start(leader, programs, nodes.VARIABLES[carrier]).calls
-    *_, followed = starts.start(follower, programs, nodes.VARIABLES[carrier]).calls
+    led, *_ = container_commands.start(leader, programs, nodes.VARIABLES[carrier]).calls
+    *_, followed = container_commands.start(follower, programs, nodes.VARIABLES[carrier]).calls
     assert led[4] == word
     assert (followed[4] != word) == lost
     at = "spec.services.Worker.extraPodSpec.mainContainer.args[1]"
@@ -96,18 +96,18 @@ def test_a_word_that_the_shell_of_followers_changes_is_reported_and_json_is_quot
 @pytest.mark.parametrize("word", ["two words", "~", '{"a": "b c"}', "it's $HOME", "$(LWS_GROUP_SIZE)", "a;b"])
 def test_every_word_arrives_as_written_under_1_5(word, carrier, tmp_path):
     written = nodes.worker(command=PYTHON, args=["--x", word])
-    programs = starts.stand_ins(tmp_path, ["python3"])
+    programs = container_commands.stand_ins(tmp_path, ["python3"])
     for main in nodes.mains(written, carrier):
-        *_, call = starts.start(main, programs, nodes.VARIABLES[carrier]).calls
-        assert call[4] == starts.expanded(word, nodes.VARIABLES[carrier])
+        *_, call = container_commands.start(main, programs, nodes.VARIABLES[carrier]).calls
+        assert call[4] == container_commands.expanded(word, nodes.VARIABLES[carrier])
     assert nodes.warned(written, carrier) == []
 
 
 def test_quotes_in_a_line_for_a_shell_stay(tmp_path):
     written = nodes.worker(command=SHELL, args=["""exec python3 -m dynamo.sglang --json '{"a": "b c"}'"""])
-    programs = starts.stand_ins(tmp_path, ["python3"])
+    programs = container_commands.stand_ins(tmp_path, ["python3"])
     for main in nodes.mains(written):
-        assert starts.start(main, programs, nodes.LWS).calls[-1][-2:] == ["--json", '{"a": "b c"}']
+        assert container_commands.start(main, programs, nodes.LWS).calls[-1][-2:] == ["--json", '{"a": "b c"}']
     assert nodes.warned(written) == []
 
 

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from krm_fn.render.engines import _command_lines
-from tests.support import nodes, starts
+from tests.support import container_commands, nodes
 from tests.testbed import tier
 
 DASH, BASH = (shutil.which(name) or name for name in ("dash", "bash"))
@@ -188,11 +188,11 @@ WITHOUT_SHELL = {"NAME": "a b", "QUOTED": '"$NAME"'}
 @settings(max_examples=tier.number(300, 10), deadline=None)
 def test_a_program_gets_quoted_words_as_without_a_shell(words, folder):
     """The line runs in dash, in bash, and in bash that another shell starts, as the MPI job does. Later references stay alive."""
-    expected = ["first", *(starts.expanded(word, WITHOUT_SHELL) for word in words), "a b", "last"]
+    expected = ["first", *(container_commands.expanded(word, WITHOUT_SHELL) for word in words), "a b", "last"]
     line = f"{_command_lines.shell_line(words, quoted=True)} '$(NAME)'"
-    once = starts.expanded(line, WITHOUT_SHELL)
+    once = container_commands.expanded(line, WITHOUT_SHELL)
     assert [arrived(shell, once, folder) for shell in SHELLS] == [expected] * len(SHELLS)
-    nested = starts.expanded(shlex.quote(f"exec printf '%s\\0' first {line} last"), WITHOUT_SHELL)
+    nested = container_commands.expanded(shlex.quote(f"exec printf '%s\\0' first {line} last"), WITHOUT_SHELL)
     assert inside(nested, folder) == expected
 
 

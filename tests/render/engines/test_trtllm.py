@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from krm_fn.render.config import Config
-from tests.support import given, nodes, starts
+from tests.support import container_commands, given, nodes
 
 PYTHON = ["python3", "-m", "dynamo.trtllm"]
 SHELL = ["/bin/sh", "-c"]
@@ -37,8 +37,8 @@ class Pod(NamedTuple):
 
     def __call__(self, main, variables, **scripts):
         """Run a container; `scripts` replace programs."""
-        starts.stand_ins(self.home, [], **scripts)
-        return starts.start(main, self.home, variables, {"/ssh-pk": self.keys, "/usr/sbin/sshd": self.home / "sshd"})
+        container_commands.stand_ins(self.home, [], **scripts)
+        return container_commands.start(main, self.home, variables, {"/ssh-pk": self.keys, "/usr/sbin/sshd": self.home / "sshd"})
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def pod(tmp_path):
     keys.mkdir()
     (keys / "private.key").write_text("private")
     (keys / "private.key.pub").write_text("public")
-    return Pod(starts.stand_ins(tmp_path / "home", PROGRAMS, getent="exit 0"), keys)
+    return Pod(container_commands.stand_ins(tmp_path / "home", PROGRAMS, getent="exit 0"), keys)
 
 
 def words(call):
@@ -67,7 +67,7 @@ def test_one_node_changes_nothing():
 def test_the_leader_starts_the_job_on_all_nodes(carrier, pod):
     written = nodes.worker(command=PYTHON, args=["--model-path", "m"], nodes=3, gpus="4")
     leader, _ = nodes.mains(written, carrier)
-    ran = pod(leader, starts.environment(leader, **nodes.VARIABLES[carrier]))
+    ran = pod(leader, container_commands.environment(leader, **nodes.VARIABLES[carrier]))
     assert ran.code == 0, ran.said
     job = ran.words("mpirun")
     assert words(job)["-H"].split(",") == [nodes.LEADERS[carrier], *FOLLOWERS[carrier]]
@@ -256,7 +256,7 @@ def test_every_word_passes_both_shells_as_written_under_1_5(word, carrier, pod):
     written = nodes.worker(command=PYTHON, args=["--x", word])
     variables = {**nodes.VARIABLES[carrier], "POD_HOST": "a b"}
     ran = pod(nodes.mains(written, carrier)[0], variables)
-    assert ran.words("python3") == ["-m", "dynamo.trtllm", "--x", starts.expanded(word, variables)]
+    assert ran.words("python3") == ["-m", "dynamo.trtllm", "--x", container_commands.expanded(word, variables)]
     assert nodes.warned(written, carrier) == []
 
 

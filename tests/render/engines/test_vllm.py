@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support import given, nodes, starts
+from tests.support import container_commands, given, nodes
 
 PYTHON = ["python3", "-m", "dynamo.vllm"]
 SHELL = ["/bin/sh", "-c"]
@@ -78,14 +78,14 @@ def test_only_the_leader_has_probes(args, carrier):
 @pytest.mark.parametrize("carrier", nodes.CARRIERS)
 def test_ray_starts_on_the_leader_and_followers_join(carrier, tmp_path):
     leader, follower = nodes.mains(nodes.worker(command=PYTHON, args=["--model", "m", "--tensor-parallel-size", "16"]), carrier)
-    programs = starts.stand_ins(tmp_path, ["ray", "python3"])
-    led = starts.start(leader, programs, nodes.VARIABLES[carrier])
+    programs = container_commands.stand_ins(tmp_path, ["ray", "python3"])
+    led = container_commands.start(leader, programs, nodes.VARIABLES[carrier])
     assert led.calls == [
         ["ray", "start", "--head", "--port=6379"],
         ["python3", "-m", "dynamo.vllm", "--model", "m", "--tensor-parallel-size", "16", *RAY],
     ]
     (tmp_path / "calls").unlink()
-    followed = starts.start(follower, programs, nodes.VARIABLES[carrier])
+    followed = container_commands.start(follower, programs, nodes.VARIABLES[carrier])
     assert followed.calls == [["ray", "start", f"--address={nodes.LEADERS[carrier]}:6379", "--block"]]
 
 
@@ -110,7 +110,7 @@ LINES = [
 def test_ray_before_a_line_for_a_shell_runs_the_line_as_written(command, line, more, tmp_path):
     """The reference joins the words without quotes, and the shell then runs `python3` without arguments."""
     leader, _ = nodes.mains(nodes.worker(command=command, args=[line]))
-    ran = starts.start(leader, starts.stand_ins(tmp_path, ["ray", "python3"]), nodes.LWS)
+    ran = container_commands.start(leader, container_commands.stand_ins(tmp_path, ["ray", "python3"]), nodes.LWS)
     assert ran.code == 0, ran.said
     assert ran.words("ray") == ["start", "--head", "--port=6379"]
     assert ran.words("python3") == ["-m", "dynamo.vllm", *RAY, "--tensor-parallel-size", "16", *more]
@@ -118,7 +118,7 @@ def test_ray_before_a_line_for_a_shell_runs_the_line_as_written(command, line, m
 
 def test_ray_that_does_not_start_keeps_the_engine_from_starting(tmp_path):
     leader, _ = nodes.mains(nodes.worker(command=PYTHON, args=["--tensor-parallel-size", "16"]))
-    ran = starts.start(leader, starts.stand_ins(tmp_path, ["python3"], ray="exit 7"), nodes.LWS)
+    ran = container_commands.start(leader, container_commands.stand_ins(tmp_path, ["python3"], ray="exit 7"), nodes.LWS)
     assert (ran.code, ran.calls) == (7, [])
 
 
@@ -131,7 +131,7 @@ def test_the_leader_of_copies_is_rank_0_at_its_own_address(command, carrier, tmp
     """In a plain list of words only Kubernetes expands a variable."""
     line = " ".join([*PYTHON, *COPIES])
     leader, _ = nodes.mains(nodes.worker(command=command, args=[line] if command == SHELL else COPIES), carrier)
-    ran = starts.start(leader, starts.stand_ins(tmp_path, ["python3"]), nodes.VARIABLES[carrier])
+    ran = container_commands.start(leader, container_commands.stand_ins(tmp_path, ["python3"]), nodes.VARIABLES[carrier])
     flags = shared(8, 0, nodes.LEADERS[carrier])
     parts = [flags, COPIES] if command == SHELL else [COPIES, flags]
     assert ran.words("python3") == ["-m", "dynamo.vllm", *parts[0], *parts[1]]
@@ -156,7 +156,9 @@ def test_the_first_rank_of_a_follower_follows_the_last_rank_of_the_node_before(
     line = args if command == PYTHON else [" ".join([*PYTHON, *args])]
     written = nodes.worker(command=command, args=line, gpus=gpus, nodes=4)
     _, follower = nodes.mains(written, carrier)
-    ran = starts.start(follower, starts.stand_ins(tmp_path, ["python3"]), {**nodes.VARIABLES[carrier], variable: str(index)})
+    ran = container_commands.start(
+        follower, container_commands.stand_ins(tmp_path, ["python3"]), {**nodes.VARIABLES[carrier], variable: str(index)}
+    )
     assert ran.code == 0, ran.said
     flags = shared(share, share * rank, nodes.LEADERS[carrier])
     parts = [args, flags] if command == PYTHON else [flags, args]
@@ -190,7 +192,7 @@ WORDS = [
 def test_a_word_that_the_shell_changes_is_reported_and_json_is_quoted(carrier, size, role, word, lost, tmp_path):
     written = nodes.worker(command=PYTHON, args=[size, "16", "--x", word])
     main = nodes.mains(written, carrier)[role]
-    ran = starts.start(main, starts.stand_ins(tmp_path, ["python3", "ray"]), nodes.VARIABLES[carrier])
+    ran = container_commands.start(main, container_commands.stand_ins(tmp_path, ["python3", "ray"]), nodes.VARIABLES[carrier])
     arrived = [call[6] for call in ran.calls if call[0] == "python3" and len(call) > 6]
     assert (arrived != [word]) == lost
     assert nodes.warned(written, carrier) == ([("DYN166", f"{MAIN_ARGS}[3]")] if lost else [])
@@ -199,7 +201,7 @@ def test_a_word_that_the_shell_changes_is_reported_and_json_is_quoted(carrier, s
 def test_ray_puts_any_program_that_is_no_shell_behind_one(tmp_path):
     written = nodes.worker(command=["uv", "run", "python3"], args=["--tensor-parallel-size", "16", "--x", '{"a": "b c"}', "--y", "b c"])
     leader, _ = nodes.mains(written, backendFramework="vllm")
-    ran = starts.start(leader, starts.stand_ins(tmp_path, ["ray", "uv"]), nodes.LWS)
+    ran = container_commands.start(leader, container_commands.stand_ins(tmp_path, ["ray", "uv"]), nodes.LWS)
     assert ran.words("uv") == ["run", "python3", "--tensor-parallel-size", "16", "--x", '{"a": "b c"}', "--y", "b", "c", *RAY]
     assert nodes.warned(written, backendFramework="vllm") == [("DYN166", f"{MAIN_ARGS}[5]")]
 

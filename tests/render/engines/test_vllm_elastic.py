@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support import given, nodes, starts
+from tests.support import container_commands, given, nodes
 
 PYTHON = ["python3", "-m", "dynamo.vllm"]
 SHELL = ["/bin/sh", "-c"]
@@ -30,7 +30,7 @@ def engine(folder):
 
 def programs(folder, *, ready=True, **scripts):
     """Stand-ins for `ray`, `sleep` and Python, which asks whether the other side is `ready`."""
-    return starts.stand_ins(folder, ["ray", "sleep"], python3=ENGINE.replace("STATUS", "0" if ready else "1"), **scripts)
+    return container_commands.stand_ins(folder, ["ray", "sleep"], python3=ENGINE.replace("STATUS", "0" if ready else "1"), **scripts)
 
 
 @pytest.mark.parametrize("command", [PYTHON, SHELL], ids=["a plain command", "a line for a shell"])
@@ -38,7 +38,7 @@ def test_a_single_pod_starts_ray_and_then_the_engine(command, tmp_path):
     """The engine replaces the shell, so that a signal reaches it. Ray gets the address under which the engine looks for it."""
     line = """python3 -m dynamo.vllm --model "it's \\$HOME" --enable-elastic-ep --data-parallel-backend ray"""
     main = lone(command=command, args=ELASTIC if command == PYTHON else [line])
-    ran = starts.start(main, programs(tmp_path), ADDRESS)
+    ran = container_commands.start(main, programs(tmp_path), ADDRESS)
     assert ran.code == 0, ran.said
     assert ran.calls == [["ray", "start", "--head", "--port=6379", "--node-ip-address=10.1.2.3", "--block"]]
     assert engine(tmp_path) == ["-m", "dynamo.vllm", *ELASTIC]
@@ -47,7 +47,7 @@ def test_a_single_pod_starts_ray_and_then_the_engine(command, tmp_path):
 
 
 def test_a_ray_that_never_answers_ends_the_pod(tmp_path):
-    ran = starts.start(lone(command=PYTHON, args=ELASTIC), programs(tmp_path, ready=False, ray=":"), ADDRESS)
+    ran = container_commands.start(lone(command=PYTHON, args=ELASTIC), programs(tmp_path, ready=False, ray=":"), ADDRESS)
     assert (ran.code, engine(tmp_path)) == (1, [])
     assert len((tmp_path / "asked").read_text().splitlines()) == 150
     assert "Ray head did not start" in ran.said
@@ -79,7 +79,7 @@ COPIES = ["--data-parallel-size", "16", *ELASTIC]
 @pytest.mark.parametrize("carrier", nodes.NEWER)
 def test_the_leader_of_several_nodes_starts_ray_and_then_the_engine(carrier, tmp_path):
     leader, _ = nodes.mains(nodes.worker(command=PYTHON, args=COPIES), carrier)
-    ran = starts.start(leader, programs(tmp_path), nodes.VARIABLES[carrier])
+    ran = container_commands.start(leader, programs(tmp_path), nodes.VARIABLES[carrier])
     assert ran.calls == [["ray", "start", "--head", "--port=6379", "--block"]]
     assert engine(tmp_path) == ["-m", "dynamo.vllm", *COPIES]
 
@@ -88,7 +88,9 @@ def test_the_leader_of_several_nodes_starts_ray_and_then_the_engine(carrier, tmp
 def test_a_follower_joins_when_the_engine_of_the_leader_is_ready(carrier, tmp_path):
     _, follower = nodes.mains(nodes.worker(command=PYTHON, args=COPIES), carrier)
     late = 'echo "$2" >>"$HOME/asked"; [ "$(wc -l <"$HOME/asked")" -gt 3 ]'
-    ran = starts.start(follower, starts.stand_ins(tmp_path, ["ray", "sleep"], python3=late), nodes.VARIABLES[carrier])
+    ran = container_commands.start(
+        follower, container_commands.stand_ins(tmp_path, ["ray", "sleep"], python3=late), nodes.VARIABLES[carrier]
+    )
     assert ran.code == 0, ran.said
     assert ran.calls == [*[["sleep", "15"]] * 3, ["ray", "start", f"--address={nodes.LEADERS[carrier]}:6379", "--block"]]
     assert f"http://{nodes.LEADERS[carrier]}:9090/live" in (tmp_path / "asked").read_text()
@@ -98,7 +100,7 @@ def test_a_follower_joins_when_the_engine_of_the_leader_is_ready(carrier, tmp_pa
 def test_a_follower_gives_up_on_the_leader_after_three_hours(tmp_path):
     """720 times 15 seconds."""
     _, follower = nodes.mains(nodes.worker(command=PYTHON, args=COPIES), nodes.NEWER[0])
-    ran = starts.start(follower, programs(tmp_path, ready=False, sleep=":"), nodes.LWS)
+    ran = container_commands.start(follower, programs(tmp_path, ready=False, sleep=":"), nodes.LWS)
     assert (ran.code, ran.calls) == (1, [])
     assert len((tmp_path / "asked").read_text().splitlines()) == 720
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from krm_fn.render import labels
-from tests.support import given, nodes, starts
+from tests.support import container_commands, given, nodes
 
 PYTHON = ["python3", "-m", "dynamo.vllm"]
 SHELL = ["/bin/sh", "-c"]
@@ -27,7 +27,7 @@ def test_leader_and_followers_run_the_same_command_with_their_ranks(command, car
     args = TENSORS if command == PYTHON else [" ".join(["exec", *PYTHON, *TENSORS])]
     leader, follower = nodes.mains(nodes.worker(command=command, args=args, nodes=4), carrier)
     for main, expected in ((leader, flags(carrier, 4, 0)), (follower, flags(carrier, 4, 1, "--headless"))):
-        ran = starts.start(main, starts.stand_ins(tmp_path, ["python3"]), nodes.VARIABLES[carrier])
+        ran = container_commands.start(main, container_commands.stand_ins(tmp_path, ["python3"]), nodes.VARIABLES[carrier])
         assert ran.code == 0, ran.said
         assert ran.calls.pop() == [*PYTHON, *([*TENSORS, *expected] if command == PYTHON else [*expected, *TENSORS])]
 
@@ -43,8 +43,8 @@ def test_a_plain_command_stays_without_a_shell_on_leaderworkersets():
 def test_every_word_arrives_as_written(word, carrier, tmp_path):
     variables = {**nodes.VARIABLES[carrier], "POD_HOST": "a b"}
     for main in nodes.mains(nodes.worker(command=PYTHON, args=[*TENSORS, word]), carrier):
-        ran = starts.start(main, starts.stand_ins(tmp_path, ["python3"]), variables)
-        assert ran.calls.pop()[7] == starts.expanded(word, variables)
+        ran = container_commands.start(main, container_commands.stand_ins(tmp_path, ["python3"]), variables)
+        assert ran.calls.pop()[7] == container_commands.expanded(word, variables)
 
 
 EXECUTORS = [
@@ -87,10 +87,10 @@ LINES = [
 def test_ray_starts_on_the_leader_and_followers_join(command, args, arrives, tmp_path):
     carrier = nodes.NEWER[0]
     leader, follower = rendered(nodes.worker(command=command, args=args), carrier, "ray")
-    led = starts.start(leader, starts.stand_ins(tmp_path, ["ray", "python3"]), nodes.VARIABLES[carrier])
+    led = container_commands.start(leader, container_commands.stand_ins(tmp_path, ["ray", "python3"]), nodes.VARIABLES[carrier])
     assert led.calls == [["ray", "start", "--head", "--port=6379"], [*PYTHON, *arrives]]
     (tmp_path / "calls").unlink()
-    followed = starts.start(follower, tmp_path, nodes.VARIABLES[carrier])
+    followed = container_commands.start(follower, tmp_path, nodes.VARIABLES[carrier])
     assert followed.calls == [["ray", "start", f"--address={nodes.LEADERS[carrier]}:6379", "--block"]]
 
 
@@ -110,9 +110,9 @@ def test_a_follower_waits_for_its_leader_before_it_starts(carrier):
 def test_the_script_gets_the_address_of_the_leader(carrier, tmp_path):
     """Kubernetes replaces no reference to a variable that follows in the list, as those of the orchestrator do in init containers."""
     _, follower = nodes.pods(nodes.worker(command=PYTHON, args=TENSORS), carrier)
-    told = starts.stand_ins(tmp_path, [], python3='echo "$*" "$LEADER_HOST" "$LEADER_PORT" >"$HOME/told"')
+    told = container_commands.stand_ins(tmp_path, [], python3='echo "$*" "$LEADER_HOST" "$LEADER_PORT" >"$HOME/told"')
     (waiter,) = follower["initContainers"]
-    assert starts.start(waiter, told, nodes.VARIABLES[carrier]).code == 0
+    assert container_commands.start(waiter, told, nodes.VARIABLES[carrier]).code == 0
     assert (tmp_path / "told").read_text().split() == ["/scripts/wait-for-leader.py", nodes.LEADERS[carrier], "29500"]
     assert "$(" not in waiter["command"][2]
 
@@ -178,7 +178,7 @@ def shared(carrier, rank):
 @pytest.mark.parametrize("carrier", nodes.NEWER)
 def test_the_leader_of_copies_is_rank_0(carrier, tmp_path):
     leader, _ = nodes.mains(nodes.worker(command=PYTHON, args=COPIES), carrier)
-    ran = starts.start(leader, starts.stand_ins(tmp_path, ["python3"]), nodes.VARIABLES[carrier])
+    ran = container_commands.start(leader, container_commands.stand_ins(tmp_path, ["python3"]), nodes.VARIABLES[carrier])
     assert ran.words("python3") == ["-m", "dynamo.vllm", *COPIES, *shared(carrier, 0)]
 
 
@@ -186,7 +186,9 @@ def test_a_follower_of_copies_computes_its_rank_under_grove(tmp_path):
     carrier = nodes.NEWER[1]
     written = nodes.worker(command=PYTHON, args=[*COPIES, "it's"])
     _, follower = nodes.mains(written, carrier)
-    ran = starts.start(follower, starts.stand_ins(tmp_path, ["python3"]), {**nodes.VARIABLES[carrier], "GROVE_PCLQ_POD_INDEX": "2"})
+    ran = container_commands.start(
+        follower, container_commands.stand_ins(tmp_path, ["python3"]), {**nodes.VARIABLES[carrier], "GROVE_PCLQ_POD_INDEX": "2"}
+    )
     assert ran.words("python3") == ["-m", "dynamo.vllm", *COPIES, "it's", *shared(carrier, 24)]
     assert nodes.warned(written, carrier) == []
 
@@ -197,6 +199,8 @@ def test_a_follower_of_copies_computes_its_rank_on_leaderworkersets(shell, tmp_p
     carrier = nodes.NEWER[0]
     written = nodes.worker(command=[shell, "-c"], args=[" ".join(["exec", *PYTHON, *COPIES])])
     _, follower = nodes.mains(written, carrier)
-    ran = starts.start(follower, starts.stand_ins(tmp_path, ["python3"]), {**nodes.VARIABLES[carrier], "LWS_WORKER_INDEX": "3"})
+    ran = container_commands.start(
+        follower, container_commands.stand_ins(tmp_path, ["python3"]), {**nodes.VARIABLES[carrier], "LWS_WORKER_INDEX": "3"}
+    )
     assert ran.calls == [[*PYTHON, *shared(carrier, 24), *COPIES]]
     assert nodes.warned(written, carrier) == []

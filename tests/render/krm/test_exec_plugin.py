@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from krm_fn.render.krm import exec_plugin
-from tests.support import builds, golden, truth
+from tests.support import build_checks, builds, golden
 
 LAYOUT = golden.EXAMPLES / "layout-f-legacy"
 CONFIG = {"apiVersion": "dynamo.krm-fn.io/v1alpha1", "kind": "DynamoRender", "metadata": {"name": "render"}}
@@ -35,7 +35,7 @@ def run(tmp_path, settings, *resources, raw=None):
     stdin = BytesIO(raw if raw is not None else yaml.safe_dump_all(resources).encode())
     stdout, stderr = BytesIO(), StringIO()
     code = exec_plugin.run(str(file), stdin, stdout, stderr)
-    return code, truth.read(stdout.getvalue().decode()), stderr.getvalue()
+    return code, build_checks.read(stdout.getvalue().decode()), stderr.getvalue()
 
 
 def test_a_transformer_gives_all_resources_back(tmp_path):
@@ -180,10 +180,10 @@ def kustomize(kubectl, folder, *flags):
 def test_kubectl_builds_the_layout_and_nothing_lies(overlay, layout, kubectl):
     built = kustomize(kubectl, layout / overlay, "--enable-alpha-plugins")
     assert (built.returncode, built.stderr) == (0, "")
-    objects = truth.read(built.stdout)
+    objects = build_checks.read(built.stdout)
     assert [each for each in objects if each["kind"] == "Deployment"]
-    truth.assert_fit(objects)
-    truth.assert_nothing_lies(objects)
+    build_checks.assert_fit(objects)
+    build_checks.assert_nothing_lies(objects)
     assert built.stdout == (LAYOUT / f"expected-{overlay}.yaml").read_text()
 
 

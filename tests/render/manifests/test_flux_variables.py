@@ -6,10 +6,10 @@ import pytest
 
 from krm_fn.render import expand
 from krm_fn.render.config import Config
-from tests.support import golden, truth
+from tests.support import build_checks, golden
 
 KEY = "kustomize.toolkit.fluxcd.io/substitute"
-GRAPH, *_ = truth.read((golden.EXAMPLES / "v1beta1-agg-vllm" / "graph.yaml").read_text())
+GRAPH, *_ = build_checks.read((golden.EXAMPLES / "v1beta1-agg-vllm" / "graph.yaml").read_text())
 
 
 def graph(text, **metadata):

@@ -11,7 +11,7 @@ from krm_fn.kubernetes import identity
 from krm_fn.render import labels
 from krm_fn.render.manifests import ownership, workloads
 from krm_fn.render.manifests.ownership import Generated
-from tests.support import faults, given, golden, truth
+from tests.support import build_checks, faults, given, golden
 
 CHAT, BATCH = given.graph(name="chat"), given.graph(name="batch")
 PRESENT = {("DynamoGraphDeployment", name, "team") for name in ("chat", "batch")}
@@ -158,7 +158,7 @@ def test_the_accounts_with_fixed_names_are_shared():
 def test_the_generated_kinds_are_those_of_the_examples():
     """Every kind in a recorded output that carries the owner annotation, and no other kind."""
     files = [*golden.EXAMPLES.rglob("expected.yaml"), *golden.RENDERED.glob("*.yaml")]
-    found = [each for file in files for each in truth.read(file.read_text())]
+    found = [each for file in files for each in build_checks.read(file.read_text())]
     written = {kind for name in workloads.names() for kind in workloads.get(name).objects}
     assert {identity.key(each)[:2] for each in found if ownership.owners(each)} == ownership._BESIDE_WORKLOADS | written
     assert all(ownership.is_generated(each) for each in found if ownership.owners(each))

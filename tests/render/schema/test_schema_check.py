@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from krm_fn.base import results
 from krm_fn.render.schema import fixes, invalid_fields, schema_check, table
 from krm_fn.schemas import codes
-from tests.support import slips
+from tests.support import schema_mistakes
 
 
-@pytest.mark.parametrize("case", slips.ALL, ids=lambda case: case.reason)
-def test_one_input_one_finding(case: slips.Case):
+@pytest.mark.parametrize("case", schema_mistakes.ALL, ids=lambda case: case.reason)
+def test_one_input_one_finding(case: schema_mistakes.Case):
     before = copy.deepcopy(case.given)
     found = list(schema_check.resource(case.given))
     assert case.given == before
@@ -40,7 +40,7 @@ def test_every_finding_at_once():
         "services": {"A": {"replicas": "1", "zzz": 1}, "B": {"modelRef": {}}, "C": []},
         "pvcs": [{}, {"name": 1}],
     }
-    assert [(found.code, results.field(found.path)) for found in schema_check.resource(slips.graph(spec))] == [
+    assert [(found.code, results.field(found.path)) for found in schema_check.resource(schema_mistakes.graph(spec))] == [
         ("DYN024", "spec.backendFramework"),
         ("DYN021", "spec.services.A.replicas"),
         ("DYN023", "spec.services.A.zzz"),
@@ -54,11 +54,11 @@ def test_every_finding_at_once():
 @pytest.mark.parametrize(
     ("reason", "given", "severity"),
     [
-        ("a native field that may be newer", slips.container(newer=1), "warning"),
-        ("a native word that may be newer", slips.container(imagePullPolicy="Newer"), "warning"),
-        ("a field of ours", slips.worker(newer=1), "error"),
-        ("a word of ours", slips.graph({"backendFramework": "newer"}), "error"),
-        ("a wrong type in a native part", slips.container(image=1), "error"),
+        ("a native field that may be newer", schema_mistakes.container(newer=1), "warning"),
+        ("a native word that may be newer", schema_mistakes.container(imagePullPolicy="Newer"), "warning"),
+        ("a field of ours", schema_mistakes.worker(newer=1), "error"),
+        ("a word of ours", schema_mistakes.graph({"backendFramework": "newer"}), "error"),
+        ("a wrong type in a native part", schema_mistakes.container(image=1), "error"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -103,15 +103,15 @@ def test_a_key_beside_spec_belongs_in_it():
 
 
 def test_without_nulls_is_the_same_object_where_there_are_none():
-    given = slips.worker(labels={}, envs=[{"name": "A"}], replicas=0)
+    given = schema_mistakes.worker(labels={}, envs=[{"name": "A"}], replicas=0)
     assert invalid_fields.without_nulls(given) is given
 
 
 def test_without_nulls_copies_only_what_changes():
-    given = slips.graph({"services": {"A": {"labels": None}, "B": {"replicas": 1}}})
+    given = schema_mistakes.graph({"services": {"A": {"labels": None}, "B": {"replicas": 1}}})
     before = copy.deepcopy(given)
     pruned = invalid_fields.without_nulls(given)
-    assert pruned == slips.graph({"services": {"A": {}, "B": {"replicas": 1}}})
+    assert pruned == schema_mistakes.graph({"services": {"A": {}, "B": {"replicas": 1}}})
     assert given == before
     assert pruned["spec"]["services"]["B"] is given["spec"]["services"]["B"]
 
@@ -141,10 +141,10 @@ NEWER = st.fixed_dictionaries({}, optional={"components": COMPONENTS | JSON, "se
 
 @given(
     written=st.dictionaries(st.sampled_from(["apiVersion", "kind", "metadata", "spec", "x"]), JSON)
-    | SPECS.map(slips.graph)
-    | JSON.map(slips.graph)
-    | NEWER.map(slips.newer)
-    | JSON.map(slips.newer)
+    | SPECS.map(schema_mistakes.graph)
+    | JSON.map(schema_mistakes.graph)
+    | NEWER.map(schema_mistakes.newer)
+    | JSON.map(schema_mistakes.newer)
 )
 def test_never_raises_and_never_writes(written):
     before = copy.deepcopy(written)
@@ -154,7 +154,7 @@ def test_never_raises_and_never_writes(written):
     assert all(results.wire(finding) for finding in found)
 
 
-@given(written=SPECS.map(slips.graph))
+@given(written=SPECS.map(schema_mistakes.graph))
 def test_null_means_absent(written):
     """Without its nulls a resource has the same findings, those about unknown fields that were null excepted."""
     found = {(finding.code, finding.path) for finding in schema_check.resource(written) if finding.code != "DYN028"}
@@ -171,7 +171,7 @@ def test_checking_imports_no_models():
         "assert not schema_check.resource(given);"
         f"print([name for name in {heavy!r} if name in sys.modules])"
     )
-    given = json.dumps(slips.container(image="x", args=["a"], resources={"limits": {"cpu": "1"}}))
+    given = json.dumps(schema_mistakes.container(image="x", args=["a"], resources={"limits": {"cpu": "1"}}))
     done = subprocess.run(
         [sys.executable, "-I", "-c", "import sys; sys.path.insert(0, '.');" + program, given], capture_output=True, text=True, check=False
     )
@@ -181,19 +181,19 @@ def test_checking_imports_no_models():
 HIDDEN = "hunter2"
 PRIVATE = [
     # reason, resource
-    ("variables in one text", slips.worker(envs=f"A={HIDDEN}")),
-    ("a variable as a text", slips.worker(envs=[f"A={HIDDEN}"])),
-    ("variables as an object", slips.worker(envs={"A": HIDDEN})),
-    ("a value in a list", slips.worker(envs=[{"name": "A", "value": [HIDDEN]}])),
-    ("a value in an object", slips.worker(envs=[{"name": "A", "value": {"x": HIDDEN}}])),
-    ("a source as a text", slips.worker(envs=[{"name": "A", "valueFrom": HIDDEN}])),
-    ("variables of the graph", slips.graph({"envs": HIDDEN})),
-    ("variables of the container", slips.container(env=[{"name": "A", "value": [HIDDEN]}])),
-    ("arguments in one text", slips.container(args=f"--key {HIDDEN}")),
-    ("an argument that YAML reads as an object", slips.container(args=[{"--key": HIDDEN}])),
-    ("a command in one text", slips.container(command=HIDDEN)),
-    ("a command of a probe", slips.worker(livenessProbe={"exec": {"command": HIDDEN}})),
-    ("a header", slips.worker(livenessProbe={"httpGet": {"port": 1, "httpHeaders": [{"name": "a", "value": [HIDDEN]}]}})),
+    ("variables in one text", schema_mistakes.worker(envs=f"A={HIDDEN}")),
+    ("a variable as a text", schema_mistakes.worker(envs=[f"A={HIDDEN}"])),
+    ("variables as an object", schema_mistakes.worker(envs={"A": HIDDEN})),
+    ("a value in a list", schema_mistakes.worker(envs=[{"name": "A", "value": [HIDDEN]}])),
+    ("a value in an object", schema_mistakes.worker(envs=[{"name": "A", "value": {"x": HIDDEN}}])),
+    ("a source as a text", schema_mistakes.worker(envs=[{"name": "A", "valueFrom": HIDDEN}])),
+    ("variables of the graph", schema_mistakes.graph({"envs": HIDDEN})),
+    ("variables of the container", schema_mistakes.container(env=[{"name": "A", "value": [HIDDEN]}])),
+    ("arguments in one text", schema_mistakes.container(args=f"--key {HIDDEN}")),
+    ("an argument that YAML reads as an object", schema_mistakes.container(args=[{"--key": HIDDEN}])),
+    ("a command in one text", schema_mistakes.container(command=HIDDEN)),
+    ("a command of a probe", schema_mistakes.worker(livenessProbe={"exec": {"command": HIDDEN}})),
+    ("a header", schema_mistakes.worker(livenessProbe={"httpGet": {"port": 1, "httpHeaders": [{"name": "a", "value": [HIDDEN]}]}})),
 ]
 
 
@@ -206,7 +206,11 @@ def test_values_that_may_be_secret_are_never_quoted(written):
 
 @pytest.mark.parametrize("value", [123456, 1.5, True], ids=repr)
 def test_numbers_that_may_be_secret_are_never_quoted(value):
-    for written in (slips.worker(envs=[{"name": "A", "value": value}]), slips.container(args=[value]), slips.container(command=[value])):
+    for written in (
+        schema_mistakes.worker(envs=[{"name": "A", "value": value}]),
+        schema_mistakes.container(args=[value]),
+        schema_mistakes.container(command=[value]),
+    ):
         (found,) = schema_check.resource(written)
         assert (found.current, found.proposed) == (None, None)
         assert fixes.shown(value) not in found.message

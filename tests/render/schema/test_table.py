@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_fn.render.schema import table
-from tests.support import documents, slips
+from tests.support import documents, schema_mistakes
 
 
 def graph(component, **spec):
     """A v1beta1 graph with one component."""
     return {
-        **slips.other("DynamoGraphDeployment", {"components": [{"name": "worker", **component}], **spec}),
+        **schema_mistakes.other("DynamoGraphDeployment", {"components": [{"name": "worker", **component}], **spec}),
         "apiVersion": "nvidia.com/v1beta1",
     }
 

@@ -17,7 +17,7 @@ from krm_fn.render import config, expand
 from krm_fn.render.convert import deprecated_fields
 from krm_fn.schemas.generate import crds
 from tests.platform import cel
-from tests.support import documents, golden, truth
+from tests.support import build_checks, documents, golden
 
 if TYPE_CHECKING:
     from tests.support.documents import Document
@@ -28,7 +28,7 @@ STRICTER = {"DYN205"}
 EXAMPLES = [
     deprecated_fields.convert(document, deprecated_fields.Images({}, "default"))[0]
     for file in sorted(golden.EXAMPLES.rglob("*.yaml"))
-    for document in truth.read(file.read_text())
+    for document in build_checks.read(file.read_text())
     if documents.address(document) in documents.KINDS and document.get("metadata", {}).get("name")
 ]
 

@@ -10,7 +10,7 @@ import pytest
 
 import krm_fn
 from krm_fn.schemas import codes
-from tests.support import argument_mistakes, faults, native_mistakes, newer_faults, newer_pod_faults, slips
+from tests.support import argument_mistakes, faults, native_mistakes, newer_faults, newer_pod_faults, schema_mistakes
 
 PACKAGE = Path(codes.__file__).parent
 SOURCES = [file for file in sorted(Path(krm_fn.__file__).parent.rglob("*.py")) if PACKAGE not in file.parents]
@@ -58,7 +58,7 @@ PRINTERS = {"test_codes.py", "test_results.py", "test_report.py", "test_check_fo
 
 BY_RULES = {code for case in (*faults.ALL, *newer_faults.ALL, *newer_pod_faults.ALL) for code, _ in case.found}
 IN_COMMAND_LINES = {mistake.code for mistake in argument_mistakes.ALL}
-BY_SCHEMA = {case.code for case in slips.ALL}
+BY_SCHEMA = {case.code for case in schema_mistakes.ALL}
 
 
 def expected(source):

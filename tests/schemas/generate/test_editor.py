@@ -6,7 +6,7 @@ import pytest
 from jsonschema import Draft7Validator
 
 from krm_fn.schemas.generate import editor, structural
-from tests.support import slips
+from tests.support import schema_mistakes
 
 SCHEMA = editor.schema()
 VALIDATOR = Draft7Validator(SCHEMA)
@@ -17,7 +17,7 @@ OTHER = {"apiVersion": "v1", "kind": "Service", "metadata": 1, "anything": []}
 def claim(**fields):
     """A graph with a claim to create; a field of None is left out."""
     whole = {"name": "a", "create": True, "storageClass": "s", "size": "1Gi", "volumeAccessMode": "ReadWriteOnce", **fields}
-    return slips.graph({"services": {"Worker": {}}, "pvcs": [{key: word for key, word in whole.items() if word is not None}]})
+    return schema_mistakes.graph({"services": {"Worker": {}}, "pvcs": [{key: word for key, word in whole.items() if word is not None}]})
 
 
 def test_it_is_a_schema():
@@ -52,12 +52,20 @@ def test_a_file_is_judged_by_its_kind(kind):
 @pytest.mark.parametrize(
     ("reason", "document", "path"),
     [
-        ("a graph", slips.worker(), None),
+        ("a graph", schema_mistakes.worker(), None),
         ("another product's kind", OTHER, None),
-        ("a graph in another version", {**slips.worker(), "apiVersion": "nvidia.com/v2"}, ["apiVersion"]),
-        ("a slip deep down", slips.container(livenessProbe={"httpGet": {"prt": 80}}), ["spec", "services", "Worker", "extraPodSpec"]),
-        ("a claim that exists", slips.graph({"services": {"Worker": {}}, "pvcs": [{"name": "a", "size": "0Gi"}]}), None),
-        ("a claim that is not to be created", slips.graph({"services": {"Worker": {}}, "pvcs": [{"name": "a", "create": False}]}), None),
+        ("a graph in another version", {**schema_mistakes.worker(), "apiVersion": "nvidia.com/v2"}, ["apiVersion"]),
+        (
+            "a slip deep down",
+            schema_mistakes.container(livenessProbe={"httpGet": {"prt": 80}}),
+            ["spec", "services", "Worker", "extraPodSpec"],
+        ),
+        ("a claim that exists", schema_mistakes.graph({"services": {"Worker": {}}, "pvcs": [{"name": "a", "size": "0Gi"}]}), None),
+        (
+            "a claim that is not to be created",
+            schema_mistakes.graph({"services": {"Worker": {}}, "pvcs": [{"name": "a", "create": False}]}),
+            None,
+        ),
         ("a claim to create", claim(), None),
         ("a claim to create, of two bytes", claim(size=2), None),
         ("a claim to create, of half a Gi", claim(size="0.5Gi"), None),
@@ -67,7 +75,7 @@ def test_a_file_is_judged_by_its_kind(kind):
         ("a claim to create without a class", claim(storageClass=None), ["spec", "pvcs", 0]),
         ("a claim to create with an empty class", claim(storageClass=""), ["spec", "pvcs", 0, "storageClass"]),
         ("a claim to create without a mode", claim(volumeAccessMode=None), ["spec", "pvcs", 0]),
-        ("a number in quotes", slips.worker(replicas="2"), ["spec", "services", "Worker", "replicas"]),
+        ("a number in quotes", schema_mistakes.worker(replicas="2"), ["spec", "services", "Worker", "replicas"]),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from krm_fn.schemas.generate import kustomize_files, structural
-from tests.support import slips
+from tests.support import schema_mistakes
 
 SCHEMA = kustomize_files.schema()
 
@@ -43,7 +43,7 @@ POD = {
     "tolerations": [{"key": "a"}],
     "volumes": [{"name": "v", "emptyDir": {}}],
 }
-OURS = slips.graph(
+OURS = schema_mistakes.graph(
     {
         "envs": [{"name": "A", "value": "1"}, {"name": "B", "value": "1"}],
         "pvcs": [{"name": "cache"}, {"name": "data"}],
@@ -100,7 +100,7 @@ def test_entries_merge_by_name(path, entry, build):
 
 MAIN = {"name": "main", "image": "a:1", "env": [{"name": "A", "value": "1"}, {"name": "B", "value": "1"}], "args": ["x"]}
 NEWER = {
-    **slips.graph(
+    **schema_mistakes.graph(
         {
             "env": [{"name": "A", "value": "1"}, {"name": "B", "value": "1"}],
             "components": [

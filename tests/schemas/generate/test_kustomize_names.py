@@ -12,7 +12,7 @@ from krm_fn.base.yaml import emitter
 from krm_fn.render import dynamo_api
 from krm_fn.render.schema import table
 from krm_fn.schemas.generate import kustomize_files
-from tests.support import golden, markdown, slips
+from tests.support import golden, markdown, schema_mistakes
 from tests.testbed import programs
 
 SERVICES = ("Frontend", "Worker")
@@ -114,7 +114,7 @@ def test_every_reference_follows_its_object(version, build):
     rows = [(kind, path, target) for (kind, path), target in targets.items()]
     written: dict[str, Any] = {}
     for kind, path, target in rows:
-        document = written.setdefault(kind, {**slips.other(kind, {}), "apiVersion": version})
+        document = written.setdefault(kind, {**schema_mistakes.other(kind, {}), "apiVersion": version})
         fill(document, root(version, kind), path, OBJECTS[target])
     built = build(written.values(), kustomize_files.references(SERVICES))
     there = {kind: each["metadata"]["name"] for kind, each in built.items()}
@@ -127,7 +127,7 @@ def test_a_component_of_v1beta1_needs_no_names(build):
     """Its components are a list, and the paths of kustomize pass lists."""
     main = {"name": "main", "envFrom": [{"secretRef": {"name": "token"}}]}
     spec = {"components": [{"name": "Any", "podTemplate": {"spec": {"containers": [main]}}}]}
-    graph = {**slips.graph(spec), "apiVersion": "nvidia.com/v1beta1"}
+    graph = {**schema_mistakes.graph(spec), "apiVersion": "nvidia.com/v1beta1"}
     built = build([graph], kustomize_files.references())
     (container,) = built[GRAPH]["spec"]["components"][0]["podTemplate"]["spec"]["containers"]
     assert container["envFrom"] == [{"secretRef": {"name": built["Secret"]["metadata"]["name"]}}]
@@ -135,7 +135,7 @@ def test_a_component_of_v1beta1_needs_no_names(build):
 
 def test_a_service_that_is_not_given_is_not_followed(build):
     """The claims of its graph are not updated either, because claim and mount must have the same name."""
-    graph = slips.graph(
+    graph = schema_mistakes.graph(
         {"pvcs": [{"name": "cache"}], "services": {"Other": {"envFromSecret": "token", "volumeMounts": [{"name": "cache"}]}}}
     )
     assert build([graph], kustomize_files.references())[GRAPH]["spec"] == graph["spec"]
@@ -143,7 +143,7 @@ def test_a_service_that_is_not_given_is_not_followed(build):
 
 def test_a_name_that_is_no_objects_stays(build):
     """The object may exist in the cluster."""
-    graph = slips.graph({"services": {"Worker": {"envFromSecret": "elsewhere"}}})
+    graph = schema_mistakes.graph({"services": {"Worker": {"envFromSecret": "elsewhere"}}})
     assert build([graph], kustomize_files.references(["Worker"]))[GRAPH]["spec"] == graph["spec"]
 
 
@@ -164,7 +164,7 @@ def test_pods_name_what_is_there_whether_rendered_after_the_build_or_in_it(build
     variables = {"env": [{"name": "DYN_STORE_KV", "value": "mem"}], "envFrom": [{"configMapRef": {"name": "settings"}}]}
     main = {"image": "registry.example/engine:0.9.0", **variables}
     fields = {"envFromSecret": "token", "volumeMounts": [{"name": "cache", "mountPoint": "/c"}], "extraPodSpec": {"mainContainer": main}}
-    graph = slips.graph({"pvcs": [{"name": "cache"}], "services": {"Worker": {"componentType": "worker", **fields}}})
+    graph = schema_mistakes.graph({"pvcs": [{"name": "cache"}], "services": {"Worker": {"componentType": "worker", **fields}}})
     there = build([graph], kustomize_files.references(["Worker"]))
     expected = {there[kind]["metadata"]["name"] for kind in ("Secret", "ConfigMap", "PersistentVolumeClaim")}
     assert named_by_pods(f"kustomize build {tmp_path} | krm-fn render -") == expected

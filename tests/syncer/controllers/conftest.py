@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.syncer import serving
-from tests.testbed import syncer, workers
+from tests.testbed import lora_workers, syncer
 from tests.testbed.place import Place
 
 if TYPE_CHECKING:
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.testbed.control_plane import ControlPlane
+    from tests.testbed.lora_workers import Workers
     from tests.testbed.syncer import Syncer
-    from tests.testbed.workers import Workers
 
 
 @pytest.fixture(scope="module")
 def fleet() -> Iterator[Workers]:
     """The workers of all tests of a module."""
-    with workers.running() as running:
+    with lora_workers.running() as running:
         yield running
 
 
@@ -42,7 +42,7 @@ def loader(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Syncer]:
     """One syncer for all tests of a module, with short times."""
-    prelude = workers.prelude(fleet, serving.CLOSED, request=2, batch=4, retry=1, longest_retry=2, removal=6)
+    prelude = lora_workers.prelude(fleet, serving.CLOSED, request=2, batch=4, retry=1, longest_retry=2, removal=6)
     options = ("--models", "--loras", "--no-leader-election")
     with syncer.running(account, tmp_path_factory.mktemp("loader"), *options, prelude=prelude) as running:
         yield running

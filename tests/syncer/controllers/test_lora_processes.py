@@ -7,15 +7,15 @@ import functools
 
 from krm_fn.render import labels
 from tests.syncer.serving import CLOSED, MODEL, READY, endpoint, is_, listed, model, pod, post, serves
-from tests.testbed import server, syncer, workers
+from tests.testbed import lora_workers, server, syncer
+from tests.testbed.lora_workers import OK
 from tests.testbed.place import Place
-from tests.testbed.workers import OK
 
 
 def alone(dynamo, account, fleet, folder, name, *options, **limits):
     """A namespace, and the command of a syncer that works in no other one."""
     place = Place(dynamo, dynamo.namespace(name))
-    prelude = workers.prelude(fleet, CLOSED, **limits)
+    prelude = lora_workers.prelude(fleet, CLOSED, **limits)
     return place, functools.partial(syncer.running, account, folder, "--namespace", name, "--models", "--loras", *options, prelude=prelude)
 
 
@@ -44,7 +44,7 @@ def test_the_next_leader_loads_what_the_last_one_had_begun(dynamo, controllers, 
     """Only the leader sends requests."""
     options = ("--leader-election", "--lease-namespace", syncer.NAMESPACE)
     place, running_ = alone(dynamo, account, fleet, tmp_path, "models-leader", *options, request=1000, batch=2000)
-    fleet.behave("192.0.2.62", workers.SLOW)
+    fleet.behave("192.0.2.62", lora_workers.SLOW)
     with contextlib.ExitStack() as stack:
         with running_(name="first") as first:
             server.eventually(lambda: first.metric("leader") == 1)

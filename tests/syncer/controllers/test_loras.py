@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 
 from tests.syncer.serving import CLOSED, MODEL, READY, endpoint, events, is_, listed, model, pod, post, running, serves
-from tests.testbed import server, workers
+from tests.testbed import lora_workers, server
+from tests.testbed.lora_workers import OK
 from tests.testbed.place import conditions
-from tests.testbed.workers import OK
 
 
 def test_another_spec_is_loaded_in_place_of_the_old_one(served, fleet):
@@ -37,11 +37,11 @@ def test_an_adapter_is_loaded_again_after_a_restart_of_a_container(served, fleet
 BAD = [
     # what the worker does, and what the condition says
     (500, 'load LoRA failed with status 500: {"status": "error", "message": "no such adapter"}'),
-    (workers.SLOW, "load LoRA: no answer within 2 s"),
-    (workers.ENDLESS, "load LoRA failed with status 200: the answer is longer than 64 KiB, so this is not a worker of Dynamo"),
-    (workers.REDIRECT, "load LoRA failed with status 307: redirects are not followed"),
-    (workers.HTML, "load LoRA failed with status 200: the answer is an HTML page, so this is not a worker of Dynamo"),
-    (workers.REFUSED, "failed to call load LoRA endpoint: Connection refused"),
+    (lora_workers.SLOW, "load LoRA: no answer within 2 s"),
+    (lora_workers.ENDLESS, "load LoRA failed with status 200: the answer is longer than 64 KiB, so this is not a worker of Dynamo"),
+    (lora_workers.REDIRECT, "load LoRA failed with status 307: redirects are not followed"),
+    (lora_workers.HTML, "load LoRA failed with status 200: the answer is an HTML page, so this is not a worker of Dynamo"),
+    (lora_workers.REFUSED, "failed to call load LoRA endpoint: Connection refused"),
 ]
 
 
@@ -49,7 +49,7 @@ def test_a_worker_that_does_something_else_is_told_and_delays_no_other_model(ser
     """One model for each of them, and one whose worker is right. Each is asked again with a delay, and served once its worker is right."""
     addresses = {}
     for number, (how, _) in enumerate(BAD):
-        name, address = f"bad-{number}", CLOSED if how == workers.REFUSED else f"192.0.2.{10 + number}"
+        name, address = f"bad-{number}", CLOSED if how == lora_workers.REFUSED else f"192.0.2.{10 + number}"
         addresses[name] = address
         fleet.behave(address, how)
         pod(served, name, address, base=name)
@@ -106,7 +106,7 @@ def test_two_hundred_endpoints_are_loaded_within_the_limits(served, fleet, loade
 
 
 def test_a_pod_that_goes_away_while_it_is_asked_is_forgotten(served, fleet):
-    fleet.behave("192.0.2.53", workers.SLOW)
+    fleet.behave("192.0.2.53", lora_workers.SLOW)
     serves(served, "192.0.2.53")
     model(served)
     server.eventually(lambda: fleet.done("192.0.2.53") == [post()])

@@ -6,7 +6,7 @@ from krm_fn.render import labels, names
 from krm_fn.syncer.controllers.model_controller import FINALIZER
 from tests.support import given
 from tests.syncer.serving import BASE, MODEL, READY, endpoint, events, gone, is_, listed, model, pod, post, serves
-from tests.testbed import server, workers
+from tests.testbed import lora_workers, server
 from tests.testbed.place import Place, conditions
 
 
@@ -114,7 +114,7 @@ def test_a_worker_that_does_not_unload_delays_the_deletion_for_a_while_only(serv
     model(served)
     served.wait("support", READY, MODEL)
     served.patch(MODEL, "support", {"metadata": {"finalizers": ["example.com/keep", FINALIZER]}})
-    fleet.behave("192.0.2.51", workers.SLOW)
+    fleet.behave("192.0.2.51", lora_workers.SLOW)
     served.kubectl("delete", "dynamomodel", "support", "--wait=false")
     server.eventually(lambda: served.get(MODEL, "support")["metadata"]["finalizers"] == ["example.com/keep"])
     server.eventually(lambda: events(served, "LoRAUnloadFailed") == ["Failed to unload LoRA from some endpoints: 1 task(s) failed"])

@@ -13,8 +13,8 @@ from krm_fn.schemas.generate import crds
 from tests.cli import console
 from tests.support import beta, definitions, given
 from tests.testbed import control_plane, kubelet, programs, server, syncer
-from tests.testbed.asking import PROFILER, REQUEST, ask, generated
 from tests.testbed.place import GRAPH, Place, conditions
+from tests.testbed.profiling_requests import PROFILER, REQUEST, ask, generated
 
 pytestmark = pytest.mark.xdist_group("newer")  # so that one control plane starts
 

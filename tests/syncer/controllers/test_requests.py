@@ -13,8 +13,8 @@ from krm_fn.render import labels, names
 from krm_fn.syncer.controllers.request_controller import OUTPUT_ARRIVES
 from tests.support import given
 from tests.testbed import server, syncer
-from tests.testbed.asking import REQUEST, ask, generated, request
 from tests.testbed.place import GRAPH, Place, conditions
+from tests.testbed.profiling_requests import REQUEST, ask, generated, request
 
 COMPONENTS = ("requests", "auto-apply", "pods")
 AUTO: dict[str, Any] = {"autoApply": True}

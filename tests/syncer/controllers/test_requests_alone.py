@@ -5,8 +5,8 @@ from __future__ import annotations
 from krm_fn.render import labels
 from tests.support import given
 from tests.testbed import server, syncer
-from tests.testbed.asking import REQUEST, ask, generated, request
 from tests.testbed.place import GRAPH, Place, conditions
+from tests.testbed.profiling_requests import REQUEST, ask, generated, request
 
 BOTH = ("--requests", "--auto-apply")
 

@@ -15,8 +15,8 @@ from krm_fn.syncer.metrics import Metrics
 from krm_fn.syncer.status.cached_model import AdapterLoad
 from krm_fn.syncer.status.model_endpoints import WorkerEndpoint
 from tests.syncer.loops import eventually, runs
-from tests.testbed import workers
-from tests.testbed.workers import Routed, Workers
+from tests.testbed import lora_workers
+from tests.testbed.lora_workers import Routed, Workers
 
 SUPPORT = Adapter("support-v1", "s3://models/support")
 NEWER = Adapter("support-v1", "s3://models/newer")
@@ -125,7 +125,7 @@ async def test_an_adapter_is_loaded_once_into_each_place_and_again_after_a_resta
 async def test_after_a_restart_the_stored_status_is_trusted_until_the_worker_answers():
     """At least once: what the process before knew is lost. A worker that may have another source of the same name unloads it first."""
     async with bed() as found:
-        found.workers.behave(place(1).address, workers.SLOW)
+        found.workers.behave(place(1).address, lora_workers.SLOW)
         found.want(place(1), place(2), place(3), known={place(1): True, place(2): False})
         assert found.loads()[place(1)] == AdapterLoad(loaded=True)
         await eventually(lambda: found.loads()[place(2)] == found.loads()[place(3)] == LOADED)
@@ -217,7 +217,7 @@ async def test_workers_that_do_not_answer_leave_room_for_other_models():
     async with bed(request=1000, batch=2000) as found:
         hanging = [place(number) for number in range(100)]
         for each in hanging:
-            found.workers.behave(each.address, workers.SLOW)
+            found.workers.behave(each.address, lora_workers.SLOW)
         found.want(*hanging)
         await eventually(lambda: found.workers.busy == 8)
         found.want(place(200), name="other")
@@ -232,7 +232,7 @@ async def test_retries_leave_room_for_first_requests():
         for name in ("a", "b"):
             hanging = [place(number + (0 if name == "a" else 50)) for number in range(8)]
             for each in hanging:
-                found.workers.behave(each.address, workers.SLOW)
+                found.workers.behave(each.address, lora_workers.SLOW)
             found.want(*hanging, name=name)
         await eventually(lambda: len(found.workers.asked) >= 30)
         healthy = [place(number) for number in range(100, 140)]
@@ -247,7 +247,7 @@ async def test_models_that_do_not_answer_leave_room_for_healthy_ones():
         for name in range(3):
             hanging = [place(name * 50 + number) for number in range(50)]
             for each in hanging:
-                found.workers.behave(each.address, workers.SLOW)
+                found.workers.behave(each.address, lora_workers.SLOW)
             found.want(*hanging, name=f"m{name}")
         await eventually(lambda: all(any(load.problem for load in found.loads(f"m{name}").values()) for name in range(3)))
         before = len(found.workers.asked)
@@ -263,7 +263,7 @@ async def test_a_batch_ends_in_time_and_tells_who_was_not_asked():
     async with bed(request=0.4, batch=0.8) as found:
         hanging = [place(number) for number in range(30)]
         for each in hanging:
-            found.workers.behave(each.address, workers.SLOW)
+            found.workers.behave(each.address, lora_workers.SLOW)
         found.want(*hanging)
         await eventually(lambda: all(load.tried for load in found.loads().values()))
         problems = [load.problem for load in found.loads().values()]
@@ -286,14 +286,14 @@ async def test_a_worker_that_refuses_is_asked_again_with_growing_delays():
         load = found.loads()[place(1)]
         assert load.problem.startswith("load LoRA failed with status 500: ")
         assert (load.loaded, load.tried, load.lasting) == (False, True, True)
-        found.workers.behave(place(1).address, workers.OK)
+        found.workers.behave(place(1).address, lora_workers.OK)
         await found.loaded(place(1))
 
 
 @runs
 async def test_a_worker_that_does_not_answer_is_asked_by_no_model_before_the_delay_is_over():
     async with bed(request=0.1, retry=0.5) as found:
-        found.workers.behave(place(1).address, workers.SLOW)
+        found.workers.behave(place(1).address, lora_workers.SLOW)
         for name in ("a", "b", "c"):
             found.want(place(1), name=name)
         await eventually(lambda: len(found.workers.asked) == 3)
@@ -311,7 +311,7 @@ async def test_a_pod_that_becomes_ready_is_asked_at_once():
         found.workers.behave(place(1).address, 503)
         found.want(place(1), but=[place(1)])
         await eventually(lambda: found.loads()[place(1)].tried)
-        found.workers.behave(place(1).address, workers.OK)
+        found.workers.behave(place(1).address, lora_workers.OK)
         found.want(place(1))
         await found.loaded(place(1))
 
@@ -334,7 +334,7 @@ async def test_a_bug_stops_neither_the_others_nor_becomes_a_hot_loop(caplog):
 async def test_a_pod_that_goes_away_during_a_request_is_given_up():
     """Another pod may get its address soon."""
     async with bed() as found:
-        found.workers.behave(place(1).address, workers.SLOW)
+        found.workers.behave(place(1).address, lora_workers.SLOW)
         found.want(place(1), place(2))
         await eventually(lambda: found.workers.busy == 1)
         found.want(place(2))
@@ -387,7 +387,7 @@ async def test_what_another_model_uses_is_not_unloaded():
 async def test_a_worker_that_does_not_unload_is_given_up_after_a_while():
     async with bed(retry=0.2, removal=1) as found:
         found.workers.behave(place(1).address, 500)
-        found.workers.behave(place(2).address, workers.SLOW)
+        found.workers.behave(place(2).address, lora_workers.SLOW)
         assert not found.remove(place(1), place(2), place(3)).over
         await eventually(lambda: found.remove(place(1), place(2), place(3)).over)
         assert found.remove(place(1), place(2), place(3))[1:] == (1, 2)
@@ -412,7 +412,7 @@ async def test_a_model_that_is_deleted_while_it_is_loaded_is_unloaded_after_that
 async def test_a_model_that_is_gone_is_unloaded_and_forgotten():
     """Somebody removed its finalizer."""
     async with bed(retry=0.2, removal=1) as found:
-        found.workers.behave(place(2).address, workers.SLOW)
+        found.workers.behave(place(2).address, lora_workers.SLOW)
         found.want(place(1), place(2))
         await eventually(lambda: found.loads()[place(1)] == LOADED)
         found.loader.model_deleted(key())
@@ -467,7 +467,7 @@ async def test_nothing_is_sent_where_this_process_does_not_work():
 @runs
 async def test_a_loader_that_ends_gives_its_requests_up():
     async with bed() as found:
-        found.workers.behave(place(9).address, workers.SLOW)
+        found.workers.behave(place(9).address, lora_workers.SLOW)
         second = Bed(found.workers)
         async with second.running():
             second.want(place(9))

@@ -13,22 +13,22 @@ from aiohttp import web
 
 from krm_fn.syncer.loader.worker_api import BODY_LIMIT, Adapter, WorkerApi, WorkerError, connector
 from tests.syncer.loops import eventually, runs
-from tests.testbed import workers
-from tests.testbed.workers import Routed, Workers
+from tests.testbed import lora_workers
+from tests.testbed.lora_workers import Routed, Workers
 
 URL = "http://192.0.2.1:9090"
 ADAPTER = Adapter("support-v1", "s3://models/support")
 
 
 @contextlib.asynccontextmanager
-async def worker(how=workers.OK, seconds=30.0):
+async def worker(how=lora_workers.OK, seconds=30.0):
     """A worker that does this, and a client."""
     found, ready = Workers(), asyncio.Event()
     found.behave("192.0.2.1", how)
     task = asyncio.create_task(found.serve(ready.set))
     try:
         await ready.wait()
-        refused = ("192.0.2.1",) if how == workers.REFUSED else ()
+        refused = ("192.0.2.1",) if how == lora_workers.REFUSED else ()
         async with WorkerApi(seconds, lambda: Routed(found.port, refused)) as api:
             yield found, api
     finally:
@@ -101,10 +101,10 @@ ANSWERS = [
     (404, "load", "refused", 'load LoRA failed with status 404: {"status": "error", "message": "no such adapter"}'),
     (400, "load", "refused", 'load LoRA failed with status 400: {"status": "error", "message": "no such adapter"}'),
     (500, "unload", "refused", 'unload LoRA failed with status 500: {"status": "error", "message": "no such adapter"}'),
-    (workers.HTML, "load", "refused", f"load LoRA failed with status 200: the answer is an HTML page, {NONE}"),
-    (workers.REDIRECT, "load", "refused", "load LoRA failed with status 307: redirects are not followed"),
-    (workers.ENDLESS, "load", "refused", f"load LoRA failed with status 200: the answer is longer than 64 KiB, {NONE}"),
-    (workers.REFUSED, "load", "error", "failed to call load LoRA endpoint: Connection refused"),
+    (lora_workers.HTML, "load", "refused", f"load LoRA failed with status 200: the answer is an HTML page, {NONE}"),
+    (lora_workers.REDIRECT, "load", "refused", "load LoRA failed with status 307: redirects are not followed"),
+    (lora_workers.ENDLESS, "load", "refused", f"load LoRA failed with status 200: the answer is longer than 64 KiB, {NONE}"),
+    (lora_workers.REFUSED, "load", "error", "failed to call load LoRA endpoint: Connection refused"),
 ]
 
 
@@ -116,12 +116,12 @@ async def test_what_becomes_of_an_answer(how, action, result, message):
         told = await failure(api.load if action == "load" else api.unload)
         assert told == ((message, result, result == "refused") if message else None)
         assert {each.pod for each in found.asked} <= {"192.0.2.1"}, "no redirect is followed"
-        assert bool(found.asked) == (how != workers.REFUSED)
+        assert bool(found.asked) == (how != lora_workers.REFUSED)
 
 
 @runs
 async def test_a_worker_that_does_not_answer_is_given_up():
-    async with worker(workers.SLOW, seconds=0.5) as (found, api):
+    async with worker(lora_workers.SLOW, seconds=0.5) as (found, api):
         began = monotonic()
         with pytest.raises(WorkerError, match=r"load LoRA: no answer within 0\.5 s") as told:
             await api.load(URL, ADAPTER)

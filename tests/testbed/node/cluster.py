@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import aiohttp
 
-from tests.testbed import watching
+from tests.testbed import watch_client
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.testbed.watching import Session
+    from tests.testbed.watch_client import Session
 
 Object = dict[str, Any]
 Key = tuple[str, str]
@@ -43,7 +43,7 @@ class Cluster:
         """Keep the copies of a resource until cancelled. `changed` gets each new form of an object, and None when it is gone."""
         copies = self.objects[resource]
         while True:
-            with contextlib.suppress(aiohttp.ClientError, *watching.UNAVAILABLE):
+            with contextlib.suppress(aiohttp.ClientError, *watch_client.UNAVAILABLE):
                 stale = set(copies)
                 async for kind, each in self._session.changes(FOLLOWED[resource]):
                     if kind == "BOOKMARK":
@@ -66,7 +66,7 @@ class Cluster:
     async def request(self, method: str, path: str, body: Object | None = None) -> tuple[int, Object]:
         """Send a request until the server answers; returns the HTTP status and the body."""
         while True:
-            with contextlib.suppress(*watching.UNAVAILABLE):
+            with contextlib.suppress(*watch_client.UNAVAILABLE):
                 return await self._session.request(method, path, body)
             await asyncio.sleep(0.2)
 

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.kubernetes import quantity
-from tests.support import starts
+from tests.support import container_commands
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -84,7 +84,7 @@ def variables(pod: Object, container: Object, address: str, sources: Sources) ->
 
 def expanded(words: Iterable[str], found: Mapping[str, str]) -> list[str]:
     """The words of a command with `$(NAME)` expanded."""
-    return [starts.expanded(word, found) for word in words]
+    return [container_commands.expanded(word, found) for word in words]
 
 
 def field(pod: Object, path: str, address: str, host: str) -> str:
@@ -149,7 +149,7 @@ def _value(
 ) -> str | None:
     """The value of one entry of `env`; None if it is left out."""
     if entry.get("value"):
-        return starts.expanded(entry["value"], {**linked, **found})
+        return container_commands.expanded(entry["value"], {**linked, **found})
     source, namespace = entry.get("valueFrom") or {}, pod["metadata"]["namespace"]
     if "fieldRef" in source:
         return field(pod, source["fieldRef"]["fieldPath"], address, sources.host)

@@ -1,4 +1,4 @@
-"""The variables of a container, held to the rules of a kubelet by tables. `tests.support.starts` has the expansion of `$(NAME)`."""
+"""The variables of a container, held to the rules of a kubelet by tables. `container_commands` has the expansion of `$(NAME)`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from tests.support import starts
+from tests.support import container_commands
 from tests.testbed.node import environment
 from tests.testbed.node.environment import ConfigError, Sources
 
@@ -82,7 +82,7 @@ EXPANSIONS = [
 @pytest.mark.parametrize(("word", "expanded"), EXPANSIONS)
 def test_references_expand_as_kubernetes_expands_them(word, expanded):
     """`third_party/forked/golang/expansion`: unknown names stay, `$$` is a dollar, all text up to the next `)` is the name."""
-    assert starts.expanded(word, {"A": "1", "B": "2", "EMPTY": ""}) == expanded
+    assert container_commands.expanded(word, {"A": "1", "B": "2", "EMPTY": ""}) == expanded
 
 
 FIELDS = [

@@ -9,7 +9,7 @@ import socket
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from tests.testbed import watching
+from tests.testbed import watch_client
 from tests.testbed.node import dns, network, pod, scheduler, services
 from tests.testbed.node.cluster import FOLLOWED, Cluster
 from tests.testbed.node.ground import Ground
@@ -78,7 +78,7 @@ class Work:
         async with contextlib.AsyncExitStack() as stack:
             self.network = await network.start()
             stack.push_async_callback(self.network.end)
-            self.cluster = Cluster(await stack.enter_async_context(watching.open_session(self._plane.kubeconfig)))
+            self.cluster = Cluster(await stack.enter_async_context(watch_client.open_session(self._plane.kubeconfig)))
             self._scheduler = scheduler.Scheduler(self.cluster, self._node)
             self._proxy = services.Proxy(self.network, self.cluster)
             stack.callback(self._proxy.close)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_fn.render.convert import versions
 from tests.testbed import programs
-from tests.testbed.authority import Authority
+from tests.testbed.certificate_authority import Authority
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

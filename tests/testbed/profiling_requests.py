@@ -22,7 +22,7 @@ Object = dict[str, Any]
 
 REQUEST = "DynamoGraphDeploymentRequest"
 PROFILER = "profiler:Runs"
-"""An image whose container runs until a test ends it: see `tests.testbed.ending`."""
+"""An image whose container runs until a test ends it: see `tests.testbed.finished_pods`."""
 
 
 def request(name: str, *, image: str = PROFILER, config: Object | None = None, **spec: Any) -> Object:

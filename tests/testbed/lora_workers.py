@@ -123,7 +123,7 @@ def prelude(workers: Workers, *refused: str, **limits: float) -> str:
     """What a syncer process runs before it starts, so that it reaches the workers, with these limits."""
     return f"""
 from krm_fn.syncer.loader import adapter_state, worker_api
-from tests.testbed.workers import Routed
+from tests.testbed.lora_workers import Routed
 worker_api.connector = lambda: Routed({workers.port}, {refused!r})
 adapter_state.LIMITS = adapter_state.LIMITS._replace(**{limits!r})
 """

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from tests.support import carriers
+from tests.support import workload_templates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -133,7 +133,7 @@ def _references(each: Object) -> Iterator[tuple[str, str]]:
         yield from (("Service", path["backend"]["service"]["name"]) for rule in spec["rules"] for path in rule["http"]["paths"])
     if each["kind"] == "VirtualService":
         yield from (("Service", route["destination"]["host"]) for http in spec["http"] for route in http["route"])
-    for pod in (template["spec"] for template in carriers.templates(each)):
+    for pod in (template["spec"] for template in workload_templates.templates(each)):
         if pod.get("serviceAccountName", "default") != "default":
             yield "ServiceAccount", pod["serviceAccountName"]
         for volume in pod.get("volumes", ()):
@@ -146,7 +146,7 @@ def _listed(graph: Object, objects: Sequence[Object]) -> Iterator[str]:
     listed = {(entry["apiVersion"], entry["kind"], entry["name"], entry["service"]) for entry in json.loads(notes(graph)[WORKLOADS])}
     owner = f"DynamoGraphDeployment/{graph['metadata']['name']}"
     mine = [each for each in objects if owner in _owners(each) and _space(each) == _space(graph)]
-    there = {workload for each in mine for workload in carriers.workloads(each)}
+    there = {workload for each in mine for workload in workload_templates.workloads(each)}
     yield from (f"lists {kind} {name}, which is not there" for _, kind, name, _ in sorted(listed - there))
     yield from (f"does not list {kind} {name}" for _, kind, name, _ in sorted(there - listed))
 
@@ -155,12 +155,12 @@ def _names(each: Object) -> Iterator[str]:
     rule = _DNS_LABEL if each["kind"] == "Service" else _DNS_NAME
     if not rule.fullmatch(each["metadata"]["name"]):
         yield "its name is not one"
-    for holder in (each["metadata"], *(template["metadata"] for template in carriers.templates(each))):
+    for holder in (each["metadata"], *(template["metadata"] for template in workload_templates.templates(each))):
         yield from (f"its label {key}={value} is none" for key, value in holder.get("labels", {}).items() if not _LABEL.fullmatch(value))
 
 
 def _mounts(each: Object) -> Iterator[str]:
-    for pod in (template["spec"] for template in carriers.templates(each)):
+    for pod in (template["spec"] for template in workload_templates.templates(each)):
         volumes = [volume["name"] for volume in pod.get("volumes", ())]
         if len(volumes) != len({*volumes}):
             yield f"has volumes twice: {volumes}"
@@ -178,7 +178,7 @@ def _selects(selector: dict[str, str], template: Object) -> bool:
 
 
 def _pods_beside(each: Object, objects: Sequence[Object]) -> Iterator[Object]:
-    return (template for other in objects if _space(other) == _space(each) for template in carriers.templates(other))
+    return (template for other in objects if _space(other) == _space(each) for template in workload_templates.templates(other))
 
 
 def _identity(each: Object) -> tuple[str, ...]:
