@@ -73,6 +73,6 @@ def test_a_tier_takes_fewer_inputs_unless_the_user_says_how_many(monkeypatch):
     monkeypatch.setattr(tier, "NAME", "")
     assert tier.number(300, 10, "KRM_FN_EXAMPLES_OF_NOBODY") == 300
     monkeypatch.setattr(tier, "NAME", "quick")
-    assert tier.number(300, 10, "KRM_FN_EXAMPLES_OF_NOBODY") == 20
+    assert tier.number(300, 10, "KRM_FN_EXAMPLES_OF_NOBODY") == 10
     monkeypatch.setenv("KRM_FN_EXAMPLES_OF_NOBODY", "7")
     assert tier.number(300, 10, "KRM_FN_EXAMPLES_OF_NOBODY") == 7
