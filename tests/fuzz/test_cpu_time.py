@@ -1,6 +1,6 @@
 """The CPU time of a render, of a check and of each key of the syncer grows with the size of what a tenant writes, and not faster.
 
-`make test-all` runs six cases, and `KRM_FN_CPU_CASES=200` more. A failure names the number that reproduces it.
+`make test-all` runs four cases, and `KRM_FN_CPU_CASES=200` more. A failure names the number that reproduces it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from tests.testbed import tier
 
 pytestmark = pytest.mark.slow  # measures two sizes several times
 
-CASES = range(tier.number(6, 2, "KRM_FN_CPU_CASES"))
+CASES = range(tier.number(4, 2, "KRM_FN_CPU_CASES"))
 SMALL, LARGE = 250, 1000
 MOST_EXPONENT = 1.2
 MOST_SECONDS = 0.5
