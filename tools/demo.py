@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 KRM_FN = Path(sys.executable).with_name("krm-fn")
 GPU = "nvidia.com/gpu"
-NEXT = "Next: make test tests krm-fn on this machine in 4 minutes; docs/getting-started.md runs a graph of your own."
+NEXT = "Next: make test tests krm-fn on this machine in 3 minutes; docs/getting-started.md runs a graph of your own."
 
 Resources = list[dict[str, Any]]
 

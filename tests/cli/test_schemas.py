@@ -20,7 +20,7 @@ from tests.testbed import programs
 def test_crds_are_printed_one_after_the_other():
     done = console.run("crds")
     assert (done.code, done.err) == (0, "")
-    assert list(yaml.safe_load_all(done.out)) == crds.definitions()
+    assert list(yaml.load_all(done.out, Loader=yaml.CSafeLoader)) == crds.definitions()
 
 
 @pytest.mark.parametrize(
@@ -114,6 +114,6 @@ def test_output_is_a_format_everywhere(reason, arguments, default):
     """YAML and JSON are the same values; JSON holds several objects as one List."""
     printed = {style: console.run(*arguments, "-o", style).out for style in ("yaml", "json")}
     assert printed[default] == console.run(*arguments).out
-    documents = list(yaml.safe_load_all(printed["yaml"]))
+    documents = list(yaml.load_all(printed["yaml"], Loader=yaml.CSafeLoader))
     value = json.loads(printed["json"])
     assert documents == (value["items"] if arguments == ["crds"] else [value])

@@ -99,8 +99,8 @@ def test_a_docstring_says_first_what_its_function_does():
 SETTINGS = [
     pytest.param({}, id="as the example says"),
     pytest.param({"behaviour": "v0.9"}, id="Dynamo 0.9"),
-    pytest.param({"behaviour": "v1.5", "orchestrator": "grove"}, id="Dynamo 1.5 with Grove"),
-    pytest.param({"behaviour": "v1.6", "namespace": ""}, id="Dynamo 1.6"),
+    pytest.param({"behaviour": "v1.5", "orchestrator": "grove"}, id="Dynamo 1.5 with Grove", marks=pytest.mark.slow),
+    pytest.param({"behaviour": "v1.6", "namespace": ""}, id="Dynamo 1.6", marks=pytest.mark.slow),
 ]
 
 

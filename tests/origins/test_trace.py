@@ -14,6 +14,7 @@ from krm_fn.origins.marked_values import MarkedText, RuleMark, UserMark, Whole
 from krm_fn.render import expand
 from krm_fn.render.config import Config
 from tests.support import given
+from tests.testbed import tier
 
 A, B = UserMark(0, ("a",)), UserMark(0, ("b",))
 HERE = RuleMark("module", "function", 1)
@@ -105,7 +106,7 @@ def test_examples_are_found():
     assert {"agg-vllm", "multinode-sglang-grove", "v1beta1-agg-vllm", "request"} <= EXAMPLES.keys()
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", [*EXAMPLES][:: tier.number(1, 3)])
 def test_an_example_renders_the_same_and_every_leaf_has_an_origin(name):
     loaded = EXAMPLES[name]
     found = explain_coverage.measure(loaded.values, loaded.config, oracle=False)

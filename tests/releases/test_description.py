@@ -18,6 +18,7 @@ def test_the_version_is_that_of_the_clone():
         description.describe(version="99.0.0")
 
 
+@pytest.mark.slow  # clones the repository
 def test_changed_files_are_refused(tmp_path):
     """A release names its commit, so its files must be those of the commit."""
     clone = tmp_path / "clone"

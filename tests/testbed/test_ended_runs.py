@@ -11,7 +11,10 @@ import pytest
 
 from tests.testbed import programs, server
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self").exists(), reason="it looks for processes in /proc")
+pytestmark = [
+    pytest.mark.slow,  # starts runs of tests
+    pytest.mark.skipif(not Path("/proc/self").exists(), reason="it looks for processes in /proc"),
+]
 TESTS = """
 import time
 from tests.testbed import server

@@ -6,6 +6,8 @@ import progress
 import pytest
 import runtimes
 
+pytestmark = pytest.mark.slow  # makes virtual environments
+
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path, monkeypatch):

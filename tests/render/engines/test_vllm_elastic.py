@@ -97,6 +97,7 @@ def test_a_follower_joins_when_the_engine_of_the_leader_is_ready(carrier, tmp_pa
     assert not {"livenessProbe", "readinessProbe", "startupProbe"} & follower.keys()
 
 
+@pytest.mark.slow  # starts a program 720 times
 def test_a_follower_gives_up_on_the_leader_after_three_hours(tmp_path):
     """720 times 15 seconds."""
     _, follower = nodes.mains(nodes.worker(command=PYTHON, args=COPIES), nodes.NEWER[0])

@@ -78,6 +78,7 @@ def names(parts):
     return {node.id for part in parts for node in ast.walk(part) if isinstance(node, ast.Name)}
 
 
+@pytest.mark.slow  # parses all tests
 def test_some_test_expects_each_code():
     """The table of faults has the codes of graphs, the table of slips those of the schema; other tests run both."""
     files = [file for file in Path(__file__).parents[2].rglob("test_*.py") if file.name not in PRINTERS]
