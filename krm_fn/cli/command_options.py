@@ -189,6 +189,8 @@ def usage_errors() -> Iterator[None]:
     try:
         yield
     except InputError as problem:
+        if problem.option is None:
+            raise click.UsageError(str(problem)) from problem
         raise click.BadParameter(str(problem), param_hint=problem.option or None) from problem
 
 

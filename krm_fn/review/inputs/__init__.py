@@ -16,9 +16,12 @@ from krm_fn.repository.tree import KPTFILE
 
 
 class InputError(Exception):
-    """The user named an input that cannot be used. `option` is the option that names it, such as `--old`; empty for a path."""
+    """The user named an input that cannot be used.
 
-    def __init__(self, message: str, option: str = "") -> None:
+    `option` is the option that names it, such as `--old`; empty for a path, and None if several arguments do not fit together.
+    """
+
+    def __init__(self, message: str, option: str | None = "") -> None:
         super().__init__(message)
         self.option = option
 

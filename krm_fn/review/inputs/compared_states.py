@@ -198,7 +198,7 @@ def build_states(
     The command can run again until the end of `stack`. Raises StoppedError if a build fails, or if its output cannot be used.
     """
     if len(given.paths) != 1 or not Path(given.paths[0]).is_dir():
-        raise InputError("--build takes one PATH: the folder in which the command runs")
+        raise InputError("--build takes one PATH: the folder in which the command runs", None)
     path = given.paths[0]
     old_output = old_sources = None
     try:
