@@ -163,17 +163,16 @@ async def test_retries_of_all_keys_share_a_budget(queue, monkeypatch):
 
 @runs
 async def test_all_keys_run_soon_after_the_first_success(queue):
-    """The budget alone would spread 2,000 retries over three minutes after the end of an outage."""
+    """The budget alone would spread 2,000 retries over three minutes after the end of an outage. No key waits after the first one."""
     for number in range(2000):
         queue.retry(number)
     ran: set[int] = set()
-    began = monotonic()
     while len(ran) < 2000:
         key = await queue.get()
         queue.forget(key)
         queue.done(key)
         ran.add(key)
-    assert monotonic() - began < 2000 / module.RETRY_RATE / 2
+        assert queue.depth() or len(ran) == 2000
     assert queue.waiting() == 0
     assert queue.retry("a") == module.FIRST_RETRY, "the budget is free again"
 

@@ -3,13 +3,16 @@
 Each row starts the real command in a new process.
 """
 
+import io
 import json
-import resource
 import subprocess
 import sys
 
 import pytest
 import yaml
+
+from krm_fn.render.krm import function
+from tests.support import growth
 
 HEAD = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n"
 MINE = "- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: mine, namespace: prod} # stays\n  data: {n: 'no'}\n"
@@ -49,12 +52,6 @@ def krm_fn(text):
     return subprocess.run([sys.executable, "-m", "krm_fn"], input=data, capture_output=True, check=False, timeout=300)
 
 
-def spent():
-    """CPU seconds of the processes that ended, which do not depend on what else the machine does."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 def graph(old, new):
     assert old in GRAPH
     return HEAD + MINE + GRAPH.replace(old, new)
@@ -88,9 +85,7 @@ UNREADABLE = [
 
 @pytest.mark.parametrize(("text", "code", "place", "words"), [row[1:] for row in UNREADABLE], ids=[row[0] for row in UNREADABLE])
 def test_without_a_list_nothing_is_written(text, code, place, words):
-    began = spent()
     done = krm_fn(text)
-    took = spent() - began
     said = done.stderr.decode().splitlines()
     assert (done.returncode, done.stdout) == (1, b"")
     assert said[0] == "krm-fn: 1 error"
@@ -98,7 +93,24 @@ def test_without_a_list_nothing_is_written(text, code, place, words):
     assert f"error {code} " in said[1]
     assert words in said[1]
     assert len(said) == 2
-    assert took < 5
+
+
+LARGE = [
+    # reason, a text of about this many bytes
+    ("brackets", lambda size: HEAD + MINE + "  x: " + "[" * size),
+    ("braces in JSON", lambda size: '{"items": [' + '{"a":' * (size // 5)),
+    ("brackets that close", lambda size: "[" * (size // 2) + "]" * (size // 2)),
+    ("NULs", lambda size: "\x00" * size),
+]
+
+
+@pytest.mark.slow  # measures two sizes several times
+@pytest.mark.parametrize("text", [row[1] for row in LARGE], ids=[row[0] for row in LARGE])
+def test_a_text_that_cannot_be_read_takes_linear_time(text):
+    def run(size):
+        assert function.run(io.BytesIO(text(size).encode()), io.BytesIO(), io.StringIO()) == 1
+
+    assert growth.is_linear(run, 200_000)
 
 
 WRONG = [
