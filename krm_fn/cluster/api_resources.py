@@ -47,7 +47,7 @@ class ApiResource(NamedTuple):
 
     def selects(self, resource: Resource) -> bool:
         """Returns True if the label selector selects an object. Its terms are KEY, !KEY and KEY=VALUE."""
-        own = identity.labels(resource)
+        own = identity.labels_of(resource)
         for term in filter(None, self.label_selector.split(",")):
             key, has_value, value = term.removeprefix("!").partition("=")
             if (key in own) is term.startswith("!") or (has_value and own.get(key) != value):

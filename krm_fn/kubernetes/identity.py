@@ -3,6 +3,8 @@
 Two resources with the same key are the same object.
 """
 
+from __future__ import annotations
+
 from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
 
@@ -51,7 +53,7 @@ class ObjectKey(NamedTuple):
     name: str
 
 
-def key(resource: "Resource", default_namespace: str = "") -> ObjectKey:
+def key(resource: Resource, default_namespace: str = "") -> ObjectKey:
     """Returns the key of a resource. `default_namespace` is the namespace of resources without one.
 
     A kind whose objects are in no namespace has none.
@@ -66,17 +68,17 @@ def key_of(ref: results.Ref, default_namespace: str = "") -> ObjectKey:
     return ObjectKey(group, ref.kind, namespace, ref.name)
 
 
-def labels(resource: "Resource") -> "dict[str, Any]":
+def labels_of(resource: Resource) -> dict[str, Any]:
     """Returns the labels of a resource; empty if it has none."""
     return _mapping(resource, "labels")
 
 
-def annotations(resource: "Resource") -> "dict[str, Any]":
+def annotations_of(resource: Resource) -> dict[str, Any]:
     """Returns the annotations of a resource; empty if it has none."""
     return _mapping(resource, "annotations")
 
 
-def _mapping(resource: "Resource", field: str) -> "dict[str, Any]":
+def _mapping(resource: Resource, field: str) -> dict[str, Any]:
     metadata = resource.get("metadata")
     value = metadata.get(field) if isinstance(metadata, dict) else None
     return value if isinstance(value, dict) else {}

@@ -174,8 +174,8 @@ Rule metadata.run-once: A Job has annotations with which Flux leaves a Job alone
 """
 
 
-of = identity.labels
-annotations = identity.annotations
+of = identity.labels_of
+annotations = identity.annotations_of
 
 
 def is_local(resource: "dict[str, Any]") -> bool:

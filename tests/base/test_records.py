@@ -5,9 +5,11 @@ from __future__ import annotations
 import copy
 import pickle
 import typing
+from pathlib import Path
 
 import pytest
 
+import krm_fn
 from krm_fn.base import records
 
 
@@ -78,3 +80,11 @@ def test_what_others_read_of_the_class(attribute):
     assert getattr(Fast, attribute) == getattr(Slow, attribute)
     assert Fast.__annotations__.keys() == Slow.__annotations__.keys()
     assert repr(Fast(1)) == "Fast(first=1, second='x')"
+
+
+def test_modules_with_named_tuples_import_annotations():
+    """Without the import, a class of Python 3.14 has no `__annotations__` while its body is read, so its tuples would have no fields."""
+    texts = {str(path): path.read_text("utf-8") for path in Path(krm_fn.__file__).parent.rglob("*.py")}
+    modules = [path for path, text in texts.items() if "from krm_fn.base.records import NamedTuple" in text]
+    assert len(modules) > 50
+    assert [path for path in modules if "from __future__ import annotations" not in texts[path]] == []
