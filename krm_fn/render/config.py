@@ -143,18 +143,19 @@ class PlatformSettings(NamedTuple):
 class Config(NamedTuple):
     """The settings of one run."""
 
-    behaviour: Literal["", "v0.9", "v1.5", "v1.5+", "v1.6"] = ""
+    behaviour: Literal["", "v0.9", "v1.2", "v1.3", "v1.4", "v1.5", "v1.5+", "v1.6", "v1.7"] = ""
     """The release of the Dynamo operator that a render follows. If empty, the images of the resource decide: the highest version in their
     tags, or in `runtimeVersionOverride`. Below 1.0 it is `v0.9`, from 1.0 to 1.5 `v1.5`, and from 1.6 on `v1.6`. Resources of v1beta1, and
-    those with an annotation of an operator of 1.0 or later, follow at least `v1.5`. With `v1.5+`, all resources do."""
+    those with an annotation of an operator of 1.0 or later, follow at least `v1.5`. With `v1.5+`, all resources do. No image chooses
+    `v1.2`, `v1.3`, `v1.4` or `v1.7` yet: name them here."""
     operator_version: Version = ""
     """The version of the operator that created the graphs, for graphs without the annotation `nvidia.com/dynamo-operator-origin-version`.
-    If empty, it is the lowest version of the release, for example 1.5.0. It decides how engines start on several nodes. Only `v1.5` and
+    If empty, it is the lowest version of the release, for example 1.5.0. It decides how engines start on several nodes. Only `v1.2` and
     later use it."""
     worker_hash: Literal["pods", "names", "none"] = "pods"
     """The objects that get the hash of all workers of a graph. `pods`: a label and a variable of the workers' pods. `names`: also the
     names of the workers' objects, as the operator does. `none`: no object. A graph with the operator's annotation keeps the names that
-    the operator gave. Only `v1.5` and later use it."""
+    the operator gave. Only `v1.2` and later use it."""
     source_version: Literal["keep", "v1alpha1", "v1beta1"] = "keep"
     """The API version of Dynamo resources in the output. `keep`: the version that they have in the input."""
     orchestrator: Literal["deployment", "grove"] = "deployment"
@@ -184,9 +185,9 @@ class Config(NamedTuple):
     profiling: ProfilingSettings = ProfilingSettings()
     """The profiling Jobs of requests."""
     service_mesh: ServiceMeshSettings = ServiceMeshSettings()
-    """The service mesh between a gateway and an endpoint picker. Only `v1.5` and later use it."""
+    """The service mesh between a gateway and an endpoint picker. Only `v1.2` and later use it."""
     dra: bool = True
-    """True if the cluster serves Dynamic Resource Allocation, which GPU memory services need. Only `v1.5` and later use it."""
+    """True if the cluster serves Dynamic Resource Allocation, which GPU memory services need. Only `v1.2` and later use it."""
     image_pull_secrets: tuple[PullSecret, ...] = ()
     """Image pull secrets in the cluster, for example `{registry: nvcr.io, name: ngc}`. Pods with images of the registry use them.
     Secrets of type `kubernetes.io/dockerconfigjson` among the input items need no entry."""

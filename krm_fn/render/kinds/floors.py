@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _STAGES = {"alpha": 0, "beta": 1, "rc": 2, None: 3}
 _VERSION = re.compile(r"v?([0-9]{1,9})\.([0-9]{1,9})(?:\.([0-9]{1,9}))?(?:-(alpha|beta|rc)\.?([0-9]{1,9}))?(?:[-+.].*)?", re.DOTALL)
-RUNTIMES = (*((0, minor) for minor in range(1, 10)), *((1, minor) for minor in range(7)))
+RUNTIMES = (*((0, minor) for minor in range(1, 10)), *((1, minor) for minor in range(8)))
 """The minor versions of Dynamo's runtime, the older ones first. 1.0 came after 0.9."""
 OLDER, NEWER = 2, 1
 """A release supports runtimes from two minor versions before it to one after it."""
@@ -36,16 +36,24 @@ class Floors(NamedTuple):
 
 FLOORS = {
     (0, 9): Floors(grove="0.1.0-alpha.3", kai_scheduler="0.9.4", leader_worker_set="0.7.0"),
+    (1, 2): Floors(grove="0.1.0-alpha.8", kai_scheduler="0.13.4", leader_worker_set="0.7.0"),
+    (1, 3): Floors(grove="0.1.0-alpha.8", kai_scheduler="0.13.4", leader_worker_set="0.7.0"),
+    (1, 4): Floors("1.30", "0.1.0-alpha.12-rc1", "0.13.4", "0.7.0"),
     (1, 5): Floors("1.30", "0.1.0-alpha.13", "0.17.0", "0.7.0"),
     (1, 6): Floors("1.30", "0.1.0-alpha.14", "0.17.0", "0.7.0"),
+    (1, 7): Floors("1.30", "0.1.0-alpha.14", "0.17.0", "0.7.0"),
 }
 """Each release needs at least these versions of Kubernetes, Grove, the KAI scheduler and LeaderWorkerSet."""
 NAMES = {"kubernetes": "Kubernetes", "grove": "Grove", "kai_scheduler": "the KAI scheduler", "leader_worker_set": "LeaderWorkerSet"}
 """The parts of the platform for messages and pages."""
 SOURCES = {
     (0, 9): "Helm chart dynamo-platform 0.9: the versions of its subcharts",
+    (1, 2): "Helm chart dynamo-platform 1.2: the versions of its subcharts",
+    (1, 3): "Helm chart dynamo-platform 1.3: the versions of its subcharts",
+    (1, 4): "Helm chart dynamo-platform 1.4: the versions of its subcharts, and its version of Kubernetes",
     (1, 5): "Helm chart dynamo-platform 1.5: its README (Requirements; Upgrading, v1.5.0)",
     (1, 6): "Helm chart dynamo-platform 1.6.0: its README (Requirements; Upgrading, v1.6.0)",
+    (1, 7): "at least the versions of 1.6; the chart of 1.7.0 was not read",
 }
 """The source of each row of `FLOORS`."""
 

@@ -44,7 +44,7 @@ class Gate(NamedTuple):
 
 MULTIPROCESSING = Gate(
     name="VLLMMultiprocessing",
-    release=(1, 5),
+    release=(1, 2),
     reads="origin",
     minimum=(1, 0, 0),
     effect="vLLM runs a model on several nodes with processes of its own (`mp`) in place of Ray.",

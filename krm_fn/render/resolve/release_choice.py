@@ -35,18 +35,21 @@ class ReleaseRow(NamedTuple):
 
 
 RELEASES = {"v0.9": ReleaseRow("v0_9", (0, 0)), "v1.5": ReleaseRow("v1_5", (1, 0)), "v1.6": ReleaseRow("v1_6", (1, 6))}
-"""The releases by their names in the configuration, the older ones first."""
+"""The releases that images choose, by their names in the configuration, the older ones first."""
+_BY_NAME = {name: name.replace(".", "_") for name in ("v1.2", "v1.3", "v1.4", "v1.7")}
+"""The files of the releases that only the configuration chooses."""
+_FILES = {**{name: row.file for name, row in RELEASES.items()}, **_BY_NAME}
 _OLDEST, _FIRST_OF_V1BETA1, _NEWEST = "v0.9", "v1.5", [*RELEASES][-1]
 
 
 def release(resource: Resource, config: Config) -> Release:
     """Returns the release of the operator that the render of a resource follows. No other function chooses it."""
-    return releases.get(RELEASES[release_name(resource, config)].file)
+    return releases.get(_FILES[release_name(resource, config)])
 
 
 def number(name: str) -> ReleaseNumber:
     """Returns the major and minor version of a release by its name in the configuration. Raises KeyError for an unknown release."""
-    return releases.get(RELEASES[name].file).number
+    return releases.get(_FILES[name]).number
 
 
 def release_name(resource: Resource, config: Config) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from krm_fn.base import registry
 from krm_fn.base.results import field
 from krm_fn.render import dynamo_api, expand, function_config, labels
 from krm_fn.render.config import Config
@@ -207,3 +208,12 @@ def test_the_origin_stays_when_newer_images_move_the_graph(resource):
     assert release_choice.release_name(moved, Config()) == "v1.6"
     again = given.rendered(moved, behaviour="")["DynamoGraphDeployment/chat"]
     assert labels.annotations(again)[ORIGIN] == "1.5.0"
+
+
+@pytest.mark.parametrize("file", registry.entries(releases))
+def test_the_configuration_can_name_each_release(file):
+    """Also the releases that no image chooses."""
+    name = releases.get(file).name
+    config, found = function_config.read(given.item("DynamoRender", "a", api="dynamo.krm-fn.io/v1alpha1", spec={"behaviour": name}))
+    assert (config.behaviour, found, release_choice.number(name)) == (name, [], releases.get(file).number)
+    assert release_choice.release(older("a/b:0.9.0"), config).number == releases.get(file).number

@@ -1,0 +1,14 @@
+"""Release 1.2 of the Dynamo operator: release 1.3 with these changes."""
+
+from __future__ import annotations
+
+from krm_fn.render.kinds.releases import v1_3
+
+RELEASE = v1_3.RELEASE._replace(
+    number=(1, 2),
+)
+"""All facts about Dynamo 1.2.
+
+Rule releases.v1.2: In Dynamo 1.2, graphs are read in v1beta1, and the lowest version of an operator of this release is 1.2.0. (operator:
+internal/dynamo/graph.go)
+"""
