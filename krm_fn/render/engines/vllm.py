@@ -75,7 +75,7 @@ class VLLM(Engine):
         container = _sharing_weights(container, plan)
         if plan.placement.nodes > 1:
             container = _multinode(container, role)
-        elif plan.release.engines.elastic and _ELASTIC in _command_lines.flat(_command_lines.words(container)):
+        elif plan.release.engines.elastic_alone and _ELASTIC in _command_lines.flat(_command_lines.words(container)):
             from krm_fn.render.engines import _vllm_elastic  # noqa: PLC0415 - few workers are elastic
 
             container = _vllm_elastic.alone(container)

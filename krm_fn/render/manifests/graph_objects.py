@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from krm_fn.base import report
 from krm_fn.kubernetes import digest
-from krm_fn.render import dynamo_api, labels, render_mark, workload_list
+from krm_fn.render import dynamo_api, labels, names, render_mark, workload_list
 from krm_fn.render.manifests import component_defaults, ingress, pod_builder, rbac, services, volumes, workloads
 
 TYPE_CHECKING = False
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from krm_fn.kubernetes.types import Labels, Resource
     from krm_fn.render.manifests.pod_builder import Pods
-    from krm_fn.render.plan import GraphPlan
+    from krm_fn.render.plan import ComponentPlan, GraphPlan
     from krm_fn.render.workload_list import WorkloadEntry
 
 
@@ -36,7 +36,7 @@ def _objects(plan: GraphPlan, pods: Sequence[Pods]) -> Iterator[Resource]:
     if not plan.standalone:
         yield from _shared(plan)
     grouped = next((component for component in plan.components if component.placement.nodes > 1), None)
-    if grouped and plan.release.engines.waits_for_leader:
+    if grouped and plan.release.engines.waits_for_leader and (not plan.standalone or _waits(grouped, pods)):
         from krm_fn.render.manifests import wait_for_leader  # noqa: PLC0415 - a render under the oldest release starts without it
 
         yield wait_for_leader.config_map(grouped)
@@ -52,6 +52,13 @@ def _objects(plan: GraphPlan, pods: Sequence[Pods]) -> Iterator[Resource]:
         yield from ingress.of(component)
     yield from services.of_models(plan)
     yield from _inventory(plan)
+
+
+def _waits(plan: ComponentPlan, pods: Sequence[Pods]) -> bool:
+    """Returns true if a pod waits for its leader with the script of a standalone component. A graph always has the script."""
+    script, each = names.wait_for_leader(plan.identity.graph), (pod for component in pods for pod in component.roles)
+    listed = (volume.get("configMap") or {} for pod in each for volume in pod.spec.get("volumes") or ())
+    return any(config_map.get("name") == script for config_map in listed)
 
 
 def _shared(plan: GraphPlan) -> Iterator[Resource]:

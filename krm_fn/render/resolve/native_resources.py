@@ -45,7 +45,7 @@ def overridden(written: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
 def gpus(written: dict[str, Any], merged: ResourceRequirements) -> int:
     """Returns the number of GPUs of one pod, from the service and its main container. `merged` are the main container's resources.
 
-    Rule container.gpu-number: see `krm_fn.render.resolve.v1beta1_components`.
+    Rule container.gpu-number: see `krm_fn.render.resolve.requested_gpus`.
     """
     name = (written.get("limits") or {}).get("gpuType") or _GPU
     return quantity.value(merged.get("limits", {}).get(name, "0")) // quantity.UNIT

@@ -50,7 +50,12 @@ def _of_all_releases(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[R
         yield results.warning("DYN113", message, plan.ref, plan.at("autoscaling"))
     memory = written.get("sharedMemory")
     if memory is not None and not memory.get("disabled") and not quantity.value(memory.get("size")):
-        yield rule_messages.error("DYN116", plan.ref, plan.at("sharedMemory", "size"))
+        if plan.release.memory_needs_size or memory.get("size"):
+            yield rule_messages.error("DYN116", plan.ref, plan.at("sharedMemory", "size"))
+            return
+        size = plan.release.shared_memory
+        message = f"Dynamo {plan.release.name[1:]} takes {size}, but the definitions of krm-fn need a size; set size: {size}"
+        yield results.warning("DYN116", message, plan.ref, plan.at("sharedMemory", "size"))
 
 
 def _gpu_requests(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Result]:

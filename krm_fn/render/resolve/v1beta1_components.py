@@ -15,9 +15,17 @@ from krm_fn.render.convert import path_mapping
 from krm_fn.render.convert.path_mapping import MAIN
 from krm_fn.render.kinds import gates, types
 from krm_fn.render.kinds.releases import SIDECAR_KEY
-from krm_fn.render.plan import ComponentPlan, GPUs, Identity, Mount, Placement, PodFacts
+from krm_fn.render.plan import ComponentPlan, Identity, Mount, Placement, PodFacts
 from krm_fn.render.plan.features import CheckpointPlan, FailoverPlan, Features, GPUMemory, GraphFeatures, KVTransfer, Topology
-from krm_fn.render.resolve import component_facts, deployment_config, graph_context, runtime_version, v1beta1_templates
+from krm_fn.render.resolve import (
+    component_facts,
+    deployment_config,
+    graph_context,
+    missing_fields,
+    requested_gpus,
+    runtime_version,
+    v1beta1_templates,
+)
 from krm_fn.render.resolve.graph_context import GraphContext
 from krm_fn.render.resolve.v1beta1_templates import ComponentTemplate
 
@@ -26,9 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, Literal
 
-    from krm_fn.kubernetes.native_types import Container
     from krm_fn.kubernetes.types import Labels
-    from krm_fn.render.plan import SourcePaths
     from krm_fn.render.plan.features import OverridePlan, RoleSettings
 
 
@@ -48,6 +54,7 @@ def component(context: GraphContext, identity: Identity, template: ComponentTemp
     engine = component_facts.engine(context, component_type, pods.container, paths)
     if not identity.standalone and context.per_component:
         context.findings.extend(deployment_config.check(template.component, paths))
+    context.findings.extend(missing_fields.check(template.written, context.release.missing.component, context.release, paths))
     annotations = ((written.get("podTemplate") or {}).get("metadata") or {}).get("annotations") or {}
     features = _features(template.written, sidecar_mode=context.release.sidecar_mode and component_type.runs_engine)
     opened = gates.opened(context.release.number, features.runtime, annotations.get(labels.ORIGIN_VERSION, ""))
@@ -64,7 +71,9 @@ def component(context: GraphContext, identity: Identity, template: ComponentTemp
         executor=_executor(annotations, opened),
     )
     needed = placement.nodes > 1 and engine.counts_gpus and not features.has_role_templates
-    gpus = pods.gpus if features.gpu_memory else _gpus(context, pods, paths, needed=needed)  # the service makes the claim itself
+    gpus = (
+        pods.gpus if features.gpu_memory else requested_gpus.with_claims(context, pods, paths, needed=needed)
+    )  # the service makes the claim itself
     return ComponentPlan(
         ref=context.ref,
         paths=paths,
@@ -138,7 +147,7 @@ def _pod(context: GraphContext, identity: Identity, template: ComponentTemplate)
         liveness=None,
         readiness=None,
         resources={},
-        gpus=requested_gpus(container),
+        gpus=requested_gpus.of_resources(container, context.release),
         mounts=(),
         shared_memory=_shared_memory(written.get("sharedMemorySize"), context.release.shared_memory),
         pull_secrets=() if without_secrets else tuple(dict.fromkeys(secrets)),
@@ -251,36 +260,6 @@ def _kv_transfer(written: dict[str, Any] | None) -> KVTransfer | None:
         enforcement=written.get("enforcement") or "required",
         weight=written.get("preferredWeight"),
     )
-
-
-def requested_gpus(container: Container) -> GPUs:
-    """Returns the GPUs in the resources: the first name of GPUs among the limits, otherwise among the requests.
-
-    Rule container.gpu-number: A pod has the GPUs among the limits of its main container, or otherwise those among the requests. (krm-fn)
-    """
-    sides = container.get("resources") or {}
-    for amounts in (sides.get("limits") or {}, sides.get("requests") or {}):
-        name = quantity.gpu_resource(amounts) if amounts else None
-        if name is not None:
-            amount = f"{amounts[name]}"
-            return GPUs(quantity.value(amount) // quantity.UNIT, amount, amount)
-    return GPUs(0, "", "")
-
-
-def _gpus(context: GraphContext, pod: PodFacts, paths: SourcePaths, *, needed: bool) -> GPUs:
-    """Returns the GPUs of a pod, also those of its claims. If they are `needed` and the items do not tell them, adds a finding."""
-    if pod.gpus.number or not (pod.container.get("resources") or {}).get("claims"):
-        return pod.gpus
-    from krm_fn.kubernetes import device_claims  # noqa: PLC0415 - few components claim devices
-
-    try:
-        number = device_claims.count(context.cluster.devices or device_claims.Devices(), context.namespace, pod.spec, pod.container)
-    except ValueError as problem:
-        if needed:
-            message = f"the engine needs the number of GPUs of a node, and {problem}; add the claim to the items, or request GPUs in limits"
-            context.findings.append(results.error("DYN439", message, context.ref, paths.at("resources", "claims")))
-        return pod.gpus
-    return GPUs(number, f"{number}", f"{number}") if number else pod.gpus
 
 
 def _component_object(context: GraphContext, identity: Identity, template: ComponentTemplate) -> dict[str, Any] | None:

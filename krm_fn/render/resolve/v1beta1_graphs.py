@@ -11,7 +11,7 @@ from krm_fn.base.records import NamedTuple
 from krm_fn.render import dynamo_api, labels, names
 from krm_fn.render.dynamo_api import V1ALPHA1
 from krm_fn.render.plan import GraphPlan, Identity, RestartPlan
-from krm_fn.render.resolve import cluster_topologies, component_facts, graph_context, v1beta1_components, v1beta1_templates
+from krm_fn.render.resolve import cluster_topologies, component_facts, graph_context, missing_fields, v1beta1_components, v1beta1_templates
 from krm_fn.render.resolve.graph_context import GraphContext
 from krm_fn.render.resolve.v1beta1_templates import ComponentTemplate, Graph
 from krm_fn.render.resolve.worker_hash import PLACEHOLDER
@@ -50,6 +50,7 @@ def graph(resource: Resource, context: GraphContext) -> GraphPlan:
         orchestrator=graph_context.admitted_orchestrator(annotations, context.config.orchestrator),
         discovery=annotations.get(labels.DISCOVERY_BACKEND, context.discovery),
     )
+    context.findings.extend(missing_fields.check(spec, context.release.missing.graph, context.release, context.paths))
     restart = _restart(spec.get("restart"))
     preserved = _preserved(resource, context)
     source = Graph(

@@ -55,7 +55,9 @@ def worker_revision(graph: Graph, workers: Sequence[ComponentTemplate], context:
     running = "" if hash_v1 == _UNNAMED else hash_v1 or hash_v2
     if mode == "none":
         return WorkerRevision(running, running) if by_component else WorkerRevision()
-    computed = _worker_hash(workers, context.framework, sidecar_mode=graph.sidecar_mode)
+    if not by_component and not context.release.grove.marks_generations:
+        return WorkerRevision()
+    computed = _worker_hash(workers, context, sidecar_mode=graph.sidecar_mode)
     if not by_component:
         return WorkerRevision(computed)
     if not hash_v1 and not hash_v2:
@@ -78,10 +80,13 @@ def _mode(graph: Graph, context: GraphContext) -> str:
     return context.config.worker_hash
 
 
-def _worker_hash(workers: Sequence[ComponentTemplate], framework: str, *, sidecar_mode: bool) -> str:
-    """Returns the hash of workers. `framework` is the graph's engine; if it is empty, the command lines of the workers tell it."""
-    engine = framework or _detected(workers)
-    return hashing.worker_hash({template.name: _worker(template, engine, sidecar_mode=sidecar_mode) for template in workers})
+def _worker_hash(workers: Sequence[ComponentTemplate], context: GraphContext, *, sidecar_mode: bool) -> str:
+    """Returns the hash of workers. If the graph does not name its engine, the command lines of the workers tell it."""
+    engine = context.framework or _detected(workers)
+    each = {template.name: _worker(template, engine, sidecar_mode=sidecar_mode) for template in workers}
+    if not context.release.hashes_runtimes:
+        each = {name: worker._replace(runtime_version="", role_versions={}) for name, worker in each.items()}
+    return hashing.worker_hash(each)
 
 
 def _worker(template: ComponentTemplate, engine: str, *, sidecar_mode: bool) -> Worker:

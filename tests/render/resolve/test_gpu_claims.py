@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from krm_fn.render.resolve import v1beta1_components
+from krm_fn.render.kinds import releases
+from krm_fn.render.resolve import requested_gpus
 from tests.support import beta, given
 from tests.support.grove_faults import claimed
 
@@ -28,7 +29,24 @@ RESOURCES = [
 
 @pytest.mark.parametrize(("resources", "number"), [row[1:] for row in RESOURCES], ids=[row[0] for row in RESOURCES])
 def test_resources_tell_the_gpus(resources, number):
-    assert v1beta1_components.requested_gpus({"name": "main", "resources": resources} if resources else {"name": "main"}).number == number
+    container: Any = {"name": "main", "resources": resources} if resources else {"name": "main"}
+    assert requested_gpus.of_resources(container, releases.get("v1_5")).number == number
+
+
+OLDER_NAMES = [
+    ("the name without a vendor", "gpu", 4),
+    ("of another vendor", "amd.com/gpu", 4),
+    ("of a vendor with a longer name", "example.com/gpu-shared", 4),
+    ("parts of a GPU", MIG, 4),
+    ("parts without a vendor", "mig-1g.5gb", 4),
+    ("a vendor's own name", "gpu.intel.com/xe", 0),
+]
+
+
+@pytest.mark.parametrize(("name", "number"), [row[1:] for row in OLDER_NAMES], ids=[row[0] for row in OLDER_NAMES])
+def test_names_of_gpus_before_devices_count(name, number):
+    container: Any = {"name": "main", "resources": {"limits": {name: "4"}}}
+    assert requested_gpus.of_resources(container, releases.get("v1_4")).number == number
 
 
 def leader(*items: Any, **resources: Any) -> str:

@@ -146,12 +146,14 @@ class PodMetadataFacts(NamedTuple):
 
     `protected`: the labels of Dynamo override the user's. `discovery`: pods carry the labels for discovery. `inherited`: pods have all
     annotations of the objects of their component. `owns_origin`: the origin version of a graph replaces that of its components.
+    `follows_selector`: pods of LeaderWorkerSets have the labels by which their Service selects pods, also those of a deprecated field.
     """
 
     protected: bool
     discovery: bool
     inherited: bool
     owns_origin: bool = False
+    follows_selector: bool = True
 
 
 class ServiceFacts(NamedTuple):
@@ -183,7 +185,7 @@ class GroveFacts(NamedTuple):
     together. `volcano`: the Volcano scheduler can place the pods. `refusals`: the severity of findings about pods that Grove's admission
     refuses. They are warnings where the operator accepts such pods and leaves the decision to the version of Grove in the cluster.
     `update_strategies` are the update strategies that an annotation can name. `overridden_minimum`: a provider override can set the minimum
-    of replicas.
+    of replicas. `marks_generations`: pods of workers have the worker hash as a label and a variable.
     """
 
     cuts_names: bool = False
@@ -193,6 +195,7 @@ class GroveFacts(NamedTuple):
     refusals: Literal["error", "warning"] = "error"
     update_strategies: tuple[str, ...] = ("RollingRecreate", "OnDelete")
     overridden_minimum: bool = False
+    marks_generations: bool = False
 
 
 class MPI(NamedTuple):
@@ -215,14 +218,18 @@ class Engines(NamedTuple):
 
     `quotes_words`: each word of a plain command is quoted for the shell that reads it; otherwise only JSON is. `waits_for_leader`: a
     follower of vLLM waits for its leader in an init container, with a script from a ConfigMap of the graph. `elastic`: vLLM with elastic
-    expert parallelism starts a Ray cluster. `only_engines_span_nodes`: a component without an engine cannot run on several nodes.
+    expert parallelism starts a Ray cluster on several nodes, and `elastic_alone`: on one node. `only_engines_span_nodes`: a component
+    without an engine cannot run on several nodes. `counts_devices`: the GPUs of a node are also those that its device claims request, and
+    those of resources with newer names.
     """
 
     quotes_words: bool
     waits_for_leader: bool
     elastic: bool
     mpi: MPI
+    elastic_alone: bool = False
     only_engines_span_nodes: bool = False
+    counts_devices: bool = False
 
 
 class Picker(NamedTuple):
@@ -241,6 +248,13 @@ class Picker(NamedTuple):
     native_cache: str = ""
 
 
+class MissingFields(NamedTuple):
+    """Paths of v1beta1 fields that a definition of a release does not have: below the spec of a graph, and of a component."""
+
+    graph: tuple[tuple[str, ...], ...] = ()
+    component: tuple[tuple[str, ...], ...] = ()
+
+
 class Release(NamedTuple):
     """The facts of one release. A component type without an entry in `types` has the default `TypeDefaults`.
 
@@ -253,6 +267,8 @@ class Release(NamedTuple):
     (`krm_fn.render.kinds.gates`). `sidecar_mode`: an init container can run Dynamo beside an engine (`SIDECAR_KEY`). `role_templates`: each
     role of a component on several nodes can have a pod template of its own. `names_sidecar`: with discovery of containers, a
     frontend sidecar gets its own name; otherwise it gets the name of the main container.
+    `hashes_runtimes`: the worker hash reads the runtime versions of workers. `memory_needs_size`: shared memory of a v1alpha1 service needs
+    a size. `missing` are the fields that an API server with the definitions of the release drops.
     `reports_gpus` and `reports_names`: the status of a component repeats facts of its pods (`krm_fn.render.manifests.status_facts`).
     """
 
@@ -285,6 +301,9 @@ class Release(NamedTuple):
     names_sidecar: bool = False
     sidecar_mode: bool = False
     role_templates: bool = False
+    hashes_runtimes: bool = False
+    memory_needs_size: bool = True
+    missing: MissingFields = MissingFields()
     reports_gpus: bool = False
     """True if the status of a component has its GPUs.
 

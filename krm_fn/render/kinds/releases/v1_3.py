@@ -6,6 +6,7 @@ from krm_fn.render.kinds.releases import v1_4
 
 RELEASE = v1_4.RELEASE._replace(
     number=(1, 3),
+    memory_needs_size=True,
 )
 """All facts about Dynamo 1.3.
 

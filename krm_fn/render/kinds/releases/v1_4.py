@@ -1,11 +1,26 @@
-"""Release 1.4 of the Dynamo operator: release 1.5 with these changes."""
+"""Release 1.4 of the Dynamo operator: release 1.5 with these changes.
+
+It has fewer gates (`krm_fn.render.kinds.gates`).
+"""
 
 from __future__ import annotations
 
-from krm_fn.render.kinds.releases import v1_5
+from krm_fn.render.kinds.releases import MissingFields, v1_5
 
 RELEASE = v1_5.RELEASE._replace(
     number=(1, 4),
+    types={name: defaults for name, defaults in v1_5.RELEASE.types.items() if name != "native-epp"},
+    engines=v1_5.RELEASE.engines._replace(elastic_alone=False, counts_devices=False),
+    picker=v1_5.RELEASE.picker._replace(cache="/home/nonroot/.cache", native_cache=""),
+    pod_metadata=v1_5.RELEASE.pod_metadata._replace(follows_selector=False),
+    hashes_runtimes=False,
+    memory_needs_size=False,
+    missing=MissingFields(
+        graph=(("providerOverride",),),
+        component=(("providerOverride",), ("roles",), ("experimental", "grove")),
+    ),
+    reports_gpus=False,
+    grove=v1_5.RELEASE.grove._replace(marks_generations=False),
 )
 """All facts about Dynamo 1.4.
 

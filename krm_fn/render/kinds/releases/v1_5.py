@@ -106,6 +106,7 @@ _ENGINES = Engines(
     quotes_words=True,
     waits_for_leader=True,
     elastic=True,
+    elastic_alone=True,
     mpi=MPI(
         home="$HOME",
         quoted_home="'$HOME'",
@@ -114,6 +115,7 @@ _ENGINES = Engines(
         sshd=("StrictModes no",),
         exports=("CPATH", "TRITON_PTXAS_PATH"),
     ),
+    counts_devices=True,
 )
 """The facts about engines.
 
@@ -162,8 +164,9 @@ RELEASE = Release(
     engines=_ENGINES,
     debug_modes=False,
     picker=_PICKER_FLAGS,
+    hashes_runtimes=True,
     reports_gpus=True,
-    grove=GroveFacts(cuts_names=True, describes_sets=True, whole_groups=True, volcano=True, refusals="warning"),
+    grove=GroveFacts(cuts_names=True, describes_sets=True, whole_groups=True, volcano=True, refusals="warning", marks_generations=True),
 )
 """All facts about Dynamo 1.5.
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from krm_fn.kubernetes.native_types import PodTemplateSpec
-    from krm_fn.kubernetes.types import Resource
+    from krm_fn.kubernetes.types import Labels, Resource
     from krm_fn.render.manifests.pod_builder import Pod, Pods
     from krm_fn.render.plan import ComponentPlan, GraphPlan
 
@@ -82,8 +82,11 @@ def _template(pod: Pod) -> PodTemplateSpec:
     Rule leader-worker-set.template-v1.5: In Dynamo 1.5, a pod template of a LeaderWorkerSet has a label with its role. (operator:
     internal/controller/dynamocomponentdeployment_controller.go generateLeaderPodTemplateSpec, generateWorkerPodTemplateSpec)
     """
-    template = pod_template.template(pod)
-    return {**template, "metadata": {**template["metadata"], "labels": _leaderworkersets.labels_of(template, {labels.ROLE: pod.role.role})}}
+    template, plan = pod_template.template(pod), pod.role.component
+    added: Labels = {labels.ROLE: pod.role.role}
+    if not plan.release.pod_metadata.follows_selector:
+        added[labels.NAMESPACE] = plan.identity.labels[labels.NAMESPACE]
+    return {**template, "metadata": {**template["metadata"], "labels": _leaderworkersets.labels_of(template, added)}}
 
 
 WORKLOAD = NativeLeaderWorkerSetWorkload()
