@@ -6,21 +6,19 @@ import contextlib
 import functools
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
 from krm_fn.base import escaping, report
-from krm_fn.base.results import Result
 from krm_fn.cli import command_output
 from krm_fn.kubernetes import duration
 from krm_fn.kubernetes.api_server import name_formats
-from krm_fn.kubernetes.types import Resource
 from krm_fn.render.rules import ignore_rules
-from krm_fn.repository.files import project_file, revisions
-from krm_fn.review.inputs import InputError, Inputs, folder_of_root, revision_path
+from krm_fn.repository.files import project_file
+from krm_fn.review.inputs import InputError, Inputs, Policy, folder_of_root, revision_path
 from krm_fn.schemas import codes
 
 _AUTO = "auto"
@@ -44,27 +42,6 @@ def seconds(_ctx: click.Context, _parameter: click.Parameter, text: str | None) 
     if number < 0:
         raise click.BadParameter(f"{text!r} is negative; write for example 30m")
     return number
-
-
-class Policy(NamedTuple):
-    """The options --ignore, --strict and --quiet."""
-
-    ignored: frozenset[str] = frozenset()
-    strict: bool = False
-    quiet: bool = False
-
-    def without_ignored(self, findings: Iterable[Result], resources: Sequence[Resource]) -> list[Result]:
-        """Returns the findings without ignored warnings and notes. Errors cannot be ignored."""
-        return ignore_rules.apply(findings, resources, self.ignored)
-
-    def failing(self, findings: Iterable[Result]) -> list[Result]:
-        """Findings of the severities with which the command fails: errors, and with --strict also warnings."""
-        severities = ("error", "warning") if self.strict else ("error",)
-        return [result for result in findings if result.severity in severities]
-
-    def shown(self, findings: list[Result]) -> list[Result]:
-        """Findings to print: with --quiet, only those that make the command fail."""
-        return self.failing(findings) if self.quiet else findings
 
 
 class Folder(click.Path):
@@ -192,15 +169,6 @@ def usage_errors() -> Iterator[None]:
         if problem.option is None:
             raise click.UsageError(str(problem)) from problem
         raise click.BadParameter(str(problem), param_hint=problem.option or None) from problem
-
-
-@contextlib.contextmanager
-def reading_old() -> Iterator[None]:
-    """Reports an old state that cannot be read as wrong usage of --old."""
-    try:
-        yield
-    except revisions.RepositoryError as problem:
-        raise click.BadParameter(str(problem), param_hint="--old") from problem
 
 
 def policy(command: Callable[..., Any]) -> Callable[..., Any]:

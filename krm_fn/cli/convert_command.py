@@ -10,7 +10,6 @@ import click
 from krm_fn.base import report, results
 from krm_fn.base.results import Path, Result
 from krm_fn.cli import command_options, command_output, finding_formats
-from krm_fn.cli.command_options import Policy
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import dynamo_api, resolve
 from krm_fn.render.config import Config
@@ -23,7 +22,7 @@ from krm_fn.render.schema import schema_check
 from krm_fn.repository.files import reading, selection, sources, writing
 from krm_fn.repository.files.reading import File, Source
 from krm_fn.repository.files.writing import DocumentChange
-from krm_fn.review.inputs import Inputs, path_inputs
+from krm_fn.review.inputs import Inputs, Policy, path_inputs
 
 _MISSING = "DYN022"  # a patch of an overlay has some fields of a resource only
 

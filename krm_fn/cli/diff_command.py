@@ -8,18 +8,19 @@ import functools
 import click
 
 from krm_fn.base import escaping, progress_line, report
-from krm_fn.cli import budget_file, command_options, command_output, fleet_diff
-from krm_fn.cli.command_options import Policy
-from krm_fn.render.resolve import cluster
+from krm_fn.cli import budget_option, command_options, command_output
 from krm_fn.repository.files import reading
-from krm_fn.review.budgets.gpu_use import RootObjects
-from krm_fn.review.diff import comparison, diff_report, json_diff, markdown_diff, rendered_state, text_diff
-from krm_fn.review.inputs import Inputs, compared_roots, compared_states, repository_diffs
-from krm_fn.review.inputs.compared_states import BuildCommand, ClusterCapacity
-from krm_fn.review.inputs.repository_diffs import ComparedStates, RootReport, StatePair
+from krm_fn.review.diff import comparison, json_diff, markdown_diff, text_diff
+from krm_fn.review.fleets import matrix_formats
+from krm_fn.review.inputs import Inputs, Policy, compared_clusters, compared_roots, compared_states, repository_diffs
+from krm_fn.review.inputs.compared_states import BuildCommand
+from krm_fn.review.inputs.repository_diffs import ComparedStates, StatePair
 
 FORMATS = {"json": json_diff.write, "markdown": markdown_diff.write, "text": text_diff.write}
 """The functions that write a report, by the name of the format."""
+
+MATRIX_FORMATS = {"json": matrix_formats.json_text, "markdown": matrix_formats.markdown, "text": matrix_formats.text}
+"""The functions that write a matrix of clusters with findings, by the name of the format."""
 
 _CONDITION_HOLDS = 3
 """The exit code if a condition of --fail-on holds."""
@@ -68,7 +69,7 @@ def _conditions(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, 
     "-o", "--output", "--format", "style", type=click.Choice(tuple(FORMATS)), default="text", help="The format. The default is text."
 )
 @click.option("--all", "is_all", is_flag=True, help="Also render the roots of a folder whose inputs are the same in both states.")
-@budget_file.option
+@budget_option.option
 @command_options.policy
 @click.pass_context
 def diff(  # noqa: PLR0913 - one for each option
@@ -119,8 +120,7 @@ def diff(  # noqa: PLR0913 - one for each option
         _require_no_state(across=across, old=old, live=live, build=build, nodes=nodes, budget=budget)
         if set(conditions) - {"changes"}:
             raise click.UsageError("with --across, the only condition of --fail-on is changes")
-        has_errors, differ = fleet_diff.run(given, policy, style, with_objects=objects)
-        ctx.exit(1 if has_errors else _CONDITION_HOLDS if differ and conditions else 0)
+        ctx.exit(_print_matrix(given, policy, style, with_objects=objects, fails_on_changes=bool(conditions)))
     nodes = nodes or given.project.nodes
     if "stuck" in conditions and nodes is None:
         raise click.UsageError("--fail-on stuck needs --nodes")
@@ -128,7 +128,7 @@ def diff(  # noqa: PLR0913 - one for each option
         raise click.UsageError("only one of PATH, --live and --nodes can be stdin")
     if (old is None) == (live is None):
         raise click.UsageError("name the state before the change with --old, a cluster with --live, or clusters with --across")
-    cluster, limits = compared_states.read_nodes(nodes), budget_file.read(budget, given)
+    cluster, limits = compared_states.read_nodes(nodes), budget_option.read(budget, given)
     skips = not (is_all or limits or nodes or "unknown" in conditions)
     with contextlib.ExitStack() as stack, progress_line.shown("diff") as step:
         command = compared_states.read_build(build, seconds) if build is not None else None
@@ -140,13 +140,13 @@ def diff(  # noqa: PLR0913 - one for each option
         reports = []
         for pair in compared.pairs:
             step(pair.root)
-            reports.append(compare_states(pair, cluster, policy))
-    used = budget_file.compare(limits, map(_objects, compared.pairs, reports)) if limits else None
+            reports.append(repository_diffs.compare(pair, cluster, policy, colours=command_output.colours()))
+    used = limits.compare(entry.measured(pair) for pair, entry in zip(compared.pairs, reports, strict=True)) if limits else None
     about = policy.without_ignored([*compared.results, *cluster.results, *(used.findings if used else ())], [])
     if style == "text" and not policy.quiet:
         command_output.write(escaping.joined(compared.lines), err=True)
     text = repository_diffs.write(FORMATS, style, reports, policy.shown(about))
-    command_output.write(budget_file.with_budget(style, text, used), style)
+    command_output.write(used.added_to(style, text) if used else text, style)
     if policy.failing([*about, *(finding for root in reports for finding in root.findings)]):
         ctx.exit(1)
     holding = any(comparison.conditions(root.content.diff, conditions) for root in reports)
@@ -163,25 +163,17 @@ def _require_no_state(*, across: bool, **others: str | None) -> None:
             raise click.UsageError(f"--across compares clusters with each other, so it takes no --{name}")
 
 
-def compare_states(pair: StatePair, cluster: ClusterCapacity, policy: Policy) -> RootReport:
-    """Compares both states of a root."""
-    new_state, old_state = pair.new, pair.old
-    comparison_result = comparison.compare(old_state.rendered, new_state.rendered, cluster.nodes, cluster.pods, pair.find_origins)
-    forecast_findings = diff_report.located_findings(comparison_result)
-    findings = [*rendered_state.new_findings(new_state.results, old_state.rendered), *old_state.results]
-    findings = policy.without_ignored([*findings, *comparison_result.findings], new_state.rendered.inputs)
-    update_findings = reading.locate(comparison_result.updates, new_state.files.resources)
-    forecast_findings = policy.without_ignored([*update_findings, *forecast_findings], new_state.rendered.inputs)
-    shown = policy.shown([*findings, *forecast_findings])
-    content = diff_report.Report(comparison_result, old_state.name, shown, command_output.colours(), pair.is_unchanged)
-    return RootReport(pair.root, content, findings, forecast_findings, pair.old_root, pair.clusters)
-
-
-def _objects(pair: StatePair, compared: RootReport) -> RootObjects:
-    """Returns the objects of a root whose GPUs a budget counts."""
-    inputs = (*pair.old.rendered.inputs, *pair.new.rendered.inputs)
-    namespace = cluster.default_namespace(pair.new.rendered.config)
-    return RootObjects(compared.content.diff.changes, inputs, namespace, pair.clusters)
+def _print_matrix(given: Inputs, policy: Policy, style: str, *, with_objects: bool, fails_on_changes: bool) -> int:
+    """Compares the clusters of a fleet, and prints what differs. Returns the exit code."""
+    with progress_line.shown("diff"):
+        compared = compared_clusters.compare(given, with_objects=with_objects)
+    findings = policy.without_ignored(compared.results, [])
+    if style == "text" and not policy.quiet:
+        command_output.write(escaping.joined(compared.lines), err=True)
+    command_output.write(MATRIX_FORMATS[style](compared.matrix, policy.shown(findings)), style)
+    if policy.failing(findings):
+        return 1
+    return _CONDITION_HOLDS if compared.matrix.differs and fails_on_changes else 0
 
 
 def _load(  # noqa: PLR0913 - one for each way to name a state

@@ -12,7 +12,6 @@ import click
 from krm_fn.base import escaping, results
 from krm_fn.base.results import Result
 from krm_fn.cli import command_options, command_output, finding_formats
-from krm_fn.cli.command_options import Policy
 from krm_fn.kubernetes import identity
 from krm_fn.render import expand
 from krm_fn.render.resolve import cluster
@@ -23,7 +22,7 @@ from krm_fn.review import render_settings
 from krm_fn.review.diagram import Diagram, graph_diagram, graphviz_diagram, mermaid_diagram
 from krm_fn.review.diff import comparison
 from krm_fn.review.diff.rendered_state import RenderedState
-from krm_fn.review.inputs import Inputs, compared_roots, path_inputs
+from krm_fn.review.inputs import Inputs, Policy, compared_roots, path_inputs
 
 _WRITERS = {"dot": graphviz_diagram.write, "mermaid": mermaid_diagram.write}
 """The text formats."""

@@ -13,7 +13,6 @@ import click
 from krm_fn.base import report, results
 from krm_fn.base.results import Result
 from krm_fn.cli import author_locations, command_options, command_output, finding_formats
-from krm_fn.cli.command_options import Policy
 from krm_fn.origins.field_authors import FieldLocation
 from krm_fn.render import expand
 from krm_fn.repository.files import reading
@@ -22,7 +21,7 @@ from krm_fn.review.images import image_lock, image_references, image_uses
 from krm_fn.review.images.image_formats import FORMATS, ImageList
 from krm_fn.review.images.image_lock import ImageLock
 from krm_fn.review.images.image_uses import ImageUse
-from krm_fn.review.inputs import Inputs, path_inputs
+from krm_fn.review.inputs import Inputs, Policy, path_inputs
 from krm_fn.review.inputs.path_inputs import LoadedRoots, PathPart
 
 _IMAGE = "{}"

@@ -11,14 +11,13 @@ import click
 from krm_fn.base import escaping, report, results
 from krm_fn.base.results import Result
 from krm_fn.cli import author_locations, command_options, command_output, finding_formats
-from krm_fn.cli.command_options import Policy
 from krm_fn.kubernetes import identity
 from krm_fn.origins.field_authors import FieldAuthor, FieldLocation
 from krm_fn.render import expand
 from krm_fn.render.resolve import cluster
 from krm_fn.repository.files import reading, sources
 from krm_fn.review import required_objects, requirement_states
-from krm_fn.review.inputs import Inputs, path_inputs
+from krm_fn.review.inputs import Inputs, Policy, path_inputs
 from krm_fn.review.inputs.path_inputs import PathPart, RootRender
 from krm_fn.review.required_objects import ObjectUse
 from krm_fn.review.requirement_states import ExportedKeys, RequiredObject, State

@@ -14,7 +14,6 @@ import click
 from krm_fn.base import escaping, report, results
 from krm_fn.base.results import Result
 from krm_fn.cli import command_options, command_output, finding_formats
-from krm_fn.cli.command_options import Policy
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import apply_order, expand, labels
@@ -24,7 +23,7 @@ from krm_fn.repository import committed
 from krm_fn.repository.files import reading, writing
 from krm_fn.repository.states import RootState
 from krm_fn.review.diff import rendered_state
-from krm_fn.review.inputs import Inputs, path_inputs, repository_states
+from krm_fn.review.inputs import Inputs, Policy, path_inputs, repository_states
 from krm_fn.review.inputs.path_inputs import LoadedRoots, PathPart
 
 

@@ -12,10 +12,9 @@ import click
 from krm_fn.base import report
 from krm_fn.cli import cluster_objects, command_options, command_output, finding_formats, status_tables
 from krm_fn.cli.cluster_objects import ClusterOptions, ClusterUnavailableError
-from krm_fn.cli.command_options import Policy
 from krm_fn.repository.files import reading
 from krm_fn.repository.files.sources import Sources
-from krm_fn.review.inputs import Inputs
+from krm_fn.review.inputs import Inputs, Policy
 from krm_fn.review.inputs.computed_status import ComputedStatus
 
 _TABLE = "table"

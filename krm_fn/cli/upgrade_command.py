@@ -11,7 +11,6 @@ import click
 from krm_fn.base import escaping, progress_line, report, results
 from krm_fn.base.results import Ref, Result
 from krm_fn.cli import command_options, command_output
-from krm_fn.cli.command_options import Policy
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.version import Version
 from krm_fn.migration.edits import upgrade_files
@@ -33,7 +32,7 @@ from krm_fn.render import dynamo_api
 from krm_fn.repository.files import reading
 from krm_fn.repository.files.reading import Source
 from krm_fn.review.arguments import flag_tables
-from krm_fn.review.inputs import Inputs, compared_states, path_inputs, revision_path
+from krm_fn.review.inputs import Inputs, Policy, compared_states, path_inputs, revision_path
 from krm_fn.review.inputs.path_inputs import LoadedRoots
 
 FORMATS = {"json": upgrade_json.write, "markdown": upgrade_markdown.write, "text": upgrade_text.write}

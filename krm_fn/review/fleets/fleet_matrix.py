@@ -55,6 +55,11 @@ class FleetMatrix(NamedTuple):
     differing: int
     explained: int
 
+    @property
+    def differs(self) -> bool:
+        """True if anything differs between the clusters."""
+        return bool(self.sections or self.differing)
+
 
 def compare(clusters: Sequence[FleetCluster], *, with_objects: bool = False) -> FleetMatrix:
     """Compares at least two clusters. `with_objects` keeps all rows of generated objects. Secret values are hidden."""

@@ -77,7 +77,7 @@ def _verdict(matrix: FleetMatrix) -> Iterator[str]:
         yield "Nothing is compared, because fewer than two clusters can be built."
         return
     yield f"{len(matrix.clusters)} clusters with {resources}: {names}."
-    if matrix.sections or matrix.differing:
+    if matrix.differs:
         yield f"{report.counted(matrix.differing, 'Dynamo resource differs', 'Dynamo resources differ')} between the clusters."
     else:
         yield "The clusters are the same."

@@ -6,9 +6,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from krm_fn.base.results import Result
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render.rules import ignore_rules
 from krm_fn.repository.files import project_file, selection, sources
 from krm_fn.repository.files.project_file import Project
 from krm_fn.repository.files.sources import Sources
@@ -56,6 +60,27 @@ class Inputs(NamedTuple):
     def of_path(self, path: str) -> Inputs:
         """Returns the inputs for one of several paths, each with its own default configuration."""
         return self._replace(paths=(path,), default_config=self.project.config or project_file.configuration_above(path))
+
+
+class Policy(NamedTuple):
+    """The findings that a command shows, and those with which it fails: the options --ignore, --strict and --quiet."""
+
+    ignored: frozenset[str] = frozenset()
+    strict: bool = False
+    quiet: bool = False
+
+    def without_ignored(self, findings: Iterable[Result], resources: Sequence[Resource]) -> list[Result]:
+        """Returns the findings without ignored warnings and notes. Errors cannot be ignored."""
+        return ignore_rules.apply(findings, resources, self.ignored)
+
+    def failing(self, findings: Iterable[Result]) -> list[Result]:
+        """Findings of the severities with which the command fails: errors, and with --strict also warnings."""
+        severities = ("error", "warning") if self.strict else ("error",)
+        return [result for result in findings if result.severity in severities]
+
+    def shown(self, findings: list[Result]) -> list[Result]:
+        """Findings to print: with --quiet, only those that make the command fail."""
+        return self.failing(findings) if self.quiet else findings
 
 
 def revision_path(path: str) -> tuple[str, str] | None:

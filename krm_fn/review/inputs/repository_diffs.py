@@ -13,17 +13,20 @@ from krm_fn.base import escaping, report
 from krm_fn.base.results import Result
 from krm_fn.render.config import Config
 from krm_fn.render.expand import KnownItems
+from krm_fn.render.resolve import cluster
 from krm_fn.render.schema.object_changes import ObjectChange
+from krm_fn.repository.files import reading
 from krm_fn.repository.files.sources import Sources
 from krm_fn.repository.states import RootState
+from krm_fn.review.budgets.gpu_use import RootObjects
 from krm_fn.review.changed_lines.document_hunks import LoadedFiles
 from krm_fn.review.changed_lines.rebuilds import ComparedRoot
-from krm_fn.review.diff import fleet_formats, json_diff, rendered_state
+from krm_fn.review.diff import comparison, diff_report, fleet_formats, json_diff, rendered_state
 from krm_fn.review.diff.comparison import FindOrigins, Origins
 from krm_fn.review.diff.diff_report import Report
 from krm_fn.review.diff.fleet_formats import RootComparison
-from krm_fn.review.inputs import Inputs, repository_states, root_pairs
-from krm_fn.review.inputs.compared_states import LoadedState
+from krm_fn.review.inputs import Inputs, Policy, repository_states, root_pairs
+from krm_fn.review.inputs.compared_states import ClusterCapacity, LoadedState
 from krm_fn.review.inputs.repository_states import RepositoryStates, Unchanged
 from krm_fn.review.inputs.root_pairs import LoadedPair, RootPair
 
@@ -71,6 +74,11 @@ class RootReport(NamedTuple):
     def title(self) -> str:
         """The folder of the root, with its folder before."""
         return f"{self.root} ({self.old_root} in {self.content.old})" if self.old_root else self.root
+
+    def measured(self, pair: StatePair) -> RootObjects:
+        """Returns the objects whose GPUs a budget counts. `pair` has the states that were compared."""
+        inputs = (*pair.old.rendered.inputs, *pair.new.rendered.inputs)
+        return RootObjects(self.content.diff.changes, inputs, cluster.default_namespace(pair.new.rendered.config), pair.clusters)
 
 
 class _Folder(NamedTuple):
@@ -194,6 +202,19 @@ def _skipped(pairs: Sequence[StatePair], old: str) -> list[str]:
     count = sum(pair.is_unchanged for pair in pairs)
     reason = f"their inputs are the same as in {old}, so they are not rendered (--all renders them)"
     return [f"{count} of {len(pairs)} roots are unchanged: {reason}"] if count else []
+
+
+def compare(pair: StatePair, capacity: ClusterCapacity, policy: Policy, *, colours: bool = False) -> RootReport:
+    """Compares both states of a root. `colours` are those of the report as text."""
+    new_state, old_state = pair.new, pair.old
+    result = comparison.compare(old_state.rendered, new_state.rendered, capacity.nodes, capacity.pods, pair.find_origins)
+    findings = [*rendered_state.new_findings(new_state.results, old_state.rendered), *old_state.results, *result.findings]
+    findings = policy.without_ignored(findings, new_state.rendered.inputs)
+    update_findings = reading.locate(result.updates, new_state.files.resources)
+    forecast_findings = policy.without_ignored([*update_findings, *diff_report.located_findings(result)], new_state.rendered.inputs)
+    shown = policy.shown([*findings, *forecast_findings])
+    content = Report(result, old_state.name, shown, colours, pair.is_unchanged)
+    return RootReport(pair.root, content, findings, forecast_findings, pair.old_root, pair.clusters)
 
 
 def write(formats: Mapping[str, Callable[[Report], str]], style: str, reports: Sequence[RootReport], findings: list[Result]) -> str:

@@ -150,11 +150,13 @@ def _own_fields(resource: Resource, loaded: Sources) -> list[dict[str, Any]]:
 
 def _compared(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the report of `krm-fn diff` for programs and for people, and the diagram of the change."""
-    from krm_fn.cli import diff_command  # noqa: PLC0415 - see above
-    from krm_fn.cli.command_options import Policy  # noqa: PLC0415
     from krm_fn.review.diagram import graph_diagram  # noqa: PLC0415
     from krm_fn.review.diff import json_diff, rendered_state, text_diff  # noqa: PLC0415
-    from krm_fn.review.inputs import compared_states  # noqa: PLC0415
+    from krm_fn.review.inputs import (  # noqa: PLC0415
+        Policy,
+        compared_states,
+        repository_diffs,
+    )
     from krm_fn.review.inputs.repository_diffs import StatePair  # noqa: PLC0415
 
     known = KnownItems()
@@ -162,7 +164,7 @@ def _compared(fields: Mapping[str, Any]) -> dict[str, Any]:
     rendered = rendered_state.render(new.values, new.config, new.settings_value, new.results, known)
     state = compared_states.LoadedState(GRAPH, rendered, new, new.located(rendered.findings))
     before = compared_states.render_old(OLD, old, known)
-    content = diff_command.compare_states(StatePair("", state, before), compared_states.ClusterCapacity(), Policy()).content
+    content = repository_diffs.compare(StatePair("", state, before), compared_states.ClusterCapacity(), Policy()).content
     return {
         **json.loads(json_diff.write(content._replace(colours=False))),
         "text": text_diff.write(content._replace(colours=False)),

@@ -1,4 +1,4 @@
-"""`krm-fn diff --across`: loads each cluster of a fleet, and writes the matrix of what differs. `krm_fn.review.fleets` compares."""
+"""Loads each cluster of a fleet for `krm-fn diff --across`, and compares them. The rules are in `krm_fn.review.fleets`."""
 
 from __future__ import annotations
 
@@ -7,23 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import click
-
-from krm_fn.base import escaping, progress_line, report, results
+from krm_fn.base import report, results
 from krm_fn.base.results import Result
-from krm_fn.cli import command_output
-from krm_fn.cli.command_options import Policy
 from krm_fn.render.expand import KnownItems
 from krm_fn.repository.files import reading
 from krm_fn.repository.roots import Root
 from krm_fn.repository.states import RepositoryState, RootState
 from krm_fn.review.diff import rendered_state
-from krm_fn.review.fleets import fleet_clusters, fleet_matrix, matrix_formats
+from krm_fn.review.fleets import fleet_clusters, fleet_matrix
 from krm_fn.review.fleets.fleet_clusters import FleetCluster
-from krm_fn.review.inputs import Inputs, repository_states
-
-FORMATS = {"json": matrix_formats.json_text, "markdown": matrix_formats.markdown, "text": matrix_formats.text}
-"""The functions that write a matrix with findings, by the name of the format."""
+from krm_fn.review.fleets.fleet_matrix import FleetMatrix
+from krm_fn.review.inputs import InputError, Inputs, repository_states
 
 
 class _LoadedCluster(NamedTuple):
@@ -34,25 +28,28 @@ class _LoadedCluster(NamedTuple):
     lines: list[str]
 
 
-def run(given: Inputs, policy: Policy, style: str, *, with_objects: bool) -> tuple[bool, bool]:
-    """Compares the clusters, and prints the matrix. Returns whether there are errors, and whether the clusters differ.
+class ComparedClusters(NamedTuple):
+    """What differs between clusters, the findings about them, and one line for each root, which says how it was read."""
 
-    Raises click.UsageError for fewer than two clusters.
+    matrix: FleetMatrix
+    results: list[Result]
+    lines: list[str]
+
+
+def compare(given: Inputs, *, with_objects: bool) -> ComparedClusters:
+    """Compares the clusters of a fleet: each path is one. `with_objects`: with all fields of generated objects.
+
+    Raises InputError for fewer than two clusters.
     """
     paths = list({os.path.normpath(path): path for path in given.paths}.values())
     if len(paths) < 2 or reading.STDIN in paths:
-        raise click.UsageError(
-            "--across compares the folders or rendered files of at least two clusters; for example: krm-fn diff --across clusters/*"
+        raise InputError(
+            "--across compares the folders or rendered files of at least two clusters; for example: krm-fn diff --across clusters/*", None
         )
-    with progress_line.shown("diff"):
-        loaded = _load(given._replace(paths=tuple(paths)), _names(paths))
-        clusters = [entry.cluster for entry in loaded if entry.cluster]
-        matrix = fleet_matrix.compare(clusters, with_objects=with_objects)
-    findings = policy.without_ignored([finding for entry in loaded for finding in entry.results], [])
-    if style == "text" and not policy.quiet:
-        command_output.write(escaping.joined(line for entry in loaded for line in entry.lines), err=True)
-    command_output.write(FORMATS[style](matrix, policy.shown(findings)), style)
-    return bool(policy.failing(findings)), bool(matrix.sections or matrix.differing)
+    loaded = _load(given._replace(paths=tuple(paths)), _names(paths))
+    matrix = fleet_matrix.compare([entry.cluster for entry in loaded if entry.cluster], with_objects=with_objects)
+    findings = [finding for entry in loaded for finding in entry.results]
+    return ComparedClusters(matrix, findings, [line for entry in loaded for line in entry.lines])
 
 
 def _names(paths: Sequence[str]) -> list[str]:
