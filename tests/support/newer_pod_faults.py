@@ -250,6 +250,16 @@ def _tagged(tag: str) -> Resource:
     return given.graph({"Worker": given.service("worker", main={"image": f"registry.example/dynamo:{tag}"})})
 
 
+_STARTS = ["python3", "-m", "dynamo.vllm"]
+_NIM = "nvcr.io/nim/meta/llama:3.0.0"
+
+
+def _beside_frontend(image: str, command: Any = None, **fields: Any) -> Resource:
+    """A graph in v1beta1 whose worker has an image."""
+    main = {"image": image, **({"command": command} if command else {})}
+    return beta.graph(beta.component("Frontend", "frontend"), beta.component("Worker", main=main, **fields))
+
+
 def _created(version: str, **fields: Any) -> Resource:
     """A graph in v1beta1 that an operator of a version created."""
     return beta.graph(beta.component("Worker", **fields), annotations={labels.ORIGIN_VERSION: version})
@@ -262,6 +272,9 @@ CHOICES = [
     quiet("an image of the newest release", _tagged("1.6.1"), **_AUTO),
     fires("DYN491", "spec", "no version in a tag", _tagged("latest"), **_AUTO),
     quiet("the same with a release", _tagged("latest"), behaviour="v0.9"),
+    fires("DYN575", f"{_MAIN}.image".replace("[0]", "[1]", 1), "an image of another program whose tag opens gates", _beside_frontend(_NIM)),
+    quiet("the same with a version of Dynamo", _beside_frontend(_NIM, runtimeVersionOverride="1.5.0")),
+    quiet("an image under any name that starts Dynamo", _beside_frontend("own/engine:1.5.0", command=_STARTS)),
     fires("DYN492", _ORIGIN, "an operator that is newer than the release of the images", _created("1.6.0")),
     fires("DYN492", _ORIGIN, "an operator that is newer than the release of the configuration", _created("1.6.0"), **_NEWER),
     quiet("the same with its release", _created("1.6.0"), behaviour="v1.6"),

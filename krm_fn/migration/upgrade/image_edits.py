@@ -49,7 +49,7 @@ def of_resource(resource: Resource, step: UpgradeStep) -> Iterator[FieldEdit]:
     overrides: dict[results.Path, FieldEdit] = {}
     for image in _images(resource):
         if _is_changed(image, step) and not _keeps_profiler(resource, image, step):
-            if isinstance(image.image, str) and (new := _edited(image.image, step)):
+            if image.is_dynamo and isinstance(image.image, str) and (new := _edited(image.image, step)):
                 yield FieldEdit(image.path, image.image, new, "image")
             if image.override:
                 new = _prefix(image.override) + step.runtime_text
@@ -70,7 +70,7 @@ def findings(resource: Resource, step: UpgradeStep) -> Iterator[Result]:
                 "graph is committed, or profile again with an operator"
             )
             yield results.warning("DYN656", message, ref, image.path, current=written)
-        elif version.of_image(written) is None:
+        elif version.of_image(written) is None or (image.override and not image.is_dynamo):
             yield results.warning("DYN660", _unversioned(image, step), ref, image.path, current=written)
         elif _is_changed(image, step):
             yield from _about_reference(written, image, ref, step)
@@ -156,8 +156,9 @@ def _prefix(override: Any) -> str:
 def _unversioned(image: RuntimeImage, step: UpgradeStep) -> str:
     runtime = step.runtime_text
     if image.override:
+        has_none = "has no version" if image.is_dynamo else "is no version of Dynamo"
         return (
-            f"the tag of {image.image} has no version, so the step changes only runtimeVersionOverride, to {runtime}; write the image of "
+            f"the tag of {image.image} {has_none}, so the step changes only runtimeVersionOverride, to {runtime}; write the image of "
             f"{runtime} here in the same commit"
         )
     return (

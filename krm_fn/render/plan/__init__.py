@@ -164,7 +164,8 @@ class RolePlan(NamedTuple):
 class GraphPlan(NamedTuple):
     """One graph: shared facts, and its components in the order of the spec. A standalone component is a graph of one component.
 
-    `devices` are the claims and device classes among the items; None without any.
+    `devices` are the claims and device classes among the items; None without any. `is_release_assumed` is true if nothing says which
+    release the graph needs.
     """
 
     name: str
@@ -182,6 +183,7 @@ class GraphPlan(NamedTuple):
     release: Release
     features: GraphFeatures = GraphFeatures()
     devices: Devices | None = None
+    is_release_assumed: bool = False
 
     def at(self, *steps: str | int) -> Path:
         """Returns the path at which the user writes a field of the graph. The steps follow `spec`."""

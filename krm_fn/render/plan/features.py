@@ -61,7 +61,7 @@ class Features(NamedTuple):
     the engine. `frontend_sidecar` names the container that runs a frontend.
     `grouped` is true if a scaling group of Grove always contains the component. `override` holds fields of its clique or scaling group, and
     `roles` are its roles as their author wrote them. `containers` are those of the pod as its author wrote it. `written_main` is false if a
-    component that is read as v1beta1 has no container `main`.
+    component that is read as v1beta1 has no container `main`. `foreign_tag` is true if `runtime` is the tag of an image without Dynamo.
     """
 
     runtime: Version | None = None
@@ -77,6 +77,7 @@ class Features(NamedTuple):
     roles: tuple[RoleSettings, ...] = ()
     containers: tuple[str, ...] = ()
     written_main: bool = True
+    foreign_tag: bool = False
 
     @property
     def least_replicas(self) -> int:

@@ -48,6 +48,8 @@ def _read(resource: Resource, config: Config, cluster: ClusterFacts, reader: str
     converted, about = _converted(resource, config, release)
     context = graph_context.of_resource(resource, config, cluster, release, path_mapping.of_resource(resource, converted))
     plan = _reader(release, reader)(converted, context)
+    if release_choice.is_assumed(resource, config):
+        plan = plan._replace(is_release_assumed=True)
     about = [*about, *release_choice.check(resource, config)]
     known = {finding.path for finding in context.findings}
     findings = [*context.findings, *(finding for finding in unread_fields.check(plan) if finding.path not in known)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
 from krm_fn.render import dynamo_api, labels
-from krm_fn.render.kinds import releases
+from krm_fn.render.kinds import releases, types
 from krm_fn.render.resolve import runtime_version
 
 TYPE_CHECKING = False
@@ -40,6 +40,8 @@ _BY_NAME = {name: name.replace(".", "_") for name in ("v1.2", "v1.3", "v1.4", "v
 """The files of the releases that only the configuration chooses."""
 _FILES = {**{name: row.file for name, row in RELEASES.items()}, **_BY_NAME}
 _OLDEST, _FIRST_OF_V1BETA1, _NEWEST = "v0.9", "v1.5", [*RELEASES][-1]
+_WITHOUT_VERSION = "v1.6"
+"""The release of resources whose images say no version: the newest one that was compared with its operator."""
 
 
 def release(resource: Resource, config: Config) -> Release:
@@ -55,12 +57,11 @@ def number(name: str) -> ReleaseNumber:
 def release_name(resource: Resource, config: Config) -> str:
     """Returns the name, as in the configuration, of the release that the render of a resource follows.
 
-    The configuration decides; otherwise the highest runtime version among the images of the resource. A resource of v1beta1, or with an
-    annotation that only an operator of 1.0 or later writes, follows the first release of v1beta1 or a newer one.
+    The configuration decides; otherwise the highest runtime version among the images of the resource; without one, it is the newest
+    release that was compared with its operator. A resource of v1beta1, or with an annotation that only an operator of 1.0 or later writes,
+    follows the first release of v1beta1 or a newer one.
     """
-    if is_pinned(config):
-        return config.behaviour
-    return _of_images(resource, runtime_version.of_resource(resource), config)
+    return config.behaviour if is_pinned(config) else _of_images(resource, runtime_version.of_resource(resource), config)
 
 
 def is_pinned(config: Config) -> bool:
@@ -69,10 +70,23 @@ def is_pinned(config: Config) -> bool:
 
 
 def _of_images(resource: Resource, highest: RuntimeVersion | None, config: Config) -> str:
-    is_newer = resource.get("apiVersion") != dynamo_api.V1ALPHA1 or is_from_newer(resource)
-    lowest = config.behaviour.removesuffix(_OR_NEWER) or (_FIRST_OF_V1BETA1 if is_newer else _OLDEST)
+    if highest is None and runtime_version.names_images(resource):
+        return _WITHOUT_VERSION
+    lowest = config.behaviour.removesuffix(_OR_NEWER) or (_FIRST_OF_V1BETA1 if _is_of_newer(resource) else _OLDEST)
     since = max(RELEASES[lowest].since, highest.version[:2] if highest else (0, 0))
     return [name for name, row in RELEASES.items() if row.since <= since][-1]
+
+
+def _is_of_newer(resource: Resource) -> bool:
+    """True for a resource that an operator before 1.0 cannot have: one of v1beta1, or with an annotation of a newer operator."""
+    return resource.get("apiVersion") != dynamo_api.V1ALPHA1 or is_from_newer(resource)
+
+
+def is_assumed(resource: Resource, config: Config) -> bool:
+    """True for a resource of v1alpha1 whose release nothing says: no configuration, no image, and no annotation of an operator."""
+    if config.behaviour or _is_of_newer(resource) or not runtime_version.names_images(resource):
+        return False
+    return runtime_version.of_resource(resource) is None
 
 
 def check(resource: Resource, config: Config) -> Iterator[Result]:
@@ -88,12 +102,25 @@ def check(resource: Resource, config: Config) -> Iterator[Result]:
             f"for it, so set behaviour: {chosen} in the configuration"
         )
         yield results.warning("DYN490", message, results.ref(resource), highest.path)
-    if highest is None and chosen == _OLDEST and runtime_version.names_images(resource):
+    if highest is None and not _is_told_of_version(resource):
+        older = f", or behaviour: {_OLDEST} for Dynamo before 1.0" if is_assumed(resource, config) else ""
         message = (
-            f"no tag of an image is a version of Dynamo, so the render follows {chosen}; set behaviour in the configuration, "
-            "or runtimeVersionOverride, which needs an operator of 1.0 or later"
+            f"no tag of an image is a version of Dynamo, so the render follows {chosen}; set behaviour in the configuration{older}, or "
+            "runtimeVersionOverride to the version of Dynamo in the images"
         )
         yield results.warning("DYN491", message, results.ref(resource), ("spec",))
+
+
+def _is_told_of_version(resource: Resource) -> bool:
+    """True if another finding says that an image has no version, or if there is no image.
+
+    An image of a graph or of an endpoint picker without any version in its tag is an error (DYN451).
+    """
+    images = [image for image in runtime_version.images(resource) if image.image or image.override]
+    spec = resource.get("spec")
+    picks = isinstance(spec, dict) and types.get(f"{spec.get('type')}").picks_workers
+    is_error = (resource.get("kind") == dynamo_api.GRAPH or picks) and _is_of_newer(resource)
+    return not images or (is_error and any(image.without_tag for image in images))
 
 
 def is_from_newer(resource: Resource) -> bool:

@@ -9,6 +9,7 @@ from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import paths, version
 from krm_fn.render import names
 from krm_fn.render.convert.path_mapping import MAIN
+from krm_fn.render.kinds import dynamo_images, types
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
     from krm_fn.base.results import Path
     from krm_fn.kubernetes.types import Resource
     from krm_fn.kubernetes.version import Version
+
+_FRONTEND = "frontend"
+"""The component type whose defaults a frontend sidecar has."""
+_MODULE = "-m dynamo."
+"""A module of Dynamo that Python starts, in a command line."""
 
 
 def of_component(component: dict[str, Any], *, sidecar_mode: bool) -> Version | None:
@@ -29,9 +35,24 @@ def of_component(component: dict[str, Any], *, sidecar_mode: bool) -> Version | 
     Rule gates.runtime-version: The runtime version of a v1beta1 component is its `runtimeVersionOverride`, or the version in the tag of its
     image. (operator: internal/features/runtime)
     """
-    main = next((container for container in _containers(component) if container.get("name") == MAIN), {})
+    image = _runtime_container(component, sidecar_mode=sidecar_mode).get("image")
+    return RuntimeImage(image, (), *_override(component, ())).version
+
+
+def is_foreign(component: dict[str, Any], *, sidecar_mode: bool) -> bool:
+    """Returns true if the runtime version of a v1beta1 component is the tag of an image without Dynamo.
+
+    The operator reads it as a version of Dynamo. The arguments are those of `of_component`.
+    """
+    if component.get("runtimeVersionOverride"):
+        return False
+    return not _is_dynamo(_runtime_container(component, sidecar_mode=sidecar_mode), component.get("type"))
+
+
+def _runtime_container(component: dict[str, Any], *, sidecar_mode: bool) -> dict[str, Any]:
+    """Returns the container whose image has the runtime version of a v1beta1 component; empty without one."""
     runtime = beside_engine(component) if sidecar_mode else None
-    return RuntimeImage((main if runtime is None else runtime).get("image"), (), *_override(component, ())).version
+    return next((container for container in _containers(component) if container.get("name") == MAIN), {}) if runtime is None else runtime
 
 
 def beside_engine(component: dict[str, Any]) -> dict[str, Any] | None:
@@ -63,23 +84,29 @@ def each(resource: Resource) -> Iterator[RuntimeVersion]:
 
 
 class RuntimeImage(NamedTuple):
-    """The image with Dynamo in a component, its value and its path.
+    """The image of the container that should run Dynamo in a component, its value and its path.
 
     `override` is the `runtimeVersionOverride` of the component, which replaces the version of the tag, and `override_path` its path. They
-    are empty without one, and for a frontend sidecar.
+    are empty without one, and for a frontend sidecar. `is_dynamo` is false if the tag says nothing of Dynamo.
     """
 
     image: Any
     path: Path
     override: Any = None
     override_path: Path = ()
+    is_dynamo: bool = True
 
     @property
     def version(self) -> Version | None:
         """The version of Dynamo; None if it is unknown."""
         if self.override:
             return version.core(self.override) if isinstance(self.override, str) else None
-        return version.of_image(self.image) if isinstance(self.image, str) else None
+        return version.of_image(self.image) if isinstance(self.image, str) and self.is_dynamo else None
+
+    @property
+    def without_tag(self) -> bool:
+        """True if neither the tag nor an override is a version of any program."""
+        return not self.override and (not isinstance(self.image, str) or version.of_image(self.image) is None)
 
     @property
     def version_path(self) -> Path:
@@ -88,7 +115,10 @@ class RuntimeImage(NamedTuple):
 
 
 def images(resource: Resource) -> Iterator[RuntimeImage]:
-    """Yields the images with Dynamo of a graph or of a standalone component, also those without a version. Fields may have wrong types."""
+    """Yields the images of a graph or of a standalone component that should run Dynamo. Fields may have wrong types.
+
+    Those without a version are among them, and those of other programs, whose tags do not choose the release.
+    """
     spec = _field(resource, "spec")
     services, components = spec.get("services"), spec.get("components")
     if isinstance(services, dict):
@@ -118,10 +148,10 @@ def names_images(resource: Resource) -> bool:
 def _of_service(service: Any, path: Path) -> Iterator[RuntimeImage]:
     """Yields the images of a v1alpha1 service and of its frontend sidecar."""
     if isinstance(service, dict):
-        pod = _field(service, "extraPodSpec")
-        image, at = _image_beside(pod) or (_field(pod, "mainContainer").get("image"), ("mainContainer", "image"))
-        yield RuntimeImage(image, (*path, "extraPodSpec", *at), *_override(service, path))
-        yield RuntimeImage(_field(service, "frontendSidecar").get("image"), (*path, "frontendSidecar", "image"))
+        pod, sidecar = _field(service, "extraPodSpec"), _field(service, "frontendSidecar")
+        container, at = _runtime_of_pod(pod) or (_field(pod, "mainContainer"), ("mainContainer", "image"))
+        yield _image(container, service.get("componentType"), (*path, "extraPodSpec", *at), _override(service, path))
+        yield _image(sidecar, _FRONTEND, (*path, "frontendSidecar", "image"))
 
 
 def _of_component(component: Any, path: Path) -> Iterator[RuntimeImage]:
@@ -136,22 +166,46 @@ def _of_component(component: Any, path: Path) -> Iterator[RuntimeImage]:
 def _of_template(component: dict[str, Any], template: Any, path: Path, override: tuple[Any, Path]) -> Iterator[RuntimeImage]:
     """Yields the images of a pod template of a component or of a role. `path` is the path of the component or of the role."""
     spec = _field(template, "spec") if isinstance(template, dict) else {}
-    beside, below = _image_beside(spec), (*path, "podTemplate", "spec")
+    beside, below = _runtime_of_pod(spec), (*path, "podTemplate", "spec")
     for index, container in enumerate(_listed(spec.get("containers"))):
         at: Path = ("containers", index, "image")
         if container.get("name") == MAIN:
-            image, at = beside or (container.get("image"), at)
-            yield RuntimeImage(image, (*below, *at), *override)
+            runtime, at = beside or (container, at)
+            yield _image(runtime, component.get("type"), (*below, *at), override)
         elif container.get("name") == component.get("frontendSidecar"):
-            yield RuntimeImage(container.get("image"), (*below, *at))
+            yield _image(container, _FRONTEND, (*below, *at))
 
 
-def _image_beside(pod: dict[str, Any]) -> tuple[Any, Path] | None:
-    """Returns the image of the container that runs Dynamo beside an engine, whose tag says nothing of Dynamo, and its path in the pod."""
+def _image(container: dict[str, Any], component_type: Any, path: Path, override: tuple[Any, Path] = (None, ())) -> RuntimeImage:
+    return RuntimeImage(container.get("image"), path, *override, _is_dynamo(container, component_type))
+
+
+def _runtime_of_pod(pod: dict[str, Any]) -> tuple[dict[str, Any], Path] | None:
+    """Returns the container that runs Dynamo beside an engine, whose tag says nothing of Dynamo, and the path of its image in the pod."""
     for index, container in enumerate(_listed(pod.get("initContainers"))):
         if container.get("name") == names.RUNTIME:
-            return container.get("image"), ("initContainers", index, "image")
+            return container, ("initContainers", index, "image")
     return None
+
+
+def _is_dynamo(container: dict[str, Any], component_type: Any) -> bool:
+    """True if the tag of a container's image is a version of Dynamo: by its name, or because the container starts Dynamo."""
+    image = container.get("image")
+    tag = dynamo_images.tag_of(image) if isinstance(image, str) else "unknown"
+    return tag == "dynamo" or (tag == "unknown" and _starts_dynamo(container, component_type))
+
+
+def _starts_dynamo(container: dict[str, Any], component_type: Any) -> bool:
+    """True if a container starts Dynamo: by its own command line, or by the default of its component type.
+
+    The container `runtime` beside an engine always does.
+    """
+    written = [container.get("command"), container.get("args")]
+    line = " ".join(f"{word}" for words in written if isinstance(words, list) for word in words)
+    if container.get("name") == names.RUNTIME or _MODULE in " ".join(line.split()):
+        return True
+    kind = types.get(component_type) if isinstance(component_type, str) else types.UNKNOWN
+    return not container.get("command") and (kind.is_frontend or kind.picks_workers)
 
 
 def _override(component: dict[str, Any], path: Path) -> tuple[Any, Path]:

@@ -187,6 +187,7 @@ def _features(written: dict[str, Any], *, sidecar_mode: bool) -> Features:
         roles=_roles(written),
         containers=names,
         written_main=MAIN in names,
+        foreign_tag=runtime_version.is_foreign(written, sidecar_mode=sidecar_mode),
     )
 
 

@@ -13,7 +13,7 @@ from tests.support import given
 V0_9, V1_5, V1_6 = (0, 9), (1, 5), (1, 6)
 
 
-def workload(kind, pod=None, name="a", image="a:1"):
+def workload(kind, pod=None, name="a", image="dynamo:1"):
     """An object with one pod template."""
     spec = {"containers": [{"name": "main", "image": image}], **(pod or {})}
     api_version = {"PodCliqueSet": "grove.io/v1alpha1", "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1"}.get(kind, "apps/v1")

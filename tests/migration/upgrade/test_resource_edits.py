@@ -83,7 +83,7 @@ def test_the_variant_of_an_older_release():
 
 EDITS = [
     ("a service", graph({"services": {"Worker": service(f"{RUNTIME}:1.5.1")}}), {MAIN: f"{RUNTIME}:1.6.1"}),
-    ("a registry with a port", graph({"services": {"Worker": service("host:5000/a:1.5.1")}}), {MAIN: "host:5000/a:1.6.1"}),
+    ("a registry with a port", graph({"services": {"Worker": service("host:5000/dynamo:1.5.1")}}), {MAIN: "host:5000/dynamo:1.6.1"}),
     ("already there", graph({"services": {"Worker": service(f"{RUNTIME}:1.6.1")}}), {}),
     ("a newer patch", graph({"services": {"Worker": service(f"{RUNTIME}:1.6.2")}}), {}),
     ("latest", graph({"services": {"Worker": service(f"{RUNTIME}:latest")}}), {}),
@@ -93,56 +93,65 @@ EDITS = [
     ("wrong types", graph({"services": {"Worker": {"extraPodSpec": {"mainContainer": {"image": 3}}}, "B": None, "C": []}}), {}),
     (
         "a frontend sidecar",
-        graph({"services": {"Worker": {"frontendSidecar": {"image": "a:1.5.1"}}}}),
-        {("spec", "services", "Worker", "frontendSidecar", "image"): "a:1.6.1"},
+        graph({"services": {"Worker": {"frontendSidecar": {"image": "dynamo:1.5.1"}}}}),
+        {("spec", "services", "Worker", "frontendSidecar", "image"): "dynamo:1.6.1"},
     ),
     (
         "an override and a version",
-        graph({"services": {"Worker": service("a:1.5.1", runtimeVersionOverride="v1.5.0")}}),
-        {MAIN: "a:1.6.1", ("spec", "services", "Worker", "runtimeVersionOverride"): "v1.6.1"},
+        graph({"services": {"Worker": service("dynamo:1.5.1", runtimeVersionOverride="v1.5.0")}}),
+        {MAIN: "dynamo:1.6.1", ("spec", "services", "Worker", "runtimeVersionOverride"): "v1.6.1"},
     ),
     (
         "an override and no version",
-        graph({"services": {"Worker": service("a:prod", runtimeVersionOverride="1.5.0")}}),
+        graph({"services": {"Worker": service("dynamo:prod", runtimeVersionOverride="1.5.0")}}),
         {("spec", "services", "Worker", "runtimeVersionOverride"): "1.6.1"},
     ),
-    ("an override that is there", graph({"services": {"Worker": service("a:1.5.0", runtimeVersionOverride="1.6.1")}}), {}),
+    ("an override that is there", graph({"services": {"Worker": service("dynamo:1.5.0", runtimeVersionOverride="1.6.1")}}), {}),
     (
         "a component",
-        of_beta(component("a:1.5.1")),
-        {("spec", "components", 0, "podTemplate", "spec", "containers", 0, "image"): "a:1.6.1"},
+        of_beta(component("dynamo:1.5.1")),
+        {("spec", "components", 0, "podTemplate", "spec", "containers", 0, "image"): "dynamo:1.6.1"},
     ),
     (
         "a sidecar of one's own stays, the frontend does not",
         of_beta(
             component(
-                "a:1.5.1",
+                "dynamo:1.5.1",
                 sidecars=[{"name": "log", "image": "fluent:1.5.1"}, {"name": "front", "image": "f:1.5.1"}],
                 frontendSidecar="front",
             )
         ),
         {
-            ("spec", "components", 0, "podTemplate", "spec", "containers", 0, "image"): "a:1.6.1",
+            ("spec", "components", 0, "podTemplate", "spec", "containers", 0, "image"): "dynamo:1.6.1",
             ("spec", "components", 0, "podTemplate", "spec", "containers", 2, "image"): "f:1.6.1",
         },
     ),
     (
         "sidecar mode: the engine stays",
-        of_beta(component("vllm-openai:0.31.0", inits=[{"name": "load", "image": "x:1.5.1"}, {"name": "runtime", "image": "a:1.5.1"}])),
-        {("spec", "components", 0, "podTemplate", "spec", "initContainers", 1, "image"): "a:1.6.1"},
+        of_beta(
+            component("vllm-openai:0.31.0", inits=[{"name": "load", "image": "x:1.5.1"}, {"name": "runtime", "image": "dynamo:1.5.1"}])
+        ),
+        {("spec", "components", 0, "podTemplate", "spec", "initContainers", 1, "image"): "dynamo:1.6.1"},
     ),
     (
         "roles",
-        of_beta({"name": "W", "roles": [{"name": "leader", **component("a:1.5.1")}, {"name": "worker", **component("b:1.5.0")}]}),
+        of_beta(
+            {"name": "W", "roles": [{"name": "leader", **component("dynamo:1.5.1")}, {"name": "worker", **component("b/dynamo:1.5.0")}]}
+        ),
         {
-            ("spec", "components", 0, "roles", 0, "podTemplate", "spec", "containers", 0, "image"): "a:1.6.1",
-            ("spec", "components", 0, "roles", 1, "podTemplate", "spec", "containers", 0, "image"): "b:1.6.1",
+            ("spec", "components", 0, "roles", 0, "podTemplate", "spec", "containers", 0, "image"): "dynamo:1.6.1",
+            ("spec", "components", 0, "roles", 1, "podTemplate", "spec", "containers", 0, "image"): "b/dynamo:1.6.1",
         },
     ),
     (
         "a component without a graph",
-        {"apiVersion": dynamo_api.V1ALPHA1, "kind": "DynamoComponentDeployment", "metadata": {"name": "a"}, "spec": service("a:1.5.1")},
-        {("spec", "extraPodSpec", "mainContainer", "image"): "a:1.6.1"},
+        {
+            "apiVersion": dynamo_api.V1ALPHA1,
+            "kind": "DynamoComponentDeployment",
+            "metadata": {"name": "a"},
+            "spec": service("dynamo:1.5.1"),
+        },
+        {("spec", "extraPodSpec", "mainContainer", "image"): "dynamo:1.6.1"},
     ),
     (
         "a request",
@@ -163,16 +172,16 @@ EDITS = [
             "spec": {
                 "image": "p:1.5.1",
                 "runtimeVersionOverride": "1.5.1",
-                "overrides": {"dgd": {"spec": {"components": [component("a:1.5.1")]}}},
+                "overrides": {"dgd": {"spec": {"components": [component("dynamo:1.5.1")]}}},
             },
         },
         {
             ("spec", "image"): "p:1.6.1",
             ("spec", "runtimeVersionOverride"): "1.6.1",
-            ("spec", "overrides", "dgd", "spec", "components", 0, "podTemplate", "spec", "containers", 0, "image"): "a:1.6.1",
+            ("spec", "overrides", "dgd", "spec", "components", 0, "podTemplate", "spec", "containers", 0, "image"): "dynamo:1.6.1",
         },
     ),
-    ("a Deployment", {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a"}, "spec": service("a:1.5.1")}, {}),
+    ("a Deployment", {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a"}, "spec": service("dynamo:1.5.1")}, {}),
     (
         "a generated component",
         {
@@ -183,7 +192,7 @@ EDITS = [
                 "labels": {"app.kubernetes.io/managed-by": "krm-fn"},
                 "annotations": {"dynamo.krm-fn.io/owner": "DynamoGraphDeployment/chat"},
             },
-            "spec": component("a:1.5.1"),
+            "spec": component("dynamo:1.5.1"),
         },
         {},
     ),
@@ -209,8 +218,8 @@ def test_a_second_step_to_the_same_release_changes_nothing(reason, resource, exp
 
 def test_a_downgrade_edits_newer_images_only():
     """A downgrade moves images back, and leaves older ones."""
-    resource = graph({"services": {"Worker": service("a:1.6.1"), "Old": service("a:1.4.0")}})
-    assert changes(resource, DOWN, Config(behaviour="v1.5")) == {MAIN: "a:1.5.1"}
+    resource = graph({"services": {"Worker": service("dynamo:1.6.1"), "Old": service("dynamo:1.4.0")}})
+    assert changes(resource, DOWN, Config(behaviour="v1.5")) == {MAIN: "dynamo:1.5.1"}
 
 
 ORIGINS = [
@@ -229,14 +238,14 @@ ORIGINS = [
 @pytest.mark.parametrize(("reason", "metadata", "tag", "config", "step", "expected"), ORIGINS, ids=[row[0] for row in ORIGINS])
 def test_the_origin_version(reason, metadata, tag, config, step, expected):
     """A graph keeps the origin version that it has in the old release, unless the step gives it a new one."""
-    resource = graph({"services": {"Worker": service(f"a:{tag}")}}, **metadata)
+    resource = graph({"services": {"Worker": service(f"dynamo:{tag}")}}, **metadata)
     listed = [edit for edit in resource_edits.edits(resource, config, step).fields if edit.path == ORIGIN]
     assert (listed[-1].new if listed else None) == expected
 
 
 def test_the_old_origin_is_there_without_the_cause_origin():
     """With the cause `release` alone, a graph has its old origin version, so that each cause is alone."""
-    resource = graph({"services": {"Worker": service("a:1.5.1")}})
+    resource = graph({"services": {"Worker": service("dynamo:1.5.1")}})
     listed = resource_edits.edits(resource, Config(), TO_1_6._replace(new_origin=True))
     assert at(resource_edits.applied(listed, ["release"]), ORIGIN) == "1.5.0"
     assert at(resource_edits.applied(listed, ["release", "origin"]), ORIGIN) == "1.6.1"
@@ -245,7 +254,7 @@ def test_the_old_origin_is_there_without_the_cause_origin():
 
 def test_the_release_of_an_edited_graph_is_that_of_the_step():
     """The edits move a graph to the release of the step, with and without a pinned release."""
-    resource = graph({"services": {"Worker": service("a:0.9.1")}})
+    resource = graph({"services": {"Worker": service("dynamo:0.9.1")}})
     for config in (Config(), Config(behaviour="v0.9")):
         edited = resource_edits.applied(resource_edits.edits(resource, config, TO_1_5))
         assert release_choice.release_name(edited, resource_edits.configured(config, TO_1_5)) == "v1.5"
@@ -253,7 +262,7 @@ def test_the_release_of_an_edited_graph_is_that_of_the_step():
 
 def test_fields_that_only_dynamo_0_9_has_are_removed_with_it():
     """`dynamoNamespace` and `autoscaling` have no effect in 0.9, and no place in later releases."""
-    resource = graph({"services": {"Worker": service("a:0.9.1", dynamoNamespace="x", autoscaling={"enabled": True})}})
+    resource = graph({"services": {"Worker": service("dynamo:0.9.1", dynamoNamespace="x", autoscaling={"enabled": True})}})
     edited = resource_edits.applied(resource_edits.edits(resource, Config(), TO_1_5))
     assert [*edited["spec"]["services"]["Worker"]] == ["extraPodSpec"]
 
@@ -261,7 +270,7 @@ def test_fields_that_only_dynamo_0_9_has_are_removed_with_it():
 def test_a_native_endpoint_picker_loses_its_configuration():
     """Images since 1.5.0 read no configuration, and with one they are an error."""
     step = UpgradeStep(1, "v1.5", "v1.5", (1, 4, 0), (1, 5, 1))
-    resource = of_beta({**component("a:1.4.0"), "type": "epp", "eppConfig": {"configMapRef": {"name": "x", "key": "y"}}})
+    resource = of_beta({**component("dynamo:1.4.0"), "type": "epp", "eppConfig": {"configMapRef": {"name": "x", "key": "y"}}})
     edited = resource_edits.applied(resource_edits.edits(resource, Config(), step))
     assert "eppConfig" not in edited["spec"]["components"][0]
 
@@ -283,25 +292,27 @@ FLAGS = [
 @pytest.mark.parametrize(("reason", "command", "args", "expected"), FLAGS, ids=[row[0] for row in FLAGS])
 def test_flags_with_another_name(reason, command, args, expected):
     """A flag of a plain list gets the name that it has in the new release. Flags that have other values, or no list, stay."""
-    resource = graph({"services": {"Worker": {"extraPodSpec": {"mainContainer": {"image": "a:0.9.1", "command": command, "args": args}}}}})
+    resource = graph(
+        {"services": {"Worker": {"extraPodSpec": {"mainContainer": {"image": "dynamo:0.9.1", "command": command, "args": args}}}}}
+    )
     listed = changes(resource, TO_1_5)
     assert {path[5:]: new for path, new in listed.items() if path[5:6] in (("command",), ("args",))} == expected
 
 
 def test_values_that_the_new_flag_does_not_have():
     """The replacement of this flag has other values, so the command line stays, and its findings name it."""
-    container = {"image": "a:1.5.1", "command": [*PYTHON, "dynamo.sglang"], "args": ["--dsa-prefill-cp-mode", "in-seq-split"]}
+    container = {"image": "dynamo:1.5.1", "command": [*PYTHON, "dynamo.sglang"], "args": ["--dsa-prefill-cp-mode", "in-seq-split"]}
     listed = changes(graph({"services": {"Worker": {"extraPodSpec": {"mainContainer": container}}}}), TO_1_6)
     assert [path for path in listed if "args" in path] == []
 
 
 def test_the_api_version_changes_after_all_other_edits():
     """The paths of the edits are those of the old version."""
-    resource = graph({"services": {"Worker": service("a:1.5.1")}})
+    resource = graph({"services": {"Worker": service("dynamo:1.5.1")}})
     listed = resource_edits.edits(resource, Config(), TO_1_6._replace(api_version=dynamo_api.V1BETA1))
     edited = resource_edits.applied(listed)
     assert edited["apiVersion"] == dynamo_api.V1BETA1
-    assert edited["spec"]["components"][0]["podTemplate"]["spec"]["containers"][0]["image"] == "a:1.6.1"
+    assert edited["spec"]["components"][0]["podTemplate"]["spec"]["containers"][0]["image"] == "dynamo:1.6.1"
     assert resource_edits.applied(listed, ["image"])["apiVersion"] == dynamo_api.V1ALPHA1
 
 
@@ -345,15 +356,15 @@ def test_the_configuration(reason, resource, config, expected):
 
 
 FINDINGS = [
-    ("no version", {"Worker": service("a:latest")}, [("DYN660", "write the image of 1.6.1 with a tag such as 1.6.1")]),
-    ("a digest alone", {"Worker": service(f"a@sha256:{'0' * 64}")}, [("DYN660", "runtimeVersionOverride: 1.6.1")]),
-    ("an override", {"Worker": service("a:prod", runtimeVersionOverride="1.5.1")}, [("DYN660", "only runtimeVersionOverride")]),
-    ("an override that is there", {"Worker": service("a:prod", runtimeVersionOverride="1.6.1")}, []),
-    ("a digest beside a tag", {"Worker": service(f"a:1.5.1@sha256:{'0' * 64}")}, [("DYN661", "pin a:1.6.1 again")]),
-    ("a suffix", {"Worker": service("a:1.5.1-acme")}, [("DYN662", "check that the registry has a:1.6.1-acme")]),
-    ("a build for a model", {"Worker": service("a:1.5.0-kimi-k3-dev.1")}, [("DYN662", "write the image of 1.6.1 that serves the model")]),
-    ("a variant", {"Worker": service("a:1.5.1-cuda13")}, []),
-    ("there already", {"Worker": service(f"a:1.6.1@sha256:{'0' * 64}")}, []),
+    ("no version", {"Worker": service("dynamo:latest")}, [("DYN660", "write the image of 1.6.1 with a tag such as 1.6.1")]),
+    ("a digest alone", {"Worker": service(f"dynamo@sha256:{'0' * 64}")}, [("DYN660", "runtimeVersionOverride: 1.6.1")]),
+    ("an override", {"Worker": service("dynamo:prod", runtimeVersionOverride="1.5.1")}, [("DYN660", "only runtimeVersionOverride")]),
+    ("an override that is there", {"Worker": service("dynamo:prod", runtimeVersionOverride="1.6.1")}, []),
+    ("a digest beside a tag", {"Worker": service(f"dynamo:1.5.1@sha256:{'0' * 64}")}, [("DYN661", "pin dynamo:1.6.1 again")]),
+    ("a suffix", {"Worker": service("dynamo:1.5.1-acme")}, [("DYN662", "check that the registry has dynamo:1.6.1-acme")]),
+    ("a build for a model", {"Worker": service("dynamo:1.5.0-kimi-k3-dev.1")}, [("DYN662", "image of 1.6.1 that serves the model")]),
+    ("a variant", {"Worker": service("dynamo:1.5.1-cuda13")}, []),
+    ("there already", {"Worker": service(f"dynamo:1.6.1@sha256:{'0' * 64}")}, []),
 ]  # fmt: skip
 
 
@@ -368,11 +379,13 @@ def test_the_findings_about_images(reason, services, expected):
 
 def test_an_edit_names_the_old_value():
     """A report shows the old and the new value."""
-    resource = graph({"services": {"Worker": service("a:1.6.0")}})
-    assert resource_edits.edits(resource, Config(), TO_1_6).fields == (FieldEdit(MAIN, "a:1.6.0", "a:1.6.1", "image"),)
+    resource = graph({"services": {"Worker": service("dynamo:1.6.0")}})
+    assert resource_edits.edits(resource, Config(), TO_1_6).fields == (FieldEdit(MAIN, "dynamo:1.6.0", "dynamo:1.6.1", "image"),)
 
 
-IMAGES = st.sampled_from(["a:1.5.1", "v/b:v1.5.0-rc1", "a:1.6.1", "a:latest", f"a:1.5.1@sha256:{'0' * 64}", "host:5000/a:0.9.1", "a"])
+IMAGES = st.sampled_from(
+    ["dynamo:1.5.1", "v/b:v1.5.0-rc1", "dynamo:1.6.1", "dynamo:latest", f"dynamo:1.5.1@sha256:{'0' * 64}", "host:5000/dynamo:0.9.1", "a"]
+)
 DRAWN = st.one_of(by_schema.resources(dynamo_api.GRAPH, "v1alpha1"), by_schema.resources(dynamo_api.GRAPH, "v1beta1"))
 
 

@@ -86,11 +86,11 @@ def test_pull_secrets_of_init_containers_are_found():
 
 
 def test_the_tag_of_the_engine_chooses_no_release():
-    """A tag of vLLM says nothing of Dynamo. Without sidecar mode, it would be newer than every release."""
+    """A tag of vLLM says nothing of Dynamo. Without sidecar mode, nothing says a version, and the operator reads that of vLLM."""
     main = {**ENGINE, "image": "registry.example/vllm-openai:9.9.9"}
     beside, alone = (beta.graph(beta.component("Worker", main=main, pod=pod)) for pod in ({"initContainers": [RUNTIME]}, {}))
     assert given.findings(given.expanded(beside).results) == []
-    assert [code for code, _ in given.findings(given.expanded(alone).results)] == ["DYN490"]
+    assert [code for code, _ in given.findings(given.expanded(alone).results)] == ["DYN491", "DYN575"]
 
 
 def test_an_older_release_has_no_sidecar_mode():

@@ -24,15 +24,20 @@ DIGEST = f"@sha256:{'0a' * 32}"
 def older(*images, annotations=None, **fields):
     """A v1alpha1 graph with a worker for each image; the first is called `Worker`, and has the other fields."""
     names = ["Worker", *(f"Worker{number}" for number in range(1, len(images)))]
-    services = {name: given.service("worker", main={"image": image}) for name, image in zip(names, images, strict=True)}
+    services = {name: given.service("worker", main=_main(image)) for name, image in zip(names, images, strict=True)}
     services["Worker"].update(fields)
     return given.graph(services, annotations=annotations)
 
 
 def newer(*images, annotations=None, **fields):
     """The same in v1beta1."""
-    rest = [beta.component(f"Worker{number}", main={"image": image}) for number, image in enumerate(images[1:], 1)]
-    return beta.graph(beta.component("Worker", main={"image": images[0]}, **fields), *rest, annotations=annotations)
+    rest = [beta.component(f"Worker{number}", main=_main(image)) for number, image in enumerate(images[1:], 1)]
+    return beta.graph(beta.component("Worker", main=_main(images[0]), **fields), *rest, annotations=annotations)
+
+
+def _main(image):
+    """The fields of a container with an image, or with an image and a command."""
+    return {"image": image} if isinstance(image, str) else {"image": image[0], "command": image[1]}
 
 
 def alone(image, api=dynamo_api.V1ALPHA1):
@@ -48,8 +53,12 @@ def tagged(tag):
     return older(f"registry.example/dynamo:{tag}")
 
 
-SIDECAR = {"name": "front", "image": "registry.example/front:1.6.0"}
+SIDECAR = {"name": "front", "image": "registry.example/dynamo-frontend:1.6.0"}
 UNKNOWN = ("DYN491", "spec")
+NIM, EXPRESS = "nvcr.io/nim/meta/llama:3.0.0", "a/modelexpress-server:0.3.0"
+STARTS = ["python3", "-m", "dynamo.vllm"]
+SERVER = {"image": EXPRESS, "command": ["/app/server"]}
+BESIDE = {"initContainers": [{"name": "runtime", "image": "own/runtime:1.6.1", "restartPolicy": "Always"}]}
 
 CASES = [
     ("a version below 1.0", tagged("0.9.0"), "v0.9", None),
@@ -59,76 +68,98 @@ CASES = [
     ("a leading v", tagged("v1.6.1"), "v1.6", None),
     ("a pre-release of an image counts as its release", tagged("1.6.0-rc1"), "v1.6", None),
     ("a pre-release below 1.0", tagged("0.9.1-rc2"), "v0.9", None),
-    ("two numbers are no version", tagged("1.6"), "v0.9", UNKNOWN),
-    ("a word", tagged("latest"), "v0.9", UNKNOWN),
-    ("a version inside a word", tagged("vllm-1.6.0"), "v0.9", UNKNOWN),
-    ("no tag", older("registry.example/dynamo"), "v0.9", UNKNOWN),
-    ("a digest alone", older(f"registry.example/dynamo{DIGEST}"), "v0.9", UNKNOWN),
-    ("a digest after a version", older(f"registry.example/dynamo:1.6.0{DIGEST}"), "v1.6", None),
-    ("the port of a registry is no tag", older("registry.example:5000/dynamo"), "v0.9", UNKNOWN),
+    ("two numbers are no version", tagged("1.6"), "v1.6", UNKNOWN),
+    ("two numbers with a leading v", tagged("v1.4"), "v1.6", UNKNOWN),
+    ("a suffix of a build of one's own", tagged("1.5.2-patched"), "v1.5", None),
+    ("a word", tagged("latest"), "v1.6", UNKNOWN),
+    ("a version inside a word", tagged("vllm-1.6.0"), "v1.6", UNKNOWN),
+    ("no tag", older("registry.example/dynamo"), "v1.6", UNKNOWN),
+    ("a digest alone", older(f"registry.example/dynamo{DIGEST}"), "v1.6", UNKNOWN),
+    ("digests only", older(f"a/dynamo{DIGEST}", f"a/vllm-runtime{DIGEST}"), "v1.6", UNKNOWN),
+    ("a digest after a version", older(f"registry.example/dynamo:1.5.0{DIGEST}"), "v1.5", None),
+    ("the port of a registry is no tag", older("registry.example:5000/dynamo"), "v1.6", UNKNOWN),
     ("a version after the port of a registry", older("registry.example:5000/dynamo:1.5.1"), "v1.5", None),
     ("no image, which is another finding", given.graph({"Worker": {"componentType": "worker"}}), "v0.9", None),
-    ("an override", older("a/b:latest", runtimeVersionOverride="1.6.0"), "v1.6", None),
-    ("an override is above the tag", older("a/b:1.6.0", runtimeVersionOverride="0.9.0"), "v0.9", None),
-    ("the highest version decides", older("a/b:0.9.0", "a/b:1.6.0", "a/b:1.5.0"), "v1.6", None),
-    ("images without a version do not decide", older("a/b:latest", "a/b:1.5.0"), "v1.5", None),
-    ("the image of a frontend sidecar counts", older("a/b:1.5.0", frontendSidecar={"image": "a/f:1.6.0"}), "v1.6", None),
+    ("an override", older("a/dynamo:latest", runtimeVersionOverride="1.6.0"), "v1.6", None),
+    ("an override is above the tag", older("a/dynamo:1.6.0", runtimeVersionOverride="0.9.0"), "v0.9", None),
+    ("the highest version decides", older("a/dynamo:0.9.0", "a/dynamo:1.6.0", "a/dynamo:1.5.0"), "v1.6", None),
+    ("images without a version do not decide", older("a/dynamo:latest", "a/dynamo:1.5.0"), "v1.5", None),
+    ("the image of a frontend sidecar counts", older("a/dynamo:1.5.0", frontendSidecar={"image": "a/dynamo-frontend:1.6.0"}), "v1.6", None),
     ("a newer image", tagged("1.7.0"), "v1.6", ("DYN490", MAIN)),
     ("a much newer image", tagged("2.0.0-rc1"), "v1.6", ("DYN490", MAIN)),
     ("a newer patch is of the same release", tagged("1.6.9"), "v1.6", None),
     (
         "a newer override",
-        older("a/b:1.6.0", runtimeVersionOverride="1.7.0"),
+        older("a/dynamo:1.6.0", runtimeVersionOverride="1.7.0"),
         "v1.6",
         ("DYN490", "spec.services.Worker.runtimeVersionOverride"),
     ),
     (
         "a newer frontend sidecar",
-        older("a/b:1.6.0", frontendSidecar={"image": "a/f:1.7.0"}),
+        older("a/dynamo:1.6.0", frontendSidecar={"image": "a/dynamo-frontend:1.7.0"}),
         "v1.6",
         ("DYN490", "spec.services.Worker.frontendSidecar.image"),
     ),
-    ("an annotation of an operator", older("a/b:0.9.0", annotations={ORIGIN: "1.5.0"}), "v1.5", None),
-    ("the same without a version of an image", older("a/b:latest", annotations={ORIGIN: "1.5.0"}), "v1.5", None),
-    ("an older origin", older("a/b:0.9.0", annotations={ORIGIN: "0.9.0"}), "v0.9", None),
-    ("a pre-release of an operator is below its release", older("a/b:0.9.0", annotations={ORIGIN: "1.0.0-rc1"}), "v0.9", None),
-    ("an older origin of a newer graph", older("a/b:1.6.0", annotations={ORIGIN: "1.5.0"}), "v1.6", None),
-    ("a worker hash", older("a/b:latest", annotations={labels.WORKER_HASH_V2: "0a1b2c3d"}), "v1.5", None),
+    ("an annotation of an operator", older("a/dynamo:0.9.0", annotations={ORIGIN: "1.5.0"}), "v1.5", None),
+    ("the same without a version of an image", older("a/dynamo:latest", annotations={ORIGIN: "1.5.0"}), "v1.6", None),
+    ("an older origin", older("a/dynamo:0.9.0", annotations={ORIGIN: "0.9.0"}), "v0.9", None),
+    ("a pre-release of an operator is below its release", older("a/dynamo:0.9.0", annotations={ORIGIN: "1.0.0-rc1"}), "v0.9", None),
+    ("an older origin of a newer graph", older("a/dynamo:1.6.0", annotations={ORIGIN: "1.5.0"}), "v1.6", None),
+    ("a worker hash", older("a/dynamo:latest", annotations={labels.WORKER_HASH_V2: "0a1b2c3d"}), "v1.6", None),
     (
         "an origin in the future",
-        older("a/b:1.5.0", annotations={ORIGIN: "1.6.0"}),
+        older("a/dynamo:1.5.0", annotations={ORIGIN: "1.6.0"}),
         "v1.5",
         ("DYN492", f"metadata.annotations['{ORIGIN}']"),
     ),
-    ("v1beta1 below 1.0", newer("a/b:0.9.0"), "v1.5", None),
-    ("v1beta1 without a version", newer("a/b:latest"), "v1.5", None),
-    ("v1beta1", newer("a/b:1.6.1"), "v1.6", None),
-    ("v1beta1 with several images", newer("a/b:1.5.0", "a/b:1.6.0"), "v1.6", None),
-    ("v1beta1 with an override", newer("a/b:latest", runtimeVersionOverride="1.6.0"), "v1.6", None),
-    ("v1beta1 with a frontend sidecar", newer("a/b:1.5.0", frontendSidecar="front", beside=[SIDECAR]), "v1.6", None),
-    ("v1beta1 with another sidecar", newer("a/b:1.5.0", beside=[SIDECAR]), "v1.5", None),
-    ("v1beta1, newer", newer("a/b:1.8.0"), "v1.6", ("DYN490", "spec.components[0].podTemplate.spec.containers[0].image")),
+    ("v1beta1 below 1.0", newer("a/dynamo:0.9.0"), "v1.5", None),
+    ("v1beta1 without a version, which is an error", newer("a/dynamo:latest"), "v1.6", None),
+    ("v1beta1", newer("a/dynamo:1.6.1"), "v1.6", None),
+    ("v1beta1 with several images", newer("a/dynamo:1.5.0", "a/dynamo:1.6.0"), "v1.6", None),
+    ("v1beta1 with an override", newer("a/dynamo:latest", runtimeVersionOverride="1.6.0"), "v1.6", None),
+    ("v1beta1 with a frontend sidecar", newer("a/dynamo:1.5.0", frontendSidecar="front", beside=[SIDECAR]), "v1.6", None),
+    ("v1beta1 with another sidecar", newer("a/dynamo:1.5.0", beside=[SIDECAR]), "v1.5", None),
+    ("v1beta1, newer", newer("a/dynamo:1.8.0"), "v1.6", ("DYN490", "spec.components[0].podTemplate.spec.containers[0].image")),
     (
         "v1beta1, newer override",
-        newer("a/b:latest", runtimeVersionOverride="1.8.0"),
+        newer("a/dynamo:latest", runtimeVersionOverride="1.8.0"),
         "v1.6",
         ("DYN490", "spec.components[0].runtimeVersionOverride"),
     ),
     (
         "v1beta1 with an origin in the future",
-        newer("a/b:1.6.0", annotations={ORIGIN: "2"}),
+        newer("a/dynamo:1.6.0", annotations={ORIGIN: "2"}),
         "v1.6",
         ("DYN492", f"metadata.annotations['{ORIGIN}']"),
     ),
-    ("a component", alone("a/b:0.9.0"), "v0.9", None),
-    ("a newer component", alone("a/b:1.6.0"), "v1.6", None),
-    ("a component of v1beta1", alone("a/b:1.5.0", dynamo_api.V1BETA1), "v1.5", None),
-    ("a component of v1beta1, newest", alone("a/b:1.6.0", dynamo_api.V1BETA1), "v1.6", None),
-    ("a component without a version", alone("a/b:latest"), "v0.9", UNKNOWN),
-    ("a component in the future", alone("a/b:1.7.0"), "v1.6", ("DYN490", "spec.extraPodSpec.mainContainer.image")),
+    ("a component", alone("a/dynamo:0.9.0"), "v0.9", None),
+    ("a newer component", alone("a/dynamo:1.6.0"), "v1.6", None),
+    ("a component of v1beta1", alone("a/dynamo:1.5.0", dynamo_api.V1BETA1), "v1.5", None),
+    ("a component of v1beta1, newest", alone("a/dynamo:1.6.0", dynamo_api.V1BETA1), "v1.6", None),
+    ("a component without a version", alone("a/dynamo:latest"), "v1.6", UNKNOWN),
+    ("a component of v1beta1 without a version", alone("a/dynamo:latest", dynamo_api.V1BETA1), "v1.6", UNKNOWN),
+    ("another image says nothing", older("own/engine:0.3.0", "a/vllm-runtime:1.5.0"), "v1.5", None),
+    ("another image alone", older("own/engine:0.3.0"), "v1.6", UNKNOWN),
+    ("another image alone in v1beta1", newer("own/engine:1.5.0"), "v1.6", UNKNOWN),
+    ("another image beside an error", newer("own/engine:1.5.0", "a/dynamo:latest"), "v1.6", None),
+    ("an override gives it a version", older("own/engine:0.3.0", runtimeVersionOverride="1.5.0"), "v1.5", None),
+    ("a NIM", newer(NIM, "a/dynamo-frontend:1.5.0"), "v1.5", None),
+    ("a NIM that starts Dynamo", newer((NIM, STARTS), "a/dynamo-frontend:1.5.0"), "v1.5", None),
+    ("ModelExpress beside images without a version", older((EXPRESS, ["/app/server"]), "a/vllm-runtime:latest"), "v1.6", UNKNOWN),
+    ("an engine's own image", newer("vllm/vllm-openai:0.31.0", "a/dynamo-frontend:1.5.0"), "v1.5", None),
+    ("a nightly image has no version", newer("a/vllm-runtime-nightly:20260701-5245c0f", "a/dynamo:1.5.0"), "v1.5", None),
+    ("any image that starts Dynamo", newer(("own/engine:1.5.0", STARTS)), "v1.5", None),
+    ("the same in a line for a shell", newer(("own/engine:1.5.0", ["sh", "-c", "exec python3  -m dynamo.vllm --model m"])), "v1.5", None),
+    ("the same in v1alpha1", older(("own/engine:0.9.0", STARTS)), "v0.9", None),
+    ("an image with another command", older(("own/engine:0.9.0", ["./start.sh"])), "v1.6", UNKNOWN),
+    ("the default of a frontend", beta.graph(beta.component("A", "frontend", main={"image": "own/front:1.5.0"})), "v1.5", None),
+    ("the command of a frontend", beta.graph(beta.component("A", "frontend", main=SERVER)), "v1.6", UNKNOWN),
+    ("the default of a frontend in v1alpha1", older("own/front:0.9.0", componentType="frontend"), "v0.9", None),
+    ("the container runtime beside an engine", newer("vllm/vllm-openai:0.31.0", pod=BESIDE), "v1.6", None),
+    ("a component in the future", alone("a/dynamo:1.7.0"), "v1.6", ("DYN490", "spec.extraPodSpec.mainContainer.image")),
     (
         "a component of v1beta1 in the future",
-        alone("a/b:1.7.0", dynamo_api.V1BETA1),
+        alone("a/dynamo:1.7.0", dynamo_api.V1BETA1),
         "v1.6",
         ("DYN490", "spec.podTemplate.spec.containers[0].image"),
     ),
@@ -157,7 +188,7 @@ def test_the_release_of_a_resource(resource, release, finding):
 )
 def test_an_override_that_is_no_version_is_the_only_error(reason, override, code):
     """The choice adds no finding of its own."""
-    (found,) = expand.expand([older("a/b:1.6.0", runtimeVersionOverride=override)], Config()).results
+    (found,) = expand.expand([older("a/dynamo:1.6.0", runtimeVersionOverride=override)], Config()).results
     assert (found.severity, found.code, field(found.path)) == ("error", code, "spec.services.Worker.runtimeVersionOverride"), reason
 
 
@@ -186,13 +217,13 @@ def test_the_releases_are_in_order_and_their_names_are_those_of_the_configuratio
 @pytest.mark.parametrize(
     ("reason", "resource", "settings", "origin"),
     [
-        ("v0.9 has no origin", older("a/b:0.9.0"), {}, None),
-        ("the lowest version of v1.5", older("a/b:1.5.1"), {}, "1.5.0"),
-        ("the lowest version of v1.6", older("a/b:1.6.1"), {}, "1.6.0"),
-        ("v1beta1", newer("a/b:1.6.1"), {}, "1.6.0"),
-        ("the configuration", newer("a/b:1.6.1"), {"operator_version": "1.5.3"}, "1.5.3"),
-        ("the annotation wins", newer("a/b:1.6.1", annotations={ORIGIN: "1.5.1"}), {"operator_version": "1.5.3"}, "1.5.1"),
-        ("a pinned release", newer("a/b:1.6.1"), {"behaviour": "v1.5"}, "1.5.0"),
+        ("v0.9 has no origin", older("a/dynamo:0.9.0"), {}, None),
+        ("the lowest version of v1.5", older("a/dynamo:1.5.1"), {}, "1.5.0"),
+        ("the lowest version of v1.6", older("a/dynamo:1.6.1"), {}, "1.6.0"),
+        ("v1beta1", newer("a/dynamo:1.6.1"), {}, "1.6.0"),
+        ("the configuration", newer("a/dynamo:1.6.1"), {"operator_version": "1.5.3"}, "1.5.3"),
+        ("the annotation wins", newer("a/dynamo:1.6.1", annotations={ORIGIN: "1.5.1"}), {"operator_version": "1.5.3"}, "1.5.1"),
+        ("a pinned release", newer("a/dynamo:1.6.1"), {"behaviour": "v1.5"}, "1.5.0"),
     ],
 )
 def test_the_kept_graph_has_the_origin_version(reason, resource, settings, origin):
@@ -200,11 +231,11 @@ def test_the_kept_graph_has_the_origin_version(reason, resource, settings, origi
     assert labels.annotations(kept["DynamoGraphDeployment/chat"]).get(ORIGIN) == origin, reason
 
 
-@pytest.mark.parametrize("resource", [older("a/b:1.5.1"), newer("a/b:1.5.1")], ids=["v1alpha1", "v1beta1"])
+@pytest.mark.parametrize("resource", [older("a/dynamo:1.5.1"), newer("a/dynamo:1.5.1")], ids=["v1alpha1", "v1beta1"])
 def test_the_origin_stays_when_newer_images_move_the_graph(resource):
     """The pods of several nodes depend on the origin, so a kept graph keeps it: only a new graph gets that of the newer release."""
     kept = given.rendered(resource, behaviour="")["DynamoGraphDeployment/chat"]
-    moved = {**kept, "spec": newer("a/b:1.6.0")["spec"] if "components" in kept["spec"] else older("a/b:1.6.0")["spec"]}
+    moved = {**kept, "spec": newer("a/dynamo:1.6.0")["spec"] if "components" in kept["spec"] else older("a/dynamo:1.6.0")["spec"]}
     assert release_choice.release_name(moved, Config()) == "v1.6"
     again = given.rendered(moved, behaviour="")["DynamoGraphDeployment/chat"]
     assert labels.annotations(again)[ORIGIN] == "1.5.0"

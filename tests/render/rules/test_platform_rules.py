@@ -69,8 +69,8 @@ AT = "spec.components[{}].podTemplate.spec.containers[0].image"
 
 def graph(frontend, *workers):
     names = ("Decode", "Prefill")
-    parts = [beta.component(name, "worker", main={"image": f"a:{tag}"}) for name, tag in zip(names, workers, strict=False)]
-    return beta.graph(beta.component("Frontend", "frontend", main={"image": f"a:{frontend}"}), *parts)
+    parts = [beta.component(name, "worker", main={"image": f"a/dynamo:{tag}"}) for name, tag in zip(names, workers, strict=False)]
+    return beta.graph(beta.component("Frontend", "frontend", main={"image": f"a/dynamo:{frontend}"}), *parts)
 
 
 WINDOWS = [
@@ -99,9 +99,8 @@ def test_runtimes_fit_the_release_and_each_other(resource, behaviour, found):
 
 
 def test_services_of_v1alpha1_have_windows_too():
-    services = {
-        name: given.service(kind, main={"image": f"a:{tag}"}) for name, kind, tag in (("F", "frontend", "1.2.0"), ("W", "worker", "1.6.0"))
-    }
+    written = (("F", "frontend", "1.2.0"), ("W", "worker", "1.6.0"))
+    services = {name: given.service(kind, main={"image": f"a/dynamo:{tag}"}) for name, kind, tag in written}
     found = runtime_windows.check([given.graph(services)], Config())
     assert given.findings(list(found)) == [("DYN487", "spec.services.F.extraPodSpec.mainContainer.image")]
 

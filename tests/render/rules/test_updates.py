@@ -103,7 +103,7 @@ GRAPHS = [
     (
         "labels and images",
         {"services": {"a": given.service("worker")}},
-        {"services": {"a": given.service("worker", main={"image": "x:1.5.1"}, labels={"a": "b"})}},
+        {"services": {"a": given.service("worker", main={"image": "x/dynamo:1.5.1"}, labels={"a": "b"})}},
         [],
     ),
     (
@@ -186,7 +186,7 @@ NEWER: list[tuple[str, list[Resource], list[Resource], dict[str, Any], dict[str,
     ("a GPU memory service inside the pod", [W], [{**W, "experimental": {"gpuMemoryService": {}}}], {}, {}, []),
     ("a policy", [W], [W], {}, {"experimental": POLICY}, [("DYN484", "spec.experimental.kvTransferPolicy")]),
     ("a power limit", [limited("500")], [limited("400")], {}, {}, [("DYN484", POWER)]),
-    ("an image", [W], [beta.component("a", main={"image": "x:1.5.2"})], {}, {}, []),
+    ("an image", [W], [beta.component("a", main={"image": "x/dynamo:1.5.2"})], {}, {}, []),
 ]
 
 
@@ -386,7 +386,7 @@ def rendered_graph(tag, behaviour=""):
         ("the configuration names the release", image("1.5.1"), image("1.6.0"), "v1.5", []),
         ("a render wrote its release down", rendered_graph("1.6.0", "v1.5"), rendered_graph("1.6.0"), "", ["DYN526"]),
         ("the same release in both renders", rendered_graph("1.5.1"), rendered_graph("1.6.0", "v1.5"), "", []),
-        ("a tag without a version", image("latest"), image("1.5.1"), "", []),
+        ("a tag without a version", image("latest"), image("1.5.1"), "", ["DYN526"]),
     ],
 )
 def test_a_change_that_moves_a_graph_to_another_release_is_named(reason, before, after, behaviour, found):

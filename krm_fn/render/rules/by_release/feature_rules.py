@@ -43,6 +43,7 @@ def check(plan: GraphPlan, _pods: Sequence[Pods]) -> Iterator[Result]:
             yield from _check_containers(plan, template)
             yield from _check_command(template)
             yield from _check_topology_variables(template)
+            yield from _check_foreign_tag(template)
             if has_revisions:
                 yield from _check_runtime(template)
         features = component.features
@@ -112,9 +113,20 @@ def _check_runtime(plan: ComponentPlan) -> Iterator[Result]:
     if not ignored:
         return
     runtime = plan.features.runtime
-    if runtime and runtime < _FIRST_WITH_REVISIONS:
+    if runtime and runtime < _FIRST_WITH_REVISIONS and not plan.features.foreign_tag:
         fix = "use an image of version 1.0 or later, or set workerHash: none in the configuration"
         yield results.warning("DYN417", f"a Dynamo runtime before 1.0 {ignored}; {fix}", plan.ref, plan.at("main", "image"))
+
+
+def _check_foreign_tag(plan: ComponentPlan) -> Iterator[Result]:
+    """Warns of an image without Dynamo whose tag opens gates of this component type: the operator reads it as a version of Dynamo."""
+    opened = [gate.name for gate in plan.gates if plan.features.foreign_tag and plan.type.release_key in gate.types]
+    if opened:
+        message = (
+            f"the tag of {plan.pod.container.get('image')} is no version of Dynamo, and the operator reads it as one, which opens "
+            f"{', '.join(opened)}; set {plan.word('runtimeVersionOverride')} to the version of Dynamo in the image"
+        )
+        yield results.warning("DYN575", message, plan.ref, plan.at("main", "image"))
 
 
 def _check_containers(plan: GraphPlan, component: ComponentPlan) -> Iterator[Result]:
@@ -122,7 +134,7 @@ def _check_containers(plan: GraphPlan, component: ComponentPlan) -> Iterator[Res
     if not component.features.written_main:
         message = "the component has no container named main, which runs Dynamo; add it with an image"
         yield results.error("DYN450", message, component.ref, component.at("podTemplate", "spec", "containers"))
-    elif not plan.standalone or component.type.picks_workers:
+    elif not plan.is_release_assumed and (not plan.standalone or component.type.picks_workers):
         yield from _check_version(component)
     if component.features.frontend_sidecar:
         yield from _check_sidecar(component)
