@@ -265,7 +265,16 @@ def _created(version: str, **fields: Any) -> Resource:
     return beta.graph(beta.component("Worker", **fields), annotations={labels.ORIGIN_VERSION: version})
 
 
+def _group(**main: Any) -> Resource:
+    """A graph in v1beta1 with a worker on two nodes."""
+    started = {"command": ["python3", "-m", "dynamo.sglang"], "args": ["--model-path", "m"], **main}
+    return beta.graph(beta.component("Worker", main=started, multinode={"nodeCount": 2}))
+
+
 CHOICES = [
+    fires("DYN441", f"{_MAIN}.resources", "a group without GPUs, for which the operator 1.3 fails", _group(), behaviour="v1.3"),
+    quiet("the same with GPUs", _group(resources={"limits": {"nvidia.com/gpu": "1"}}), behaviour="v1.3"),
+    quiet("a group without GPUs in 1.4", _group(), behaviour="v1.4"),
     fires("DYN490", f"{_EXTRA}.mainContainer.image", "an image of a version in the future", _tagged("1.9.0"), **_AUTO),
     fires("DYN490", f"{_MAIN}.image", "the same in v1beta1", newer(main={"image": "registry.example/dynamo:1.9.0"})),
     quiet("the same with a release", _tagged("1.9.0"), behaviour="v1.6"),

@@ -145,7 +145,7 @@ def _sharing_weights(container: Container, plan: ComponentPlan) -> Container:
     if not _command_lines.has_option(container.get("args") or (), "--load-format", "gms"):
         quoted = plan.release.engines.quotes_words
         container = _command_lines.inject(container, "--load-format gms", VLLM.name, needs_shell=False, quoted=quoted)
-    if failover is not None and failover.between_pods:
+    if plan.release.engines.always_shadows or (failover is not None and failover.between_pods):
         container = env.completed(container, env.value("DYN_VLLM_GMS_SHADOW_MODE", "true"))
     return container
 

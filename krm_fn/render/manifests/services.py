@@ -110,7 +110,7 @@ def of_models(plan: GraphPlan) -> Iterator[Resource]:
     ReconcileModelServicesForComponents)
     """
     port = plan.release.ports.system
-    shared = plan.features.annotations if plan.orchestrator in WHOLE_GRAPH else {}
+    shared = plan.features.annotations if plan.orchestrator in WHOLE_GRAPH and plan.release.services.annotated else {}
     for model in dict.fromkeys(component.exposure.model for component in plan.components if component.exposure.model):
         marks = {labels.BASE_MODEL_HASH: names.model_hash(model)}
         yield {

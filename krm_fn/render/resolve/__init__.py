@@ -75,4 +75,9 @@ def _converted(resource: Resource, config: Config, release: Release) -> tuple[Re
 
     is_pinned = release_choice.is_pinned(config) and not release_choice.is_from_newer(resource)
     about = conversion_findings.of_render(resource, release.reads, is_pinned=is_pinned)
+    if not release.keeps_service_mounts and results.ref(resource).api_version == dynamo_api.V1ALPHA1:
+        from krm_fn.render.resolve import service_mounts  # noqa: PLC0415 - few releases lose mounts
+
+        about = [*about, *service_mounts.check(resource, release)]
+        resource = service_mounts.without_lost(resource)
     return versions.to(release.reads, resource), about

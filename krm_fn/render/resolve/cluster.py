@@ -32,6 +32,7 @@ NAMESPACE = "default"
 Rule metadata.default-namespace: A resource without a namespace is in the namespace `default`, unless the configuration names another.
 (krm-fn)
 """
+_TOPOLOGIES = ("ClusterTopologyBinding", "ClusterTopology")
 _DOCKER_CONFIG = ".dockerconfigjson"
 
 
@@ -127,7 +128,7 @@ def read(resources: Sequence[Resource], config: Config) -> tuple[ClusterFacts, l
         everywhere[host] = (*everywhere.get(host, ()), entry.name)
     models = _base_models((namespace(resource, config), resource) for resource in resources if _names_models(resource))
     outputs = _outputs((namespace(resource, config), resource) for resource in resources if _is_request(resource))
-    bindings = [resource for resource in resources if resource.get("kind") == "ClusterTopologyBinding"]
+    bindings = [resource for resource in resources if resource.get("kind") in _TOPOLOGIES]
     levels, devices = _domains(bindings), _devices(resources, config)
     return ClusterFacts(_frozen(secrets), everywhere, _frozen(accounts), fallback, config_maps, models, outputs, levels, devices), findings
 
@@ -244,11 +245,11 @@ def _outputs(placed: Iterable[tuple[str, Resource]]) -> dict[tuple[str, str], tu
 
 
 def _domains(resources: Iterable[Resource]) -> dict[str, tuple[str, ...]]:
-    """Returns the domains of each ClusterTopologyBinding by its name. Broken levels are left out."""
+    """Returns the domains of each topology of Grove by its name. Broken levels are left out."""
     domains: dict[str, tuple[str, ...]] = {}
     for resource in resources:
         address = results.ref(resource)
-        if (address.api_version.partition("/")[0], address.kind) == ("grove.io", "ClusterTopologyBinding"):
+        if address.api_version.partition("/")[0] == "grove.io":
             spec = resource.get("spec")
             levels = spec.get("levels") if isinstance(spec, dict) else None
             named = (level.get("domain") for level in levels if isinstance(level, dict)) if isinstance(levels, list) else ()

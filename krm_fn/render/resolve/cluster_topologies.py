@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from krm_fn.render.resolve.graph_context import GraphContext
 
 
-_KIND = "ClusterTopologyBinding"
 _FOLDER = "/etc/dynamo/topology"
 _OWN = (
     "DYN_KV_TRANSFER_DOMAIN",
@@ -48,7 +47,8 @@ def domains(context: GraphContext, spec: dict[str, Any]) -> tuple[str, ...]:
     if not name or transfer.get("labelKey"):
         return ()
     if name not in context.cluster.topologies:
-        message = f"the pods need a file for each domain of the {_KIND} {name}, which is not among the items; add it to them"
+        kind = context.release.grove.topology_kind
+        message = f"the pods need a file for each domain of the {kind} {name}, which is not among the items; add it to them"
         context.findings.append(
             results.error("DYN436", message, context.ref, context.paths.at("experimental", "kvTransferPolicy", "clusterTopologyName"))
         )
@@ -80,7 +80,7 @@ def _check_constraints(context: GraphContext, spec: dict[str, Any]) -> None:
 def _check_domain(context: GraphContext, name: str, domain: str, at: Path) -> None:
     known = context.cluster.topologies[name]
     if domain not in known:
-        message = f"the {_KIND} {name} has no domain {domain}; write one of {', '.join(known)}"
+        message = f"the {context.release.grove.topology_kind} {name} has no domain {domain}; write one of {', '.join(known)}"
         context.findings.append(results.error("DYN437", message, context.ref, at))
 
 

@@ -7,7 +7,7 @@ can be computed everywhere) are retired.
 The ranges: 001-019 reading ResourceLists and files, 020-029 and 080 the schema, 030-039 deprecated kinds and fields, 040-049 the
 configuration, 050-059 and 081-089 items, 060-069 later build layers and committed renders, 070-079 files of the commands, 100-199 graphs,
 models and requests, 200-249 pods, 250-269 native objects, 270-299 pods, 300-399 notes, 400-408 changes, 409-414 conversion, 415-424 worker
-revisions and the configuration of an operator, 425-449 pods, nodes and Grove under Dynamo 1.5, 450-499 rules of Dynamo 1.5 and 1.6, 500-509
+revisions and the configuration of an operator, 425-449 pods, nodes and Grove since Dynamo 1.2, 450-499 rules of Dynamo 1.5 and 1.6, 500-509
 explain and finished builds, 510-529 comparisons of two states, 530-549 forecasts, 550-554 diagrams, 555-564 images, 565-572 exports of a
 cluster and adoption, 573-574 further findings about forecasts, 575-579 the choice of a release, 585-592 about adoption, Grove and worker
 revisions, 593-599 repositories, 600-629 command lines of engines, 640-649 budgets, 650-669 and 745-747 upgrades, 670-699 references and

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 GROVE: dict[str, Any] = {"orchestrator": "grove"}
 OLDER, NEWER = ("v1.2", "v1.3", "v1.4"), ("v1.5", "v1.6", "v1.7")
 RELEASES = (*OLDER, *NEWER)
+BEFORE_1_4, SINCE_1_4 = OLDER[:2], ("v1.4", *NEWER)
+SINCE_1_3 = ("v1.3", *SINCE_1_4)
 PYTHON = ["python3", "-m", "dynamo.vllm"]
 
 
@@ -78,6 +80,62 @@ ALONE = given.item(
 )
 XE = {"limits": {"gpu": "2", "gpuType": "gpu.intel.com/xe"}}
 
+LONG = "n" * 50
+TRTLLM = given.graph(
+    {
+        "Worker": beta.service(
+            main={"command": ["python3", "-m", "dynamo.trtllm"], "args": ["--model-path", "m"]},
+            multinode={"nodeCount": 2},
+            resources={"limits": {"gpu": "1"}},
+        )
+    }
+)
+MOUNTED = given.graph(
+    {
+        "Worker": beta.service(
+            main={"volumeMounts": [{"name": "mine", "mountPath": "/mine"}]}, volumeMounts=[{"name": "lost", "mountPoint": "/l"}]
+        )
+    },
+    pvcs=[{"name": name, "create": False} for name in ("mine", "lost")],
+)
+CACHED = given.graph(
+    {
+        "Worker": beta.service(
+            main={"command": PYTHON}, volumeMounts=[{"name": "kernels", "mountPoint": "/k", "useAsCompilationCache": True}]
+        )
+    },
+    pvcs=[{"name": "kernels", "create": False}],
+)
+PLACED = beta.graph(
+    beta.component("Worker", topologyConstraint={"packDomain": "host"}),
+    topologyConstraint={"packDomain": "rack", "clusterTopologyName": "room"},
+)
+SHARED_GPUS = beta.graph(
+    beta.component(
+        "Worker",
+        main={"command": PYTHON, "args": ["--model", "m"], "resources": {"limits": {"nvidia.com/gpu": "1"}}},
+        experimental={"gpuMemoryService": {"mode": "IntraPod"}},
+    )
+)
+APART = beta.graph(
+    beta.component(
+        "Worker",
+        main={"command": PYTHON, "args": ["--model", "m"], "resources": {"limits": {"nvidia.com/gpu": "1"}}},
+        experimental={"gpuMemoryService": {"mode": "InterPod"}},
+    ),
+    backendFramework="vllm",
+)
+STRATEGY = beta.graph(annotations={labels.GROVE_UPDATE_STRATEGY: "OnDelete"})
+NOTED = beta.graph(beta.component("Worker", metadata={"annotations": {"mine": "1"}}))
+
+
+def engine(output):
+    """The main container of the clique that runs the engine."""
+    cliques = output["PodCliqueSet/chat"]["spec"]["template"]["cliques"]
+    containers = [clique["spec"]["podSpec"]["containers"][0] for clique in cliques]
+    return next(container for container in containers if "dynamo.vllm" in container.get("command", ()))
+
+
 DIFFERENCES = [
     difference(
         "workers of Grove tell their generation from 1.5 on",
@@ -129,6 +187,73 @@ DIFFERENCES = [
         {RELEASES: []},
         discovery_backend="etcd",
     ),
+    difference(
+        "the MPI job passes two more variables from 1.4 on",
+        TRTLLM,
+        lambda output: "-x TRITON_PTXAS_PATH" in main(output, LEADER)["args"][0],
+        {BEFORE_1_4: False, SINCE_1_4: True},
+    ),
+    difference(
+        "an endpoint picker logs less from 1.4 on",
+        given.graph({"Epp": given.picker()}),
+        variable("RUST_LOG", pod(name="chat-epp")),
+        {BEFORE_1_4: "debug,dynamo_llm::kv_router=trace", SINCE_1_4: "info"},
+    ),
+    difference(
+        "mounts of a service stay beside those of its main container from 1.4 on",
+        MOUNTED,
+        lambda output: [mount["name"] for mount in main(output)["volumeMounts"]],
+        {BEFORE_1_4: ["mine", "shared-memory"], SINCE_1_4: ["mine", "lost", "shared-memory"]},
+    ),
+    difference(
+        "a compilation cache is mounted once, also where the operator mounts it twice",
+        CACHED,
+        lambda output: [mount["name"] for mount in main(output)["volumeMounts"]],
+        {RELEASES: ["kernels", "shared-memory"]},
+    ),
+    difference(
+        "a topology constraint names its topology from 1.4 on",
+        PLACED,
+        lambda output: [output["PodCliqueSet/chat"]["spec"]["template"]["topologyConstraint"], clique(output)["topologyConstraint"]],
+        {
+            BEFORE_1_4: [{"packDomain": "rack"}, {"packDomain": "host"}],
+            SINCE_1_4: [{"topologyName": "room", "pack": {"required": "rack"}}, {"pack": {"required": "host"}}],
+        },
+        **GROVE,
+    ),
+    difference(
+        "an annotation sets the update strategy from 1.4 on",
+        STRATEGY,
+        lambda output: output["PodCliqueSet/chat"]["spec"].get("updateStrategy"),
+        {BEFORE_1_4: None, SINCE_1_4: {"type": "OnDelete"}},
+        **GROVE,
+    ),
+    difference(
+        "labels of the objects for discovery are cut to the length of a label from 1.4 on",
+        beta.graph(name=LONG),
+        lambda output: len(output[f"ServiceAccount/{LONG}-k8s-service-discovery"]["metadata"]["labels"]["app.kubernetes.io/name"]),
+        {BEFORE_1_4: 72, SINCE_1_4: 63},
+    ),
+    difference(
+        "Services under Grove have the annotations of pods from 1.3 on",
+        NOTED,
+        lambda output: output["Service/chat-worker"]["metadata"]["annotations"].get("mine"),
+        {("v1.2",): None, SINCE_1_3: "1"},
+        **GROVE,
+    ),
+    difference(
+        "the GPU memory service in a pod has a startup probe in 1.2 only",
+        SHARED_GPUS,
+        lambda output: "startupProbe" in pod()(output)["spec"]["initContainers"][0],
+        {("v1.2",): True, SINCE_1_3: False},
+    ),
+    difference(
+        "shadow mode needs failover from 1.3 on",
+        APART,
+        lambda output: [entry["name"] for entry in engine(output)["env"] if entry["name"] == "DYN_VLLM_GMS_SHADOW_MODE"],
+        {("v1.2",): ["DYN_VLLM_GMS_SHADOW_MODE"], SINCE_1_3: []},
+        **GROVE,
+    ),
 ]
 ROWS = [
     pytest.param(row, release, value, id=f"{row.reason}, {release}")
@@ -154,6 +279,13 @@ MISSING = [
     ("a scaling group of one node", {"experimental": {"grove": {"forceScalingGroup": True}}}, f"{AT}.experimental.grove", OLDER),
     ("an override of Grove", {"providerOverride": OVERRIDE}, f"{AT}.providerOverride", OLDER),
     ("roles", {"multinode": {"nodeCount": 2}, "roles": [{"name": "leader"}, {"name": "worker"}]}, f"{AT}.roles", OLDER),
+    ("a least number of pods", {"minAvailable": 1}, f"{AT}.minAvailable", ("v1.2",)),
+    (
+        "further clients of shared GPUs",
+        {"experimental": {"gpuMemoryService": {"extraClientContainers": ["main"]}}},
+        f"{AT}.experimental.gpuMemoryService.extraClientContainers",
+        ("v1.2",),
+    ),
 ]
 
 
@@ -174,3 +306,69 @@ def test_shared_memory_without_a_size(release):
     assert [entry.severity for entry in found.results if entry.code == "DYN116"] == ["warning" if accepts else "error"]
     volumes = [volume for item in found.resources if item["kind"] == "Deployment" for volume in item["spec"]["template"]["spec"]["volumes"]]
     assert [volume["emptyDir"]["sizeLimit"] for volume in volumes] == (["8Gi"] if accepts else [])
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("priorityClassName", "high"), ("experimental", {"kvTransferPolicy": {"labelKey": "zone", "domain": "zone"}})],
+)
+def test_a_field_that_the_definition_of_a_graph_does_not_have_is_an_error(field, value, release):
+    found = given.expanded(beta.graph(**{field: value}), behaviour=release, **GROVE).results
+    assert ("DYN411" in {entry.code for entry in found}) == (release == "v1.2")
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_component_needs_a_runtime_version_from_1_4_on(release):
+    """Definitions of older releases have no `runtimeVersionOverride`, and none of their pods depends on a version."""
+    found = given.expanded(beta.graph(beta.component("Worker", main={"image": "a/b:latest"})), behaviour=release).results
+    assert ("DYN451" in {entry.code for entry in found}) == (release in SINCE_1_4)
+
+
+@pytest.mark.parametrize("kind", ["ClusterTopology", "ClusterTopologyBinding"])
+@pytest.mark.parametrize("release", ["v1.3", "v1.4"])
+def test_a_topology_is_found_by_either_kind(kind, release):
+    """A build can hold the kind of an older Grove. A finding names the kind of the release."""
+    topology = given.item(kind, "room", api="grove.io/v1alpha1", spec={"levels": [{"domain": "rack", "key": "rack"}]})
+    found = given.expanded(PLACED, topology, behaviour=release, **GROVE).results
+    (message,) = [entry.message for entry in found if entry.code == "DYN437"]
+    assert f"the {'ClusterTopology' if release == 'v1.3' else 'ClusterTopologyBinding'} room has no domain host" in message
+
+
+TWICE = [{"name": "models", "mountPath": "/a"}, {"name": "models", "mountPath": "/b"}]
+FAILURES = [
+    (
+        "a group without GPUs",
+        beta.graph(beta.component("Worker", main={"command": PYTHON, "args": ["-m", "m"]}, multinode={"nodeCount": 2})),
+        BEFORE_1_4,
+        f"{AT}.podTemplate.spec.containers[0].resources",
+    ),
+    ("a cache that is listed with its path", CACHED, BEFORE_1_4, "spec.services.Worker.volumeMounts[0].mountPoint"),
+    (
+        "a claim that is mounted twice",
+        beta.graph(beta.component("Worker", main={"volumeMounts": TWICE})),
+        ("v1.2",),
+        f"{AT}.podTemplate.spec.containers[0].volumeMounts[1]",
+    ),
+]
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize(("reason", "item", "fails", "path"), FAILURES, ids=[row[0] for row in FAILURES])
+def test_a_note_says_where_the_operator_makes_no_pods(reason, item, fails, path, release):
+    found = [
+        (entry.severity, results.field(entry.path)) for entry in given.expanded(item, behaviour=release).results if entry.code == "DYN441"
+    ]
+    assert found == ([("info", path)] if release in fails else []), reason
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_lost_mount_is_a_warning(release):
+    found = [results.field(entry.path) for entry in given.expanded(MOUNTED, behaviour=release).results if entry.code == "DYN125"]
+    assert found == (["spec.services.Worker.volumeMounts[0]"] if release in BEFORE_1_4 else [])
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_an_annotation_that_a_release_does_not_read_is_a_warning(release):
+    found = [entry.code for entry in given.expanded(STRATEGY, behaviour=release, **GROVE).results if entry.severity == "warning"]
+    assert ("DYN125" in found) == (release in BEFORE_1_4)

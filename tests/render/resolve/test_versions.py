@@ -84,7 +84,8 @@ def test_the_words_are_those_of_the_version():
 
 @pytest.mark.parametrize("file", BELOW, ids=lambda file: str(file.relative_to(PACKAGE)))
 def test_no_module_below_the_reader_reads_a_field_of_a_version(file):
-    assert spelled(file) == set()
+    of_grove = {"packDomain"} if file.name == "cliques.py" else set()  # the topology constraints of Grove before 0.1.0-alpha.12 have it too
+    assert spelled(file) == of_grove
 
 
 def test_every_step_of_a_source_path_is_a_field():

@@ -161,13 +161,15 @@ class ServiceFacts(NamedTuple):
 
     `only_discovered`: without Kubernetes discovery, only frontends have a Service. `find_frontends`: discovery finds frontends too.
     `dashes`: dots in the name of a component become dashes in the name of its Service. `app_protocol`: the port has its `appProtocol` for
-    all workload kinds. For Grove, all but `dashes` are true in all releases.
+    all workload kinds. For Grove, all but `dashes` are true in all releases. `annotated`: Services under Grove, and those of models, have
+    the annotations of the user.
     """
 
     only_discovered: bool
     find_frontends: bool
     dashes: bool
     app_protocol: bool
+    annotated: bool = True
 
 
 class Discovery(NamedTuple):
@@ -185,7 +187,8 @@ class GroveFacts(NamedTuple):
     together. `volcano`: the Volcano scheduler can place the pods. `refusals`: the severity of findings about pods that Grove's admission
     refuses. They are warnings where the operator accepts such pods and leaves the decision to the version of Grove in the cluster.
     `update_strategies` are the update strategies that an annotation can name. `overridden_minimum`: a provider override can set the minimum
-    of replicas. `marks_generations`: pods of workers have the worker hash as a label and a variable.
+    of replicas. `marks_generations`: pods of workers have the worker hash as a label and a variable. `topology_kind` is Grove's kind of a
+    topology, and `names_topology`: a topology constraint can name one; otherwise it has only the domain.
     """
 
     cuts_names: bool = False
@@ -196,6 +199,13 @@ class GroveFacts(NamedTuple):
     update_strategies: tuple[str, ...] = ("RollingRecreate", "OnDelete")
     overridden_minimum: bool = False
     marks_generations: bool = False
+    topology_kind: str = "ClusterTopologyBinding"
+    names_topology: bool = True
+
+    @property
+    def writes_strategy(self) -> bool:
+        """True if a set gets the update strategy that an annotation names."""
+        return self.describes_sets and bool(self.update_strategies)
 
 
 class MPI(NamedTuple):
@@ -220,7 +230,8 @@ class Engines(NamedTuple):
     follower of vLLM waits for its leader in an init container, with a script from a ConfigMap of the graph. `elastic`: vLLM with elastic
     expert parallelism starts a Ray cluster on several nodes, and `elastic_alone`: on one node. `only_engines_span_nodes`: a component
     without an engine cannot run on several nodes. `counts_devices`: the GPUs of a node are also those that its device claims request, and
-    those of resources with newer names.
+    those of resources with newer names. `always_shadows`: vLLM with the GPU memory service in another pod runs in shadow mode; otherwise
+    only with failover.
     """
 
     quotes_words: bool
@@ -230,6 +241,7 @@ class Engines(NamedTuple):
     elastic_alone: bool = False
     only_engines_span_nodes: bool = False
     counts_devices: bool = False
+    always_shadows: bool = False
 
 
 class Picker(NamedTuple):
@@ -268,7 +280,10 @@ class Release(NamedTuple):
     role of a component on several nodes can have a pod template of its own. `names_sidecar`: with discovery of containers, a
     frontend sidecar gets its own name; otherwise it gets the name of the main container.
     `hashes_runtimes`: the worker hash reads the runtime versions of workers. `memory_needs_size`: shared memory of a v1alpha1 service needs
-    a size. `missing` are the fields that an API server with the definitions of the release drops.
+    a size. `keeps_service_mounts`: the `volumeMounts` of a v1alpha1 service stay if its main container has others. `needs_runtime`: each
+    component needs a runtime version. `probes_gpu_memory`: the GPU memory service in a pod has a startup probe. `repeats_volumes`: the
+    operator writes the volume of a claim once for each of its mounts, which an API server refuses. `missing` are the fields that an API
+    server with the definitions of the release drops.
     `reports_gpus` and `reports_names`: the status of a component repeats facts of its pods (`krm_fn.render.manifests.status_facts`).
     """
 
@@ -303,6 +318,10 @@ class Release(NamedTuple):
     role_templates: bool = False
     hashes_runtimes: bool = False
     memory_needs_size: bool = True
+    keeps_service_mounts: bool = True
+    needs_runtime: bool = True
+    probes_gpu_memory: bool = False
+    repeats_volumes: bool = False
     missing: MissingFields = MissingFields()
     reports_gpus: bool = False
     """True if the status of a component has its GPUs.

@@ -4,8 +4,25 @@ from __future__ import annotations
 
 from krm_fn.render.kinds.releases import v1_3
 
+_MISSING = v1_3.RELEASE.missing
+
 RELEASE = v1_3.RELEASE._replace(
     number=(1, 2),
+    services=v1_3.RELEASE.services._replace(annotated=False),
+    engines=v1_3.RELEASE.engines._replace(always_shadows=True),
+    probes_gpu_memory=True,
+    repeats_volumes=True,
+    missing=_MISSING._replace(
+        graph=(*_MISSING.graph, ("priorityClassName",), ("experimental", "kvTransferPolicy")),
+        component=(
+            *_MISSING.component,
+            ("minAvailable",),
+            ("experimental", "gpuMemoryService", "extraClientContainers"),
+            ("experimental", "gpuMemoryService", "extraClientPods"),
+            ("experimental", "checkpoint", "job"),
+        ),
+    ),
+    grove=v1_3.RELEASE.grove._replace(volcano=False),
 )
 """All facts about Dynamo 1.2.
 

@@ -45,6 +45,12 @@ _SHARED: ResourceClaim = {"name": _CLAIM}
 
 Rule gpu-memory.in-pod-shared: The server and its clients share the claim for the GPUs. (operator: internal/gms)
 """
+_STARTS: Probe = {"exec": {"command": ["test", "-f", f"{FOLDER}/gms-ready"]}, "periodSeconds": 1, "failureThreshold": 300}
+"""The startup probe of the server, in releases that have one.
+
+Rule gpu-memory.in-pod-probe: In Dynamo 1.2, the engine starts when the GPU memory service in its pod has written the file `gms-ready`.
+(operator: internal/gms)
+"""
 _REPLACED = (
     "DYN_SYSTEM_USE_ENDPOINT_HEALTH_STATUS",
     "DYN_HEALTH_CHECK_ENABLED",
@@ -76,7 +82,7 @@ def applied(pod: PodSpec, plan: ComponentPlan, memory: GPUMemory) -> PodSpec:
         "containers": [_client(gpu_memory.without_gpus(main)), *others],
         "initContainers": init_containers
         if any(container.get("name") == _NAME for container in init_containers)
-        else [*init_containers, _server(main)],
+        else [*init_containers, _server(main, plan)],
         "volumes": _with(pod.get("volumes"), {"name": _VOLUME, "emptyDir": {}}),
         "resourceClaims": _with(pod.get("resourceClaims"), claim),
     }
@@ -92,7 +98,7 @@ def _client(container: Container) -> Container:
     }
 
 
-def _server(main: Container) -> Container:
+def _server(main: Container, plan: ComponentPlan) -> Container:
     """Makes the container of the GPU memory service.
 
     Rule gpu-memory.in-pod-server: The GPU memory service in a pod starts before the engine and runs as long as the pod. (operator:
@@ -104,6 +110,7 @@ def _server(main: Container) -> Container:
         **image,
         "command": ["python3", "-m", gpu_memory.SERVER],
         "env": [_SOCKETS],
+        **({"startupProbe": _STARTS} if plan.release.probes_gpu_memory else {}),
         "resources": {"claims": [_SHARED]},
         "restartPolicy": "Always",
         "volumeMounts": [_MOUNT],

@@ -149,7 +149,7 @@ def _check_version(plan: ComponentPlan) -> Iterator[Result]:
     inits = plan.pod.spec.get("initContainers") or () if plan.features.sidecar_mode else ()
     dynamo = next((container for container in inits if container.get("name") == names.RUNTIME), plan.pod.container)
     image = dynamo.get("image")
-    if image and plan.features.runtime is None:
+    if image and plan.features.runtime is None and plan.release.needs_runtime:
         field = plan.word("runtimeVersionOverride")
         message = (
             f"the image {image} has no tag with a version such as 1.5.0, and {plan.release.name} depends on the version of Dynamo; set "

@@ -43,7 +43,10 @@ def _of_graph(plan: GraphPlan) -> Iterator[Result]:
     """Reports annotations of the graph whose value is not one of the known ones."""
     annotations = plan.annotations
     for key, values in {**_VALUES, labels.GROVE_UPDATE_STRATEGY: plan.release.grove.update_strategies}.items():
-        if key in annotations and annotations[key] not in values:
+        if key in annotations and not values:
+            message = f"Dynamo {plan.release.name[1:]} does not read this annotation, so it has no effect; remove it"
+            yield results.warning("DYN125", message, plan.ref, ("metadata", "annotations", key))
+        elif key in annotations and annotations[key] not in values:
             message = f"{annotations[key]!r} is not a known value; write {' or '.join(values)}"
             yield results.error("DYN456", message, plan.ref, ("metadata", "annotations", key))
     origin = annotations.get(labels.ORIGIN_VERSION)

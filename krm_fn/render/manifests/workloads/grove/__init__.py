@@ -85,7 +85,7 @@ class GroveWorkload(Workload):
 
     def service_annotations(self, plan: ComponentPlan) -> Labels:
         """Returns the user's annotations, where they reach Services."""
-        return plan.identity.service_annotations
+        return plan.identity.service_annotations if plan.release.services.annotated else {}
 
     def check(self, pods: Pods) -> Iterator[Result]:
         """Reports fields of one component that Grove's admission refuses or that Grove drops."""

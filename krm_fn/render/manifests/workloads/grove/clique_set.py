@@ -52,7 +52,7 @@ def clique_set(graph: GraphPlan, pods: Sequence[Pods]) -> Resource:
         ),
         "spec": merge.present(
             replicas=1,
-            updateStrategy={"type": update} if update and graph.release.grove.describes_sets else None,
+            updateStrategy={"type": update} if update and graph.release.grove.writes_strategy else None,
             template=template,
         ),
     }

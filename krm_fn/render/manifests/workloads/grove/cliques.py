@@ -138,7 +138,7 @@ def graph_topology(graph: GraphPlan) -> dict[str, Any] | None:
     if override is not None and (constraint := override.of_clique_set) is not None:
         return constraint
     wanted = graph.features.topology
-    return _topology_constraint(wanted.name, wanted.domain) if wanted else None
+    return _topology_constraint(graph, wanted.name, wanted.domain) if wanted else None
 
 
 def component_topology(graph: GraphPlan, plan: ComponentPlan) -> dict[str, Any] | None:
@@ -148,16 +148,18 @@ def component_topology(graph: GraphPlan, plan: ComponentPlan) -> dict[str, Any] 
         return constraint
     graph_topology, topology = graph.features.topology, plan.features.topology
     return (
-        _topology_constraint(graph_topology.name if graph_topology and not graph_topology.domain else "", topology.domain)
+        _topology_constraint(graph, graph_topology.name if graph_topology and not graph_topology.domain else "", topology.domain)
         if topology
         else None
     )
 
 
-def _topology_constraint(name: str, domain: str) -> dict[str, Any] | None:
+def _topology_constraint(graph: GraphPlan, name: str, domain: str) -> dict[str, Any] | None:
     """Makes a topology constraint; None without a domain.
 
     Rule grove.topology: Grove packs the pods of a graph, or of a component, into one domain of a topology. (operator:
     internal/dynamo/grove.go groveTopologyConstraint)
     """
+    if not graph.release.grove.names_topology:
+        return {"packDomain": domain} if domain else None
     return merge.present(topologyName=name or None, pack={"required": domain}) if domain else None
