@@ -54,7 +54,7 @@ def component(context: GraphContext, identity: Identity, template: ComponentTemp
     engine = component_facts.engine(context, component_type, pods.container, paths)
     if not identity.standalone and context.per_component:
         context.findings.extend(deployment_config.check(template.component, paths))
-    context.findings.extend(missing_fields.check(template.written, context.release.missing.component, context.release, paths))
+    context.findings.extend(missing_fields.of_component(template.written, context.release, paths))
     annotations = ((written.get("podTemplate") or {}).get("metadata") or {}).get("annotations") or {}
     features = _features(template.written, sidecar_mode=context.release.sidecar_mode and component_type.runs_engine)
     opened = gates.opened(context.release.number, features.runtime, annotations.get(labels.ORIGIN_VERSION, ""))

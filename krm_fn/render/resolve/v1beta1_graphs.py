@@ -50,7 +50,7 @@ def graph(resource: Resource, context: GraphContext) -> GraphPlan:
         orchestrator=graph_context.admitted_orchestrator(annotations, context.config.orchestrator),
         discovery=annotations.get(labels.DISCOVERY_BACKEND, context.discovery),
     )
-    context.findings.extend(missing_fields.check(spec, context.release.missing.graph, context.release, context.paths))
+    context.findings.extend(missing_fields.of_graph(spec, context.release, context.paths))
     restart = _restart(spec.get("restart"))
     preserved = _preserved(resource, context)
     source = Graph(

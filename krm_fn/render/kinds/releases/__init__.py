@@ -37,6 +37,17 @@ if TYPE_CHECKING:
         "volume_order",
     ]
     """The layers of a pod."""
+    Feature = Literal[
+        "checkpoint jobs",
+        "clients of GPU memory",
+        "least available pods",
+        "priority classes",
+        "provider overrides",
+        "roles",
+        "scaling groups of one node",
+        "transfer policies",
+    ]
+    """A feature that came with a newer release."""
 
 
 ReleaseNumber = tuple[int, int]
@@ -260,13 +271,6 @@ class Picker(NamedTuple):
     native_cache: str = ""
 
 
-class MissingFields(NamedTuple):
-    """Paths of v1beta1 fields that a definition of a release does not have: below the spec of a graph, and of a component."""
-
-    graph: tuple[tuple[str, ...], ...] = ()
-    component: tuple[tuple[str, ...], ...] = ()
-
-
 class Release(NamedTuple):
     """The facts of one release. A component type without an entry in `types` has the default `TypeDefaults`.
 
@@ -282,8 +286,8 @@ class Release(NamedTuple):
     `hashes_runtimes`: the worker hash reads the runtime versions of workers. `memory_needs_size`: shared memory of a v1alpha1 service needs
     a size. `keeps_service_mounts`: the `volumeMounts` of a v1alpha1 service stay if its main container has others. `needs_runtime`: each
     component needs a runtime version. `probes_gpu_memory`: the GPU memory service in a pod has a startup probe. `repeats_volumes`: the
-    operator writes the volume of a claim once for each of its mounts, which an API server refuses. `missing` are the fields that an API
-    server with the definitions of the release drops.
+    operator writes the volume of a claim once for each of its mounts, which an API server refuses.`lacks` are
+    the features whose fields the definitions of the release do not have (`krm_fn.render.resolve.missing_fields`).
     `reports_gpus` and `reports_names`: the status of a component repeats facts of its pods (`krm_fn.render.manifests.status_facts`).
     """
 
@@ -322,7 +326,7 @@ class Release(NamedTuple):
     needs_runtime: bool = True
     probes_gpu_memory: bool = False
     repeats_volumes: bool = False
-    missing: MissingFields = MissingFields()
+    lacks: tuple[Feature, ...] = ()
     reports_gpus: bool = False
     """True if the status of a component has its GPUs.
 

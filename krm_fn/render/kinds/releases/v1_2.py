@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from krm_fn.render.kinds.releases import v1_3
 
-_MISSING = v1_3.RELEASE.missing
-
 RELEASE = v1_3.RELEASE._replace(
     number=(1, 2),
     services=v1_3.RELEASE.services._replace(annotated=False),
     engines=v1_3.RELEASE.engines._replace(always_shadows=True),
     probes_gpu_memory=True,
     repeats_volumes=True,
-    missing=_MISSING._replace(
-        graph=(*_MISSING.graph, ("priorityClassName",), ("experimental", "kvTransferPolicy")),
-        component=(
-            *_MISSING.component,
-            ("minAvailable",),
-            ("experimental", "gpuMemoryService", "extraClientContainers"),
-            ("experimental", "gpuMemoryService", "extraClientPods"),
-            ("experimental", "checkpoint", "job"),
-        ),
+    lacks=(
+        *v1_3.RELEASE.lacks,
+        *("priority classes", "transfer policies", "least available pods", "clients of GPU memory", "checkpoint jobs"),
     ),
     grove=v1_3.RELEASE.grove._replace(volcano=False),
 )

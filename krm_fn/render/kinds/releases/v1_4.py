@@ -5,7 +5,7 @@ It has fewer gates (`krm_fn.render.kinds.gates`).
 
 from __future__ import annotations
 
-from krm_fn.render.kinds.releases import MissingFields, v1_5
+from krm_fn.render.kinds.releases import v1_5
 
 RELEASE = v1_5.RELEASE._replace(
     number=(1, 4),
@@ -15,11 +15,7 @@ RELEASE = v1_5.RELEASE._replace(
     pod_metadata=v1_5.RELEASE.pod_metadata._replace(follows_selector=False),
     hashes_runtimes=False,
     memory_needs_size=False,
-    missing=MissingFields(
-        graph=(("providerOverride",),),
-        component=(("providerOverride",), ("roles",), ("experimental", "grove")),
-    ),
-    reports_gpus=False,
+    lacks=("provider overrides", "roles", "scaling groups of one node"),
     grove=v1_5.RELEASE.grove._replace(marks_generations=False),
 )
 """All facts about Dynamo 1.4.
