@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 import subprocess
-from typing import NamedTuple
 
 import click
 
 from krm_fn.base import escaping, results
-from krm_fn.base.results import Result
 from krm_fn.cli import command_options, command_output, finding_formats
-from krm_fn.kubernetes import identity
-from krm_fn.render import expand
-from krm_fn.render.resolve import cluster
-from krm_fn.repository.files import reading
-from krm_fn.repository.files.reading import Source
 from krm_fn.review import diagram as diagrams
-from krm_fn.review import render_settings
-from krm_fn.review.diagram import Diagram, graph_diagram, graphviz_diagram, mermaid_diagram
-from krm_fn.review.diff import comparison
-from krm_fn.review.diff.rendered_state import RenderedState
-from krm_fn.review.inputs import Inputs, Policy, compared_roots, path_inputs
+from krm_fn.review.diagram import graphviz_diagram, mermaid_diagram
+from krm_fn.review.inputs import Inputs, Policy, drawn_graphs
 
 _WRITERS = {"dot": graphviz_diagram.write, "mermaid": mermaid_diagram.write}
 """The text formats."""
@@ -74,7 +63,7 @@ def graph(ctx: click.Context, *, given: Inputs, policy: Policy, old: str | None,
       krm-fn graph --old main --format html graphs/ > change.html
     """  # noqa: D301 - click reads the backspace
     program = _program() if style in _DRAWN else ""
-    drawn = _change(given, old) if old is not None else _graphs(given)
+    drawn = drawn_graphs.draw_change(given, old) if old is not None else drawn_graphs.draw(given)
     diagram, about = diagrams.joined(drawn.diagrams), drawn.results
     if not diagram.nodes:
         about.append(results.warning("DYN550", "there is no graph to draw; name a file or folder with a graph"))
@@ -87,52 +76,6 @@ def graph(ctx: click.Context, *, given: Inputs, policy: Policy, old: str | None,
     else:
         command_output.write(_WRITERS[style](diagram), style)
     ctx.exit(int(bool(policy.failing(findings))))
-
-
-class _Drawn(NamedTuple):
-    """The diagrams with the names of their roots, the findings, and the resources in which these are located."""
-
-    diagrams: list[tuple[str, Diagram]]
-    results: list[Result]
-    resources: list[Source]
-    lines: list[str]
-    stdin: str
-
-
-def _graphs(given: Inputs) -> _Drawn:
-    """Draws the graphs of each root."""
-    loaded = path_inputs.load(given).with_dynamo()
-    drawn, about = [], [*loaded.results, *path_inputs.without_graphs(loaded)]
-    for root in loaded.roots:
-        for render in root.renders():
-            drawn.append((root.name, graph_diagram.diagram(render.sources.values, render.sources.config)))
-            expansion = expand.expand(render.sources.values, render.sources.config)
-            about += reading.locate(expansion.results, render.sources.resources)
-        about += root.sources.located(())
-    return _Drawn(drawn, results.errors_of(about), loaded.resources, loaded.lines, loaded.stdin)
-
-
-def _change(given: Inputs, old: str) -> _Drawn:
-    """Draws both states of each root."""
-    with contextlib.ExitStack() as stack:
-        compared = compared_roots.load(given, old, stack, skips=False)
-    drawn, about = [], [*compared.results]
-    for pair in compared.pairs:
-        before, after = _as_rendered(pair.old.rendered), _as_rendered(pair.new.rendered)
-        drawn.append((pair.root, graph_diagram.change_diagram(before, after)))
-        about += results.errors_of(pair.new.results)
-        about += [*pair.old.results, *comparison.not_compared(before, after)]
-    sources = [source for pair in compared.pairs for source in pair.new.files.resources]
-    stdin = next((pair.new.files.stdin for pair in compared.pairs if pair.new.files.stdin), "")
-    return _Drawn(drawn, about, sources, compared.lines, stdin)
-
-
-def _as_rendered(state: RenderedState) -> RenderedState:
-    """Returns a state with the settings of its render: those of a finished build are on its graphs."""
-    built = (resource for resource in state.sources if identity.key(resource, cluster.default_namespace(state.config)) in state.built)
-    graph = next(built, None)
-    settings = render_settings.of(graph, state.config) if graph else state.config
-    return state._replace(config=settings._replace(namespace=state.config.namespace))
 
 
 def _program() -> str:

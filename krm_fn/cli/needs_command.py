@@ -4,42 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
 from krm_fn.base import escaping, report, results
-from krm_fn.base.results import Result
-from krm_fn.cli import author_locations, command_options, command_output, finding_formats
-from krm_fn.kubernetes import identity
-from krm_fn.origins.field_authors import FieldAuthor, FieldLocation
-from krm_fn.render import expand
-from krm_fn.render.resolve import cluster
-from krm_fn.repository.files import reading, sources
-from krm_fn.review import required_objects, requirement_states
-from krm_fn.review.inputs import Inputs, Policy, path_inputs
-from krm_fn.review.inputs.path_inputs import PathPart, RootRender
-from krm_fn.review.required_objects import ObjectUse
-from krm_fn.review.requirement_states import ExportedKeys, RequiredObject, State
+from krm_fn.cli import command_options, command_output, finding_formats
+from krm_fn.repository.files import sources
+from krm_fn.review import requirement_states
+from krm_fn.review.inputs import Inputs, Policy, path_inputs, render_needs
+from krm_fn.review.inputs.render_needs import RenderNeeds
+from krm_fn.review.requirement_states import ExportedKeys, RequiredObject
 
 _STYLES = ("json", "text")
 _MISSING = 3
 """The exit code if the export lacks an object."""
 FORMAT_VERSION = 1
 _HEAD = ("KIND", "NAME", "KEYS", "STATE", "NAMED BY")
-
-
-class _Needs(NamedTuple):
-    """All that a render needs, with the locations of the fields that name it. `root` is its folder; empty if there is only one."""
-
-    root: str
-    objects: list[RequiredObject]
-    definitions: list[tuple[str, str, State]]
-    locations: dict[FieldAuthor | None, FieldLocation]
-
-    @property
-    def is_incomplete(self) -> bool:
-        return any(required.is_missing for required in self.objects) or any(state == "missing" for *_, state in self.definitions)
 
 
 @click.command()
@@ -78,58 +59,18 @@ def needs(  # noqa: PLR0913 - one for each option
     loaded.results.extend(path_inputs.without_dynamo(loaded, given))
     exported = _exported(export) if export else None
     renders = [render for part in loaded.roots for render in part.renders()]
-    about = [*loaded.results, *(finding for part in loaded.roots for finding in _errors(part, root))]
+    about = [*loaded.results, *(finding for part in loaded.roots for finding in part.errors(root))]
     findings = policy.without_ignored(about, [source.value for source in loaded.resources])
     finding_formats.print_text(loaded.resources, policy.shown(findings), loaded.stdin)
     command_output.write(escaping.joined([] if policy.quiet or style == "json" else loaded.lines), err=True)
     is_named = len(loaded.roots) > 1
-    listed = [_needs(render, exported, root, is_named=is_named) for render in renders]
+    listed = [render_needs.find(render, exported, root, is_named=is_named) for render in renders]
     if loaded.resources:
         command_output.write(_json(listed) if style == "json" else _table(listed), style)
     if policy.failing(findings):
         command_output.print_line(f"the list is not complete: {report.count(policy.failing(findings))}", err=True)
         ctx.exit(1)
     ctx.exit(_MISSING if any(entry.is_incomplete for entry in listed) else 0)
-
-
-def _errors(part: PathPart, root: Path | None) -> list[Result]:
-    """Returns the findings about the files of a part, and the errors of its renders."""
-    errors = []
-    for render in part.renders():
-        expansion = expand.expand(render.sources.values, render.sources.config)
-        errors += results.errors_of(expansion.results)
-    return reading.locate([*part.sources.results, *errors], part.sources.resources, root)
-
-
-def _needs(render: RootRender, exported: ExportedKeys | None, root: Path | None, *, is_named: bool) -> _Needs:
-    loaded = render.sources
-    requirements = _requirements(render)
-    rendered = expand.expand(loaded.values, loaded.config).resources
-    kinds = required_objects.definitions([*(source.value for source in render.generated or ()), *rendered])
-    return _Needs(
-        render.name if is_named else "",
-        requirement_states.grouped(requirements, exported),
-        [(*kind, requirement_states.definition_state(*kind, exported)) for kind in kinds],
-        author_locations.find((requirement.author for requirement in requirements), loaded, root),
-    )
-
-
-def _requirements(render: RootRender) -> list[ObjectUse]:
-    """Returns what the objects of a render need. Those of a build are as its last layer left them, for example with other names."""
-    loaded, namespace = render.sources, cluster.default_namespace(render.sources.config)
-    requirements = required_objects.of_render(loaded.values, loaded.config)
-    if render.generated is None:
-        return requirements
-    authors = {(requirement.ref, requirement.path, requirement.key): requirement.author for requirement in requirements}
-    generated = [source.value for source in render.generated]
-    refs = {results.ref(value) for value in generated}
-    provided = {*required_objects.promised_secrets(loaded.values, namespace)}
-    built = required_objects.of_objects((identity.key(value, namespace), value) for value in (*generated, *loaded.values))
-    return [
-        requirement._replace(author=authors.get((requirement.ref, requirement.path, requirement.key)))
-        for requirement in built
-        if requirement.ref in refs and requirement.key not in provided
-    ]
 
 
 def _exported(path: str) -> ExportedKeys:
@@ -142,14 +83,14 @@ def _exported(path: str) -> ExportedKeys:
     return requirement_states.read(loaded.values)
 
 
-def _table(listed: Sequence[_Needs]) -> str:
+def _table(listed: Sequence[RenderNeeds]) -> str:
     """Returns the table. With several roots, its first column has the root."""
     is_named = any(entry.root for entry in listed)
     rows = [(*((entry.root,) if is_named else ()), *row) for entry in listed for row in _rows(entry)]
     return report.columns((*(("ROOT",) if is_named else ()), *_HEAD), rows)
 
 
-def _rows(listed: _Needs) -> Iterator[Sequence[str]]:
+def _rows(listed: RenderNeeds) -> Iterator[Sequence[str]]:
     for required in listed.objects:
         name = f"{required.key.namespace}/{required.key.name}" if required.key.namespace else required.key.name
         state = f"{required.state}: {', '.join(required.missing_keys)}" if required.missing_keys else required.state
@@ -158,7 +99,7 @@ def _rows(listed: _Needs) -> Iterator[Sequence[str]]:
         yield "CustomResourceDefinition", f"{kind} in {api_version}", "", state, ""
 
 
-def _named_by(required: RequiredObject, listed: _Needs) -> str:
+def _named_by(required: RequiredObject, listed: RenderNeeds) -> str:
     """Returns the line of the first use that has one, else the object and the field that name the object; and the number of other lines."""
     lines = list(dict.fromkeys(text for use in required.uses if (text := listed.locations[use.author].text())))
     use = required.uses[0]
@@ -166,7 +107,7 @@ def _named_by(required: RequiredObject, listed: _Needs) -> str:
     return f"{first} and {len(lines) - 1} more" if len(lines) > 1 else first
 
 
-def _json(listed: Sequence[_Needs]) -> str:
+def _json(listed: Sequence[RenderNeeds]) -> str:
     content = {
         "formatVersion": FORMAT_VERSION,
         "objects": [{**_root(entry), **_json_object(required, entry)} for entry in listed for required in entry.objects],
@@ -179,11 +120,11 @@ def _json(listed: Sequence[_Needs]) -> str:
     return escaping.json_text(content, 2) + "\n"
 
 
-def _root(listed: _Needs) -> dict[str, str]:
+def _root(listed: RenderNeeds) -> dict[str, str]:
     return {"root": listed.root} if listed.root else {}
 
 
-def _json_object(required: RequiredObject, listed: _Needs) -> dict[str, Any]:
+def _json_object(required: RequiredObject, listed: RenderNeeds) -> dict[str, Any]:
     fields = {name: value for name, value in required.key._asdict().items() if value}
     uses = []
     for use in required.uses:

@@ -10,11 +10,11 @@ from typing import Any, NoReturn
 import click
 
 from krm_fn.base import report
-from krm_fn.cli import cluster_objects, command_options, command_output, finding_formats, status_tables
-from krm_fn.cli.cluster_objects import ClusterOptions, ClusterUnavailableError
+from krm_fn.cli import command_options, command_output, finding_formats, status_tables
 from krm_fn.repository.files import reading
 from krm_fn.repository.files.sources import Sources
-from krm_fn.review.inputs import Inputs, Policy
+from krm_fn.review.inputs import Inputs, Policy, cluster_objects
+from krm_fn.review.inputs.cluster_objects import ClusterOptions, ClusterReadError, ClusterUnavailableError
 from krm_fn.review.inputs.computed_status import ComputedStatus
 
 _TABLE = "table"
@@ -88,7 +88,7 @@ def status(  # noqa: PLR0913 - one for each option
         raise click.UsageError("--all-namespaces, --kubeconfig, --context, --wait and --watch do not go together with PATH")
     if watch and wait is not None:
         raise click.UsageError("--wait and --watch do not go together")
-    load = given.load if given.paths else partial(cluster_objects.load, options, given.config)
+    load = given.load if given.paths else partial(_read_cluster, options, given.config)
     statuses = partial(_computed, ctx, load, policy)
     if watch:
         _watch(statuses, style)
@@ -98,6 +98,18 @@ def status(  # noqa: PLR0913 - one for each option
     command_output.write(_text(final, style), style)
     if (exit_code or wait is not None) and not final.ready():
         ctx.exit(_NOT_READY)
+
+
+def _read_cluster(options: ClusterOptions, config: str | None) -> Sources:
+    """Reads the objects of a cluster, and prints a note for each kind that the account may not list. Raises ClusterUnavailableError."""
+    try:
+        with command_options.sync_extra("status without PATH"):
+            loaded = cluster_objects.load(options, config)
+    except ClusterReadError as problem:
+        raise click.ClickException(str(problem)) from problem
+    for message in loaded.problems:
+        command_output.print_line(f"note: {message}", err=True)
+    return loaded.sources
 
 
 def _computed(ctx: click.Context, load: Callable[[], Sources], policy: Policy) -> ComputedStatus:

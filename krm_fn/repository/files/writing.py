@@ -10,13 +10,14 @@ import contextlib
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from krm_fn.base import escaping, results
+from krm_fn.base.results import Result
 from krm_fn.base.yaml import emitter, reader
 from krm_fn.kubernetes.types import Resource
 from krm_fn.repository.files import reading
@@ -67,6 +68,17 @@ def ours(folder: Path) -> set[str]:
 def foreign(folder: Path, wanted: Iterable[str]) -> list[str]:
     """Returns the wanted names of existing files and links that no render wrote."""
     return sorted(name for name in wanted if _is_there(folder / name) and not _is_ours(folder / name))
+
+
+def out_of_date(folder: Path, rendered: Iterable[Resource]) -> Iterator[Result]:
+    """Compares a folder with the files that a render would write, byte by byte, and yields an error for each file that is not the same."""
+    wanted, present = texts(names(rendered)), ours(folder)
+    changed = sorted(name for name, text in wanted.items() if name in present and not has_text(folder / name, text))
+    groups = {"differs": changed, "is missing": sorted(wanted.keys() - present), "is no longer rendered": sorted(present - wanted.keys())}
+    for problem, files in groups.items():
+        for name in files:
+            message = f"the file {problem}; render again without --check"
+            yield results.error("DYN063", message, file=str(folder / name))
 
 
 def _is_there(path: Path) -> bool:

@@ -19,7 +19,7 @@ from krm_fn.base import report, results
 from krm_fn.base.results import Result
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import dynamo_api, dynamo_resources
+from krm_fn.render import dynamo_api, dynamo_resources, expand
 from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import cluster
@@ -72,6 +72,12 @@ class PathPart(NamedTuple):
             if dynamo_resources.is_expanded(source.value):
                 by_config.setdefault(self._config(source), []).append(source)
         return [self._render(config, graphs, others) for config, graphs in (by_config or {self.sources.config: []}).items()]
+
+    def errors(self, top: Path | None = None) -> list[Result]:
+        """Returns the findings about the files, and the errors of all renders. `top` is the root folder of a build."""
+        expansions = [expand.expand(render.sources.values, render.sources.config) for render in self.renders()]
+        errors = [finding for expansion in expansions for finding in results.errors_of(expansion.results)]
+        return reading.locate([*self.sources.results, *errors], self.sources.resources, top)
 
     def _render(self, config: Config, graphs: Sequence[Source], others: Iterable[Source]) -> RootRender:
         namespace = cluster.default_namespace(config)

@@ -204,3 +204,9 @@ def enabled_controllers(features: SyncFeatures) -> dict[str, type[Controller]]:
     for module in registry.entries(package):
         controllers |= registry.get(package, module).CONTROLLERS
     return {name: controller for name, controller in sorted(controllers.items()) if controller.enabled(features)}
+
+
+def watched_kinds(features: SyncFeatures) -> list[ApiResource]:
+    """Returns the kinds that the enabled controllers watch, each once."""
+    watches = (watch for controller in enabled_controllers(features).values() for watch in controller.watches(features))
+    return list(dict.fromkeys(watch.kind for watch in watches))

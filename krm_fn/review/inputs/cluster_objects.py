@@ -1,13 +1,10 @@
-"""Reads from a cluster the objects that statuses depend on. Only commands with the extra `sync` can do so."""
+"""Reads from a cluster the objects that statuses depend on. `load` needs the packages of the extra `sync`, and nothing else does."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import NamedTuple
 
-import click
-
-from krm_fn.cli import command_options, command_output
 from krm_fn.kubernetes import identity
 from krm_fn.render.config import Config
 from krm_fn.repository.files import sources
@@ -25,37 +22,45 @@ class ClusterOptions(NamedTuple):
     all_namespaces: bool = False
 
 
+class ClusterObjects(NamedTuple):
+    """The objects of a cluster, and a problem for each kind that the account may not list."""
+
+    sources: Sources
+    problems: list[str]
+
+
 class ClusterUnavailableError(Exception):
     """The cluster does not answer now, so a later attempt can succeed. The message has the reason."""
 
 
-def load(options: ClusterOptions, config: str | None) -> Sources:
-    """Lists the objects of all kinds that a status depends on. Prints a note for each kind that the account may not list.
+class ClusterReadError(Exception):
+    """The kubeconfig cannot be used, or the account has no rights. The message has the reason."""
 
-    Raises ClusterUnavailableError, and click.ClickException for a kubeconfig that cannot be used or an account without rights.
+
+def load(options: ClusterOptions, config: str | None) -> ClusterObjects:
+    """Lists the objects of all kinds that a status depends on.
+
+    Raises ClusterUnavailableError or ClusterReadError, and ModuleNotFoundError without the packages.
     """
-    with command_options.sync_extra("status without PATH"):
-        from krm_fn.cluster import object_lists  # noqa: PLC0415 - the extra may be missing
-        from krm_fn.cluster.access import ClusterError, kubeconfig  # noqa: PLC0415
-        from krm_fn.cluster.client import ApiError, TransportError  # noqa: PLC0415
-        from krm_fn.syncer import controllers  # noqa: PLC0415 - the extra may be missing
-    watches = [watch for controller in controllers.enabled_controllers(FEATURES).values() for watch in controller.watches(FEATURES)]
+    from krm_fn.cluster import object_lists  # noqa: PLC0415 - the extra may be missing
+    from krm_fn.cluster.access import ClusterError, kubeconfig  # noqa: PLC0415
+    from krm_fn.cluster.client import ApiError, TransportError  # noqa: PLC0415
+    from krm_fn.syncer import controllers  # noqa: PLC0415
+
     try:
         cluster = kubeconfig.find(Path(options.kubeconfig) if options.kubeconfig else None, options.context)
         namespace = "" if options.all_namespaces else options.namespace or cluster.namespace
-        lists = object_lists.read(cluster, (watch.kind for watch in watches), namespace)
+        lists = object_lists.read(cluster, controllers.watched_kinds(FEATURES), namespace)
     except TransportError as problem:
         raise ClusterUnavailableError(str(problem)) from problem
     except ApiError as problem:
         if problem.status >= 500 or problem.status == 429:
             raise ClusterUnavailableError(str(problem)) from problem
-        raise click.ClickException(str(problem)) from problem
+        raise ClusterReadError(str(problem)) from problem
     except ClusterError as problem:
-        raise click.ClickException(str(problem)) from problem
-    for message in lists.problems:
-        command_output.print_line(f"note: {message}", err=True)
+        raise ClusterReadError(str(problem)) from problem
     settings, findings = sources.configuration(config) if config else (Config(), [])
     origin = f"namespace {namespace}" if namespace else "all namespaces"
     objects = {identity.key(value): value for value in lists.objects}  # two selectors can list the same pod
     resources = [Source(value, f"{origin} of {cluster.server}", 0, 0, "") for value in objects.values()]
-    return Sources(resources, [], settings._replace(namespace=namespace), findings)
+    return ClusterObjects(Sources(resources, [], settings._replace(namespace=namespace), findings), lists.problems)
