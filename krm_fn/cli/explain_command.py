@@ -12,9 +12,9 @@ from click.shell_completion import CompletionItem
 
 from krm_fn.base import escaping, results
 from krm_fn.base.results import Result
-from krm_fn.cli import command_options, command_output, explain_output, explain_selection, finding_formats
+from krm_fn.cli import command_options, command_output, explain_output, finding_formats
 from krm_fn.repository.files import reading
-from krm_fn.review.inputs import Inputs, path_inputs, revision_path
+from krm_fn.review.inputs import InputError, Inputs, explained_roots, path_inputs, revision_path
 from krm_fn.review.inputs.path_inputs import LoadedRoots
 from krm_fn.schemas import codes
 
@@ -90,7 +90,7 @@ def explain(  # noqa: PLR0913 - one for each option
     if unused and (object_name or field or line or style == "yaml"):
         raise click.UsageError("--unused reports findings: use it without --object, --field, --from and --format yaml")
     loaded = path_inputs.load(given).with_dynamo()
-    roots = [explain_selection.ExplainedRoot(render) for part in loaded.roots for render in part.renders()]
+    roots = [explained_roots.ExplainedRoot(render) for part in loaded.roots for render in part.renders()]
     loaded.results.extend([*path_inputs.without_dynamo(loaded, given), *path_inputs.without_graphs(loaded)])
     failed = results.errors_of([*loaded.results, *(item for root in roots for item in root.failed)])
     if failed:
@@ -100,11 +100,11 @@ def explain(  # noqa: PLR0913 - one for each option
         ctx.exit(1)
     command_output.write(escaping.joined(loaded.lines if style == "text" else ()), err=True)
     if unused:
-        command_output.write(_findings(explain_selection.unused(known), loaded, style), style)
+        command_output.write(_findings(explained_roots.unused(known), loaded, style), style)
         ctx.exit(int(bool(failed)))
     try:
-        shown = explain_selection.select(known, object_name, field, line)
-    except click.BadParameter:
+        shown = explained_roots.select(known, object_name, field, line)
+    except InputError:
         if failed:  # the object or the line is probably one of a graph with an error
             ctx.exit(1)
         raise

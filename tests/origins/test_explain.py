@@ -21,6 +21,7 @@ from krm_fn.origins import ablation, affected_fields, explain, trace
 from krm_fn.origins.marked_values import NONE
 from krm_fn.render import expand, labels
 from krm_fn.render.config import Config
+from krm_fn.review.inputs.explained_roots import RootSections, Section
 from tests.cli import console
 from tests.support import given
 
@@ -102,7 +103,7 @@ def test_yaml_is_the_render_with_comments(graph):
 def test_the_yaml_of_an_example_is_its_render(name):
     loaded = EXAMPLES[name]
     found = explain.explain(loaded.values, loaded.config).objects
-    written = "".join(explain_output.write("yaml", [explain_output.RootSections("", [explain_output.Section("", found)], loaded)]))
+    written = "".join(explain_output.write("yaml", [RootSections("", [Section("", found)], loaded)]))
     assert list(yaml.safe_load_all(written)) == [each.resource for each in found]
     assert written.count("  # ") >= sum(len(each.fields) for each in found)
 

@@ -114,6 +114,7 @@ def _explained(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the fields of one object with their lines in its text and their origins, as `krm-fn explain` prints them."""
     from krm_fn.cli import explain_output  # noqa: PLC0415 - see above
     from krm_fn.origins import explain  # noqa: PLC0415
+    from krm_fn.review.inputs.origin_locations import OriginLocations  # noqa: PLC0415
 
     graph, settings = fields["graph"], fields["settings"]
     objects = _render(graph, settings).objects
@@ -126,7 +127,7 @@ def _explained(fields: Mapping[str, Any]) -> dict[str, Any]:
     generated = [candidate for candidate in rendered.objects if identity.key(candidate) == identity.key(resource)]
     if not generated:
         return {"fields": _own_fields(resource, loaded)}
-    locations = explain_output.OriginLocations(loaded)
+    locations = OriginLocations(loaded)
     (explained,) = explain.explained(rendered, generated, loaded.config)
     locations.add(explained.fields)
     lines = positions.positions(emitter.text(resource), [field.path for field in explained.fields])

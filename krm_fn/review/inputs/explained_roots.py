@@ -1,17 +1,14 @@
-"""Selects what `krm-fn explain` prints: objects by their names, fields by their paths, and the fields that a line of an input affects."""
+"""Explains the renders of roots, and selects what `krm-fn explain` prints: objects by name, fields by path, and what a line affects."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-
-import click
+from typing import NamedTuple
 
 from krm_fn.base import results
 from krm_fn.base.results import Path, Result
-from krm_fn.cli import explain_output
-from krm_fn.cli.explain_output import RootSections, Section
 from krm_fn.kubernetes import paths
 from krm_fn.kubernetes.types import Resource
 from krm_fn.origins import affected_fields, field_paths
@@ -21,10 +18,25 @@ from krm_fn.render import function_config
 from krm_fn.render.manifests import ownership
 from krm_fn.repository.files import reading
 from krm_fn.repository.files.sources import Sources
-from krm_fn.review.inputs import Inputs
+from krm_fn.review.inputs import InputError, Inputs, origin_locations
 from krm_fn.review.inputs.path_inputs import RootRender
 
 _UNUSED = "DYN500"
+
+
+class Section(NamedTuple):
+    """Objects under one heading: those that a line `reaches`, or those that it `decides`. Without a heading, all objects."""
+
+    heading: str
+    objects: Iterable[Explained]
+
+
+class RootSections(NamedTuple):
+    """What is explained of one root. `name` is its folder; empty for files. `loaded` are the resources with the origins."""
+
+    name: str
+    sections: Sequence[Section]
+    loaded: Sources
 
 
 class ExplainedRoot:
@@ -89,10 +101,10 @@ def unused(roots: Sequence[ExplainedRoot]) -> list[Result]:
 
 
 def select(roots: Sequence[ExplainedRoot], object_name: str | None, field: str | None, line: str | None) -> list[RootSections]:
-    """Returns the selected objects and fields of each root. Raises click.BadParameter, with the nearest name, if no root has them."""
+    """Returns the selected objects and fields of each root. Raises InputError, with the nearest name, if no root has them."""
     selected_path = field_paths.parse(field) if field is not None else None
     if field is not None and selected_path is None:
-        raise click.BadParameter(f"{field!r} is not the path of a field, such as spec.replicas.", param_hint="--field")
+        raise InputError(f"{field!r} is not the path of a field, such as spec.replicas.", "--field")
     _require_object(roots, object_name)
     inputs = {} if selected_path is None else {id(root): _inputs(root, selected_path) for root in roots}
     of_objects = [root for root in roots if selected_path and any(_has_field(entry, selected_path) for entry in _named(root, object_name))]
@@ -129,7 +141,7 @@ def _require_object(roots: Sequence[ExplainedRoot], object_name: str | None) -> 
         return
     refs = [results.ref(resource) for root in roots for resource in root.objects]
     names = {f"{ref.kind}/{ref.name}": None for ref in refs}
-    raise click.BadParameter(f"no generated object is {object_name!r}{_nearest(object_name, names)}", param_hint="--object")
+    raise InputError(f"no generated object is {object_name!r}{_nearest(object_name, names)}", "--object")
 
 
 def _has_field(resource: Resource, selected: Path) -> bool:
@@ -141,7 +153,7 @@ def _inputs(root: ExplainedRoot, selected: Path) -> list[tuple[int, Path]]:
     return [
         (index, path)
         for index, source in enumerate(root.loaded.resources)
-        for path in explain_output.paths_of(source.value)
+        for path in origin_locations.paths_of(source.value)
         for document, inner in [reading.written(source, path)]
         if field_paths.is_at_or_below(path, selected, source.value) or field_paths.is_at_or_below(inner, selected, document.value)
     ]
@@ -152,7 +164,7 @@ def _require_field(roots: Sequence[ExplainedRoot], object_name: str | None, fiel
         return
     objects = [resource for root in roots for resource in _named(root, object_name)]
     known = {name: None for resource in objects for path, _ in paths.leaves(resource) for name in _above(path)}
-    raise click.BadParameter(f"no object has the field {field!r}{_nearest(field, known)}", param_hint="--field")
+    raise InputError(f"no object has the field {field!r}{_nearest(field, known)}", "--field")
 
 
 def _above(path: Path) -> list[str]:
@@ -178,22 +190,22 @@ def _selected(objects: Iterable[Explained], object_name: str | None, selected: P
 
 
 def _require_line(roots: Sequence[ExplainedRoot], line: str) -> None:
-    """Raises click.BadParameter for a line without a field in any root."""
+    """Raises InputError for a line without a field in any root."""
     file, _, line_text = line.rpartition(":")
     number = int(line_text) if line_text.isdecimal() else 0
-    known = {known_line for root in roots for lines in explain_output.fields_by_line(root.loaded, file) for known_line in lines}
+    known = {known_line for root in roots for lines in origin_locations.fields_by_line(root.loaded, file) for known_line in lines}
     if number in known:
         return
     nearest = min(known, key=lambda line_number: (abs(line_number - number), line_number)) if known and number else 0
     near = f"the nearest is {file}:{nearest}" if nearest else "write FILE:LINE"
     message = f"{line!r} is not a line with a field of a Dynamo resource or of the configuration; {near}"
-    raise click.BadParameter(message, param_hint="--from")
+    raise InputError(message, "--from")
 
 
 def _of_line(root: ExplainedRoot, line: str) -> list[Section]:
     """Fields that a line reaches, and other fields that it decides."""
     file, _, number = line.rpartition(":")
-    lines, settings = explain_output.fields_by_line(root.loaded, file)
+    lines, settings = origin_locations.fields_by_line(root.loaded, file)
     return _affected(root, lines.get(int(number), {}), settings.get(int(number), ()))
 
 
