@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import click
 
-from krm_fn.base import escaping, progress_line, report, results
-from krm_fn.base.results import Ref, Result
+from krm_fn.base import escaping, progress_line, report
 from krm_fn.cli import command_options, command_output
-from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.version import Version
 from krm_fn.migration.edits import upgrade_files
 from krm_fn.migration.edits.upgrade_files import UpgradeFiles
+from krm_fn.migration.edits.upgrade_fleet import UpgradeFleet
 from krm_fn.migration.upgrade import (
-    fleet_parts,
     upgrade_json,
     upgrade_markdown,
     upgrade_planner,
@@ -24,22 +21,18 @@ from krm_fn.migration.upgrade import (
     upgrade_steps,
     upgrade_text,
 )
-from krm_fn.migration.upgrade.fleet_parts import FleetPart
 from krm_fn.migration.upgrade.upgrade_plan import StepPlan, UpgradePlan
 from krm_fn.migration.upgrade.upgrade_planner import UpgradeOptions
-from krm_fn.migration.upgrade.upgrade_report import EditedField, SourceLine, UpgradeReport
+from krm_fn.migration.upgrade.upgrade_report import UpgradeReport
 from krm_fn.render import dynamo_api
 from krm_fn.repository.files import reading
-from krm_fn.repository.files.reading import Source
 from krm_fn.review.arguments import flag_tables
 from krm_fn.review.inputs import Inputs, Policy, compared_states, path_inputs, revision_path
-from krm_fn.review.inputs.path_inputs import LoadedRoots
 
 FORMATS = {"json": upgrade_json.write, "markdown": upgrade_markdown.write, "text": upgrade_text.write}
 """The functions that write a report, by the name of the format."""
 
 
-_NO_RESOURCE = "DYN001"
 _NO_FILES = UpgradeFiles({}, [])
 
 
@@ -155,16 +148,18 @@ def upgrade(  # noqa: PLR0913 - one for each option
     cluster = compared_states.read_nodes(nodes)
     with progress_line.shown("upgrade"):
         loaded = path_inputs.load(given)
-        fleet = _Fleet(loaded)
+        fleet = UpgradeFleet(loaded)
         version = f"{dynamo_api.GROUP}/{api_version}" if api_version else ""
         options = UpgradeOptions(version, new_origin, gpus, cluster.nodes, tuple(cluster.pods), downgrade, target.accepts_newer)
         plan = upgrade_planner.plan(fleet.parts, target.version, options)
         count = min(number or len(plan.steps), len(plan.steps))
         edited = upgrade_files.edited(given, loaded, plan, count) if is_written or is_patch else _NO_FILES
-    findings = _findings(plan, fleet, [*cluster.results, *edited.findings], policy)
-    shown = {step: policy.shown(about) for step, about in findings.items()}
+    resources = [source.value for source in fleet.resources]
+    about = fleet.findings(plan, [*cluster.results, *edited.findings])
+    findings = {step: policy.without_ignored(listed, resources) for step, listed in about.items()}
+    shown = {step: policy.shown(listed) for step, listed in findings.items()}
     steps = plan.steps[:count] if edited is not _NO_FILES else _steps(plan, number)
-    content = UpgradeReport(plan, _lines(plan, fleet), shown, steps, _graph(plan, graph), command_output.colours())
+    content = UpgradeReport(plan, fleet.lines(plan), shown, steps, _graph(plan, graph), command_output.colours())
     for line in () if policy.quiet or style != "text" else loaded.lines:
         command_output.print_line(line, err=True)
     if is_written:
@@ -175,69 +170,7 @@ def upgrade(  # noqa: PLR0913 - one for each option
         command_output.write(escaping.joined(f"wrote {file}" for file in edited.texts), err=True)
     command_output.write(edited.patch if is_patch else FORMATS[style](content), "patch" if is_patch else style)
     command_output.write("".join(f"{report.entry(finding)}\n" for finding in shown[0]) if is_patch else "", err=True)
-    ctx.exit(int(bool(policy.failing([finding for about in findings.values() for finding in about]))))
-
-
-class _Fleet:
-    """The resources of all roots, and the parts in which they are planned.
-
-    A resource that several roots have is that of a named root, and otherwise that of the first one.
-    """
-
-    def __init__(self, loaded: LoadedRoots) -> None:
-        self.loaded, self.parts = loaded, [*_parts(loaded)]
-        self.resources = [source for part in loaded.parts for source in part.resources]
-        self._of_root: dict[str, list[Source]] = {}
-        for name, part in zip(loaded.names, loaded.parts, strict=True):
-            self._of_root.setdefault(name, []).extend(part.resources)
-        self._first = _by_ref(self.resources)
-        self._first_of_root = {name: _by_ref(sources) for name, sources in self._of_root.items()}
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the roots, each once."""
-        return [*dict.fromkeys(self.loaded.names)]
-
-    def of_root(self, name: str) -> list[Source]:
-        """Returns the sources of the resources of a root."""
-        return self._of_root.get(name, [])
-
-    def located(self, findings: Iterable[Result], name: str) -> list[Result]:
-        """Returns findings, each once, with their locations."""
-        distinct, of_root = dict.fromkeys(findings), self._first_of_root.get(name, {})
-        sources = (of_root.get(ref) or self._first.get(ref) for ref in (finding.ref for finding in distinct) if ref)
-        return reading.locate(distinct, filter(None, sources))
-
-
-def _by_ref(sources: Iterable[Source]) -> dict[Ref, Source]:
-    """Returns the first source of each address."""
-    first: dict[Ref, Source] = {}
-    for source in sources:
-        first.setdefault(source.address, source)
-    return first
-
-
-def _parts(loaded: LoadedRoots) -> Iterable[FleetPart]:
-    for name, sources in zip(loaded.names, loaded.parts, strict=True):
-        yield from fleet_parts.parts(name, sources.values, sources.config, is_configured=bool(sources.configs))
-
-
-def _findings(plan: UpgradePlan, fleet: _Fleet, others: list[Result], policy: Policy) -> dict[int, list[Result]]:
-    """Returns all findings with their locations, by the number of their step; 0 for those about the input and `others`."""
-    about_files = [finding for part in fleet.loaded.parts for finding in part.results]
-    about_files += [*fleet.loaded.results, *others]
-    if not fleet.parts and all(finding.code == _NO_RESOURCE for finding in results.errors_of(about_files)):
-        message = (
-            "the input has no graph, component or request of Dynamo; name their files, or export them with "
-            "kubectl get dynamographdeployments --all-namespaces -o yaml, and check the namespace and your permissions"
-        )
-        about_files.append(results.error("DYN655", message))
-    by_step = {0: fleet.located([*about_files, *plan.findings], "")}
-    for step in plan.steps:
-        of_graphs = [finding for name in fleet.names for finding in fleet.located(step.findings_in(name), name)]
-        by_step[step.step.number] = [*of_graphs, *fleet.located(step.findings, "")]
-    resources = [source.value for source in fleet.resources]
-    return {number: policy.without_ignored(findings, resources) for number, findings in by_step.items()}
+    ctx.exit(int(bool(policy.failing([finding for listed in findings.values() for finding in listed]))))
 
 
 def _steps(plan: UpgradePlan, number: int | None) -> tuple[StepPlan, ...]:
@@ -253,22 +186,6 @@ def _graph(plan: UpgradePlan, name: str) -> str:
         known = f"Did you mean {near[0]!r}?" if near else f"The graphs are {report.visible(', '.join(names[:10]))}."
         raise click.BadParameter(f"no graph has the name {name!r}. {known}", param_hint="--graph")
     return name
-
-
-def _lines(plan: UpgradePlan, fleet: _Fleet) -> dict[EditedField, SourceLine]:
-    """Returns the lines of the fields that the plan edits. A field that it adds has the line of the object around it."""
-    sources: dict[tuple[str, ObjectKey], Source] = {}
-    for part in fleet.parts:
-        for source in fleet.of_root(part.name):
-            sources.setdefault((part.name, part.key(source.value)), source)
-    fields: dict[EditedField, tuple[Source, results.Path]] = {}
-    for graph in (graph for step in plan.steps for graph in step.graphs):
-        if author := sources.get((graph.part, graph.key)):
-            edits = upgrade_report.all_edits(graph)
-            fields |= {EditedField(graph.part, graph.key, edit.path): (author, edit.path) for edit in edits}
-    locations = reading.field_locations(fields.values())
-    lines = zip(fields, locations, strict=True)
-    return {field: SourceLine(location["file"], location["line"]) for field, location in lines if location.get("line")}
 
 
 COMMAND = upgrade
