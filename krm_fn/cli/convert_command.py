@@ -13,11 +13,12 @@ from krm_fn.cli import command_options, command_output, finding_formats
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import dynamo_api, resolve
 from krm_fn.render.config import Config
-from krm_fn.render.convert import conversion_findings, deprecated_fields, not_convertible, versions
+from krm_fn.render.convert import conversion_findings, deprecated_fields, not_convertible, request_views, versions
 from krm_fn.render.convert.deprecated_fields import Images
 from krm_fn.render.convert.not_convertible import NotConvertible
 from krm_fn.render.manifests import ingress, volumes
 from krm_fn.render.resolve import cluster
+from krm_fn.render.rules import search_rules
 from krm_fn.render.schema import schema_check
 from krm_fn.repository.files import reading, selection, sources, writing
 from krm_fn.repository.files.reading import File, Source
@@ -47,9 +48,9 @@ class _NativeObjects(NamedTuple):
 @click.option(
     "--to",
     "version",
-    type=click.Choice((dynamo_api.ALPHA1, dynamo_api.BETA1)),
+    type=click.Choice((dynamo_api.ALPHA1, dynamo_api.BETA1, dynamo_api.BETA2)),
     default=dynamo_api.BETA1,
-    help="The version to write. The default is v1beta1.",
+    help="The version to write. The default is v1beta1. Only requests have v1beta2.",
 )
 @click.option("-w", "--write", "in_place", is_flag=True, help="Rewrite the files. By default, they are printed.")
 @click.option(
@@ -73,6 +74,9 @@ def convert(  # noqa: PLR0913 - one for each option
     Some fields have no equivalent in the new version. krm-fn preserves them in the same annotation as the Dynamo operator, so that a
     conversion back restores them. With --native, it writes PersistentVolumeClaims and Ingresses as separate resources, moves labels and
     annotations of services into pod templates, and reports every other field without an equivalent in a warning.
+
+    A request of v1beta2 becomes a view in an older version, and a request of an older version becomes a view in v1beta2. A view holds the
+    whole request, and only its own version can change it.
 
     Findings are printed to stderr. With an error, krm-fn prints and writes no resource.
 
@@ -125,7 +129,11 @@ def _pairs(file: File, values: list[Any]) -> list[tuple[Source, Any]]:
 
 def _converted_document(source: Source, target: _ConvertTarget) -> tuple[DocumentChange | None, list[Result]]:
     """The change of one resource, None if it stays as it is, and the findings about it."""
-    if not isinstance(source.value, dict) or versions.to(target.version, source.value) is source.value:
+    if not isinstance(source.value, dict):
+        return None, []
+    if request_views.is_between(target.version, source.value):
+        return _converted_request(source, target.version)
+    if versions.to(target.version, source.value) is source.value:
         return None, []
     resource, deprecated = deprecated_fields.convert(source.value, target.images)
     problems = results.errors_of(deprecated)  # the others say what the command writes anyway
@@ -138,6 +146,14 @@ def _converted_document(source: Source, target: _ConvertTarget) -> tuple[Documen
         return None, [*problems, *errors]
     converted, about = _converted(resource, target)
     return DocumentChange(source, converted), [*problems, *about]
+
+
+def _converted_request(source: Source, version: str) -> tuple[DocumentChange | None, list[Result]]:
+    """The change of a request between v1beta2 and an older version, and the findings about it."""
+    request = source.value
+    findings = search_rules.check_forms(request) if dynamo_api.is_search(request) else schema_check.resource(request, unknown="warning")
+    errors = [finding for finding in results.errors_of(findings) if finding.code != _MISSING]
+    return (None, errors) if errors else (DocumentChange(source, [request_views.to(version, request)]), [])
 
 
 def _converted(resource: Resource, target: _ConvertTarget) -> tuple[list[Resource], list[Result]]:

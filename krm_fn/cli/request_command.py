@@ -1,7 +1,8 @@
-"""`krm-fn request`: prints the results of requests (DGDR)."""
+"""`krm-fn request`: prints the results of requests (DGDR): of the profiler, and of searches."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,10 +10,12 @@ import click
 
 from krm_fn.base import report, results
 from krm_fn.cli import command_options, command_output, finding_formats
+from krm_fn.cli.search_graph import SearchOptions, searched_graph
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.api_server import name_formats
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import dynamo_api, names
+from krm_fn.render.convert import request_views
 from krm_fn.repository.files import sources
 from krm_fn.review.inputs import computed_status
 from krm_fn.syncer.profiler_output import ProfilerOutput
@@ -20,21 +23,27 @@ from krm_fn.syncer.status import cached_request, request_generation, request_pro
 from krm_fn.syncer.status.cached_request import CachedRequest, RequestInputs
 
 _API = "/apis/nvidia.com/*/namespaces/{namespace}/dynamographdeploymentrequests/{name}"
+_SEARCHES = "/apis/nvidia.com/v1beta2/namespaces/{{namespace}}/{plural}/{{name}}"
 _JOB = "/apis/batch/v1/namespaces/{namespace}/jobs/{name}"
 _CONFIG_MAP = "/api/v1/namespaces/{namespace}/configmaps/{name}"
 
 
 class _Objects(NamedTuple):
-    """The objects of the input or of the cluster. `default_namespace` is that of objects without one; `source` names the input."""
+    """The objects of the input or of the cluster. `default_namespace` is that of objects without one; `source` names the input.
+
+    `fetch` reads further objects of v1beta2 from a cluster: those of a kind with these names, in the default namespace.
+    """
 
     resources: list[Resource]
     default_namespace: str
     source: str
+    fetch: Callable[[str, list[str]], list[Resource]] = lambda _kind, _names: []
 
 
-def _name(_ctx: click.Context, _param: click.Parameter, name: str) -> str:
-    if not name_formats.DNS_SUBDOMAIN.fullmatch(name):
-        raise click.BadParameter(f"{name!r} is not the name of a request; use lower-case letters, digits, dashes and dots.")
+def _name(_ctx: click.Context, param: click.Parameter, name: str | None) -> str | None:
+    if name is not None and not name_formats.DNS_SUBDOMAIN.fullmatch(name):
+        what = "a request" if param.name == "name" else "a graph or a Candidate"
+        raise click.BadParameter(f"{name!r} is not the name of {what}; use lower-case letters, digits, dashes and dots.")
     return name
 
 
@@ -49,28 +58,56 @@ def request() -> None:
 @click.option("-n", "--namespace", metavar="NS", callback=command_options.namespace, help="The namespace of the request.")
 @click.option("--kubeconfig", metavar="FILE", type=click.Path(exists=True, dir_okay=False), help="The kubeconfig. Only without PATH.")
 @click.option("--context", metavar="NAME", help="The context of the kubeconfig. Only without PATH.")
+@click.option("--candidate", metavar="NAME", callback=_name, help="The Candidate to print. Only for a request of v1beta2.")
+@click.option("--rank", metavar="N", type=click.IntRange(1), help="The rank of the Candidate to print. Only for a request of v1beta2.")
+@click.option("--graph-name", metavar="NAME", callback=_name, help="The name of the graph of a Candidate. The default is NAME.")
 @command_options.output_format()
 def get(  # noqa: PLR0913 - one for each option
-    *, name: str, paths: tuple[str, ...], namespace: str | None, kubeconfig: str | None, context: str | None, style: str
+    *,
+    name: str,
+    paths: tuple[str, ...],
+    namespace: str | None,
+    kubeconfig: str | None,
+    context: str | None,
+    candidate: str | None,
+    rank: int | None,
+    graph_name: str | None,
+    style: str,
 ) -> None:
-    """Print the graph that profiling generated for the request NAME.
+    """Print the graph that profiling or a search generated for the request NAME.
 
-    The graph has the name, namespace, labels and annotations that the request sets. After the graph, krm-fn prints the ConfigMaps that the
-    graph needs. Commit all of them, and render the graph like any other.
+    The graph of a profiler has the name, namespace, labels and annotations that the request sets. After the graph, krm-fn prints the
+    ConfigMaps that the graph needs. Commit all of them, and render the graph like any other.
+
+    A request of v1beta2 has a Run with Candidates. When the Run is done, krm-fn prints the graph of the best Candidate that is valid, or of
+    the one of --rank or --candidate. The graph has the name of the request, or --graph-name. After a search for several metrics, choose the
+    Candidate.
 
     Without PATH, krm-fn reads the request and its output from the cluster of the kubeconfig. PATH is a file, a folder or stdin (-) with the
-    request and the ConfigMap dgdr-output-NAME, as printed by kubectl.
+    request and the ConfigMap dgdr-output-NAME, or the Runs and the Candidates, as printed by kubectl.
 
-    Exit codes: 0 a graph is printed; 1 no graph, with the reason on stderr; 2 wrong usage.
+    Exit codes: 0 a graph is printed; 1 no graph, with the reason on stderr; 2 wrong usage; 3 the search is not done, with its progress on
+    stderr.
 
     \b
       krm-fn request get chat -n team-a > graph.yaml
+      krm-fn request get chat -n team-a --rank 2 --graph-name chat-2 > graph.yaml
       kubectl get dgdr,jobs,configmaps -n team-a -o json | krm-fn request get chat -
     """  # noqa: D301 - click reads the backspace
     if paths and (kubeconfig or context):
         raise click.UsageError("--kubeconfig and --context do not go together with PATH")
+    if candidate and rank:
+        raise click.UsageError("--candidate and --rank do not go together")
     objects = _read(paths, namespace) if paths else _fetch(name, namespace, kubeconfig, context)
-    cached = _find(objects, name, namespace)
+    resource = _native(_find(objects, name, namespace))
+    if resource["apiVersion"] == dynamo_api.V1BETA2:
+        options = SearchOptions(candidate, rank, graph_name or name)
+        graph = searched_graph(resource, options, objects.resources, objects.default_namespace, objects.fetch)
+        command_output.write(command_output.resources([graph], style), style)
+        return
+    if candidate or rank or graph_name:
+        raise click.UsageError(f"--candidate, --rank and --graph-name are for requests of v1beta2, and {name} is none")
+    cached = cached_request.read(resource, objects.default_namespace)
     inputs = computed_status.RequestObjects(objects.resources, objects.default_namespace).inputs(cached, {})
     output = _usable_output(cached, inputs)
     if not cached.graph_key(cached.usable_graph(output) or {}).name:
@@ -99,27 +136,50 @@ def _fetch(name: str, namespace: str | None, kubeconfig: str | None, context: st
         from krm_fn.cluster.client import ApiError, TransportError  # noqa: PLC0415
     try:
         cluster = clusters.find(Path(kubeconfig) if kubeconfig else None, context)
-        default_namespace = namespace or cluster.namespace
-        objects = ((_API, name), (_JOB, names.profiling_job(name)), (_CONFIG_MAP, names.profiling_output(name)))
-        paths = [path.format(namespace=default_namespace, name=object_name) for path, object_name in objects]
-        resources = client.read_objects(cluster, paths)
-    except (ApiError, TransportError, ClusterError) as problem:
+    except ClusterError as problem:
         raise click.ClickException(str(problem)) from problem
-    return _Objects(resources, default_namespace, f"in namespace {default_namespace} of {cluster.server}")
+    default_namespace = namespace or cluster.namespace
+
+    def read(objects: Iterable[tuple[str, str]]) -> list[Resource]:
+        try:
+            return client.read_objects(
+                cluster, [path.format(namespace=default_namespace, name=object_name) for path, object_name in objects]
+            )
+        except (ApiError, TransportError, ClusterError) as problem:
+            raise click.ClickException(str(problem)) from problem
+
+    def fetch(kind: str, object_names: list[str]) -> list[Resource]:
+        path = _SEARCHES.format(plural=f"{kind.lower()}s")
+        return read((path, object_name) for object_name in object_names)
+
+    resources = read([(_API, name)]) or fetch(dynamo_api.REQUEST, [name])
+    if not any(_native(resource)["apiVersion"] == dynamo_api.V1BETA2 for resource in resources):
+        resources += read([(_JOB, names.profiling_job(name)), (_CONFIG_MAP, names.profiling_output(name))])
+    return _Objects(resources, default_namespace, f"in namespace {default_namespace} of {cluster.server}", fetch)
 
 
-def _find(objects: _Objects, name: str, namespace: str | None) -> CachedRequest:
+def _find(objects: _Objects, name: str, namespace: str | None) -> Resource:
     """Finds the request of a name. Ends the program if there is none, or more than one."""
     keys = [(identity.key(resource, objects.default_namespace), resource) for resource in objects.resources]
-    matches = [resource for key, resource in keys if (key.group, key.kind, key.name) == (dynamo_api.GROUP, dynamo_api.REQUEST, name)]
-    named = [cached_request.read(resource, objects.default_namespace) for resource in matches]
-    requests = [cached for cached in named if namespace in (None, cached.key.namespace)]
+    matches = [(key, resource) for key, resource in keys if (key.group, key.kind, key.name) == (dynamo_api.GROUP, dynamo_api.REQUEST, name)]
+    requests = [(key, resource) for key, resource in matches if namespace in (None, key.namespace)]
     if len(requests) > 1:
-        choices = " or -n ".join(sorted(cached.key.namespace for cached in requests))
+        choices = " or -n ".join(sorted(key.namespace for key, _ in requests))
         raise click.ClickException(f"{len(requests)} requests are named {name}; choose one with -n {choices}")
     if not requests:
         raise click.ClickException(f"no {dynamo_api.REQUEST} {name} {objects.source}")
-    return requests[0]
+    return requests[0][1]
+
+
+def _native(request: Resource) -> Resource:
+    """Returns the request in the version in which its author wrote it. Ends the program if it has two forms at once."""
+    if not request_views.is_view(request):
+        return request
+    try:
+        return request_views.to(request_views.view_field(request), request)
+    except request_views.BothFormsError as problem:
+        part = problem.args[0]
+        raise click.ClickException(f"the {part} of the request has a view and fields of its own; krm-fn check names them") from problem
 
 
 def _usable_output(cached: CachedRequest, inputs: RequestInputs) -> ProfilerOutput:

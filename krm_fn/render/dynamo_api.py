@@ -13,11 +13,24 @@ ALPHA1, BETA1 = "v1alpha1", "v1beta1"
 V1ALPHA1, V1BETA1 = f"{GROUP}/{ALPHA1}", f"{GROUP}/{BETA1}"
 """The versions as `apiVersion` of a resource."""
 
+BETA2, V1BETA2 = "v1beta2", f"{GROUP}/v1beta2"
+"""The version of searches, since Dynamo 1.7. Only requests, Runs and Candidates have it."""
+
 GRAPH, COMPONENT, ADAPTER = "DynamoGraphDeployment", "DynamoComponentDeployment", "DynamoGraphDeploymentScalingAdapter"
 REQUEST, MODEL = "DynamoGraphDeploymentRequest", "DynamoModel"
+RUN, CANDIDATE = "DynamoGraphDeploymentRun", "DynamoGraphDeploymentCandidate"
 
 
 def is_dynamo(resource: Resource) -> bool:
     """Returns true for a resource of Dynamo's API group, in any version."""
     version = resource.get("apiVersion")
     return isinstance(version, str) and version.partition("/")[0] == GROUP
+
+
+def is_search(resource: Resource) -> bool:
+    """Returns true for a request in v1beta2, also in a view, and for a Run or a Candidate. A render makes no objects for them."""
+    version, kind = resource.get("apiVersion"), resource.get("kind")
+    if version == V1BETA2:
+        return kind in (REQUEST, RUN, CANDIDATE)
+    spec = resource.get("spec")
+    return kind == REQUEST and version in (V1ALPHA1, V1BETA1) and isinstance(spec, dict) and BETA2 in spec

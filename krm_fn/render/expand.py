@@ -175,6 +175,8 @@ def _expand_item(resource: Resource, context: _Context) -> _ExpandedItem:
             return _ExpandedItem([resource], [], [])
         if encryption.is_encrypted(resource):
             return _ExpandedItem([resource], [], [_encrypted(resource)])
+        if dynamo_api.is_search(resource):
+            return _check_search(resource, context)
         expander = _expander_of(resource)
         return _check_only(resource, context) if expander is None else _expand_resource(resource, expander, context)
     except Exception as problem:  # noqa: BLE001 - as the docstring says
@@ -190,10 +192,10 @@ def _encrypted(resource: Resource) -> Result:
 
 
 def _expander_of(resource: Resource) -> _Expander | None:
-    """Returns the expander of a resource; None for other kinds, and for a component that was generated from a graph."""
+    """Returns the expander of a resource; None for other kinds, for searches, and for a component that was generated from a graph."""
     ref = results.ref(resource)
     expander = _expander(ref.api_version, ref.kind)
-    return None if expander is None or ownership.is_generated(resource) else expander
+    return None if expander is None or ownership.is_generated(resource) or dynamo_api.is_search(resource) else expander
 
 
 def _expand_resource(resource: Resource, expander: _Expander, context: _Context) -> _ExpandedItem:
@@ -241,6 +243,13 @@ def _check_only(resource: Resource, context: _Context) -> _ExpandedItem:
     return _ExpandedItem([item if ownership.is_generated(resource) else release_choice.source(item, context.config)], [], findings)
 
 
+def _check_search(resource: Resource, context: _Context) -> _ExpandedItem:
+    """Checks a request of v1beta2, a Run or a Candidate. The output has the resource as it is."""
+    from krm_fn.render.rules import search_rules  # noqa: PLC0415 - a render of graphs alone starts without it
+
+    return _ExpandedItem([resource], [], search_rules.check(resource, lambda graph: _check_plan(graph, _GRAPH, context, []).findings))
+
+
 def _check_schema(resource: Resource, context: _Context) -> Iterable[Result]:
     """Checks the types and names of fields. The configuration sets the severity of native fields that krm-fn's schema does not have."""
     severity: Severity = "warning" if context.config.unknown_fields == "warn" else "error"
@@ -276,7 +285,7 @@ def own_annotations(resource: Resource, config: Config) -> tuple[Labels, list[Re
     with or without errors. It never raises for user input. The annotations are empty for resources that a render does not expand.
     """
     ref = results.ref(resource)
-    expander = _expander(ref.api_version, ref.kind)
+    expander = None if dynamo_api.is_search(resource) else _expander(ref.api_version, ref.kind)
     if expander is None:
         return {}, []
     context = _Context(config, cluster.read([], config)[0], deprecated_fields.Images({}, cluster.NAMESPACE))

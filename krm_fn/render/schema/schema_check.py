@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
+from krm_fn.render import dynamo_api
 from krm_fn.render.schema import table
 
 TYPE_CHECKING = False
@@ -100,6 +101,8 @@ def _unknown_kind(written: Resource, versions: dict[str, str] | None) -> Iterato
     from krm_fn.render.schema import fixes, unknown_fields  # noqa: PLC0415 - only a finding needs them
 
     kind, version = written.get("kind"), written.get("apiVersion")
+    if dynamo_api.is_search(written):  # `krm_fn.render.rules.search_rules` checks it
+        return
     if versions is not None:
         text = f"{fixes.shown(version)} is not a known version of {kind}; write {' or '.join(versions)}"
         yield results.error("DYN020", text, results.ref(written), ("apiVersion",), current=version, proposed=next(iter(versions)))
