@@ -21,7 +21,7 @@ from tests.fields import leaves
 from tests.fields.effects import Context, Search
 from tests.support import given
 
-RELEASES = ("v0.9", "v1.5", "v1.6")
+RELEASES = ("v0.9", "v1.2", "v1.3", "v1.4", "v1.5", "v1.6")
 WRITTEN = yaml.safe_load(Path(__file__).with_name("contexts.yaml").read_text())
 QUICK = [(f"{kind}/v1beta1", RELEASES[-1]) for kind in ("DynamoGraphDeployment", "DynamoComponentDeployment")]
 """The quick tier takes the kinds that have workloads, in the newest version and release."""
@@ -52,7 +52,8 @@ SILENT = (
     Silent("spec.deploymentOverrides.*", f"{_SYNC} when profiling is done", "DynamoGraphDeploymentRequest/v1alpha1"),
     Silent("spec.*", f"{_SYNC}; a render only checks it", "DynamoModel/*"),
     Silent("spec.*", "an autoscaler writes it, and krm-fn sync reads it", "DynamoGraphDeploymentScalingAdapter/*"),
-    Silent("*.runtimeVersionOverride", _VERSION, "Dynamo*Deployment/*", ("v0.9",)),
+    Silent("*.runtimeVersionOverride", _VERSION, "Dynamo*Deployment/*", ("v0.9", "v1.2", "v1.3")),
+    Silent("*.runtimeVersionOverride", _VERSION, "DynamoComponentDeployment/*", ("v1.4",)),
     Silent(
         "spec.runtimeVersionOverride", "from 1.0 on it is an error, and before it nothing depends on it", "DynamoGraphDeploymentRequest/*"
     ),
@@ -64,7 +65,7 @@ SILENT = (
     Silent("*.podTemplate.metadata.namespace", "its documentation says that it is ignored", "Dynamo*Deployment/v1beta1"),
     Silent("*.eppConfig.config.apiVersion", _ONE, "DynamoGraphDeployment/*"),
     Silent("*.eppConfig.config.kind", _ONE, "DynamoGraphDeployment/*"),
-    Silent("*.failover.numShadows", _ONE, "DynamoGraphDeployment/*", ("v1.5", "v1.6")),
+    Silent("*.failover.numShadows", _ONE, "DynamoGraphDeployment/*", ("v1.2", "v1.3", "v1.4", "v1.5", "v1.6")),
 )
 
 

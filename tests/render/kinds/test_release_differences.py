@@ -145,6 +145,12 @@ DIFFERENCES = [
         **GROVE,
     ),
     difference(
+        "the status has the GPUs of a component from 1.5 on",
+        beta.graph(),
+        lambda output: "gpusPerEngine" in output["DynamoGraphDeployment/chat"]["metadata"]["annotations"][labels.WORKLOADS],
+        {OLDER: False, NEWER: True},
+    ),
+    difference(
         "elastic expert parallelism in one pod starts Ray from 1.5 on",
         beta.graph(beta.component("Worker", main={"command": PYTHON, "args": ["--enable-elastic-ep", "--data-parallel-backend", "ray"]})),
         lambda output: main(output)["command"],

@@ -15,6 +15,7 @@ RELEASE = v1_5.RELEASE._replace(
     pod_metadata=v1_5.RELEASE.pod_metadata._replace(follows_selector=False),
     hashes_runtimes=False,
     memory_needs_size=False,
+    reports_gpus=False,
     lacks=("provider overrides", "roles", "scaling groups of one node"),
     grove=v1_5.RELEASE.grove._replace(marks_generations=False),
 )
