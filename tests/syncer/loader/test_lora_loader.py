@@ -242,8 +242,8 @@ async def test_retries_leave_room_for_first_requests():
 
 @runs
 async def test_models_that_do_not_answer_leave_room_for_healthy_ones():
-    """After their first requests, three models with 50 workers each share 5 slots."""
-    async with bed(request=0.5, batch=1) as found:
+    """After their first requests, three models with 50 workers each share 5 slots, so each second at most 3 more are asked."""
+    async with bed(request=2, batch=4) as found:
         for name in range(3):
             hanging = [place(name * 50 + number) for number in range(50)]
             for each in hanging:
