@@ -216,12 +216,16 @@ def test_delays_are_spread_between_nothing_and_their_limit():
 
 
 @runs
-async def test_after_a_long_watch_delays_start_again_and_its_end_is_no_error(longest_delays, monkeypatch):
+async def test_after_a_long_watch_delays_start_again_and_its_end_is_no_error(monkeypatch):
     """Without that, each of these watches would wait for 5 seconds after the fifth error."""
     monkeypatch.setattr(reflectors, "STABLE", 0.0)
     delays: list[float] = []
-    usual = Backoff.next
-    monkeypatch.setattr(Backoff, "next", lambda backoff: delays.append(usual(backoff)) or delays[-1])
+
+    def recorded(limit):
+        delays.append(limit)
+        return limit
+
+    monkeypatch.setattr("krm_fn.cluster.backoff.random.uniform", lambda _, limit: recorded(limit))
     errors, ends = [status(500, "InternalError") for _ in range(12)], [[bookmark(11)]] * 150
     async with giving(FIRST, *errors, *ends) as (server, cluster), following(cluster, "a"):
         await eventually(lambda: len(server.asked) > 160)
