@@ -1,5 +1,7 @@
 """The names of all generated objects with their length limits, and the names that Grove derives from them.
 
+The worker hash at the end of a name is added in `krm_fn.render.plan.facts` (`Identity.workload_name`).
+
 Follows the operator's `internal/dynamo/graph.go` (GetDynamoComponentName and neighbours) and `model_service.go`.
 """
 
