@@ -33,6 +33,9 @@ SINCE_1_6 = {"PlannerDGDComponentStatus", "FrontendStartupProbe", "StrictNamespa
         ("v1_6", "1.5.9", OF_IMAGES),
         ("v1_6", "1.6.0", OF_IMAGES | SINCE_1_6),
         ("v1_6", "2.0.0", OF_IMAGES | SINCE_1_6),
+        ("v1_4", "1.6.0", set()),  # releases before 1.5 have no gates of images
+        ("v1_2", "1.6.0", set()),
+        ("v1_7", "1.6.0", OF_IMAGES | SINCE_1_6),
         ("v0_9", "1.6.0", set()),  # the oldest release has no gates for pods
     ],
 )
@@ -54,8 +57,9 @@ def test_gates_of_images(release, tag, expected):
         ("", False),
     ],
 )
-def test_gates_of_operators(origin, is_open):
-    assert ("VLLMMultiprocessing" in opened("v1_5", origin=origin)) == is_open
+@pytest.mark.parametrize("release", ["v1_2", "v1_5"])
+def test_gates_of_operators(release, origin, is_open):
+    assert ("VLLMMultiprocessing" in opened(release, origin=origin)) == is_open
 
 
 def test_an_open_gate_changes_only_its_own_defaults():
