@@ -197,6 +197,16 @@ def test_the_order_of_fields_is_read_only_for_workers(kind, hashes):
     assert done.stderr.splitlines()[-1] == str(int(hashes))
 
 
+@pytest.mark.parametrize(("behaviour", "is_imported"), [("v1.2", True), ("v1.3", True), ("v1.4", False), ("v1.5", False)])
+def test_version_1_of_the_worker_hash_is_imported_only_for_releases_that_have_it(behaviour, is_imported):
+    config = f"functionConfig: {{apiVersion: dynamo.krm-fn.io/v1alpha1, kind: DynamoRender, spec: {{behaviour: {behaviour}}}}}\n"
+    given = NEWER.replace("KIND", "decode").replace("1.5.0", "1.2.0") + config
+    done = subprocess.run([sys.executable, "-c", LISTING], input=given, capture_output=True, text=True, check=True)
+    imported = {*done.stderr.split()}
+    modules = {"krm_fn.render.resolve.v1_worker_hash", "krm_fn.render.convert.reconverted_services"}
+    assert (modules & imported) == (modules if is_imported else set())
+
+
 @pytest.mark.parametrize("module", TOO_DEAR)
 def test_the_function_does_not_import(module, imported):
     assert module not in imported

@@ -57,6 +57,8 @@ COMPUTING = (
     "kubernetes.go_json",
     "kubernetes.quantity",
     "kubernetes.version",
+    "render.convert.reconverted_services",
+    "render.resolve.v1_worker_hash",
     "render.resolve.worker_hash",
     "base.yaml.emitter",
 )

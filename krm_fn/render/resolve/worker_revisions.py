@@ -57,17 +57,49 @@ def worker_revision(graph: Graph, workers: Sequence[ComponentTemplate], context:
         return WorkerRevision(running, running) if by_component else WorkerRevision()
     if not by_component and not context.release.grove.marks_generations:
         return WorkerRevision()
-    computed = _worker_hash(workers, context, sidecar_mode=graph.sidecar_mode)
+    computed = _computed(graph, workers, context, hash_v2)
     if not by_component:
-        return WorkerRevision(computed)
+        return WorkerRevision(computed.first)
     if not hash_v1 and not hash_v2:
-        return _new(computed, context, mode)
-    changed = bool(hash_v2) and hash_v2 != computed
-    if changed:
-        _say_changed(hash_v2, computed, context)
-    elif running and not hash_v2:
-        _say_unknown(running, computed, context)
-    return WorkerRevision(computed if not running or (changed and mode == "pods") else running, running)
+        return _new(computed.first, context, mode)
+    if not running:
+        return WorkerRevision(computed.first)
+    later = _later(hash_v1, hash_v2, computed, context)
+    return WorkerRevision(later if later and mode == "pods" else running, running)
+
+
+class _Computed(NamedTuple):
+    """The computed hashes of the workers: the one of a new graph, and both versions. `v1` is empty in releases without version 1."""
+
+    first: str
+    v1: str
+    v2: str
+
+
+def _computed(graph: Graph, workers: Sequence[ComponentTemplate], context: GraphContext, given_v2: str) -> _Computed:
+    """Computes the hashes of a release. Where version 1 names new graphs, version 2 is only for the comparison with `given_v2`."""
+    if not context.release.hashes_v1alpha1:
+        v2 = _worker_hash(workers, context, sidecar_mode=graph.sidecar_mode)
+        return _Computed(v2, "", v2)
+    from krm_fn.render.resolve import v1_worker_hash  # noqa: PLC0415 - only older releases have version 1
+
+    v1 = v1_worker_hash.worker_hash(context.written, context.release)
+    return _Computed(v1, v1, _worker_hash(workers, context, sidecar_mode=graph.sidecar_mode) if given_v2 else "")
+
+
+def _later(hash_v1: str, hash_v2: str, computed: _Computed, context: GraphContext) -> str:
+    """Returns the hash of the workers if they changed since the operator named them; empty if they did not, or if nothing says so.
+
+    Rule worker-hash.later: If workers change, their pods get the version of the hash that changed. (operator:
+    internal/controller/dynamographdeployment_rollingupdate.go workerHashForDCDGeneration)
+    """
+    for key, given, new in ((labels.WORKER_HASH_V1, hash_v1, computed.v1), (labels.WORKER_HASH_V2, hash_v2, computed.v2)):
+        if given and new and given != new:
+            _say_changed(given, new, context, key)
+            return new
+    if not hash_v2 and not computed.v1:
+        _say_unknown(hash_v1, computed.v2, context)
+    return ""
 
 
 def _mode(graph: Graph, context: GraphContext) -> str:
@@ -153,12 +185,12 @@ def _new(computed: str, context: GraphContext, mode: str) -> WorkerRevision:
     return WorkerRevision(computed, computed)
 
 
-def _say_changed(given: str, computed: str, context: GraphContext) -> None:
+def _say_changed(given: str, computed: str, context: GraphContext, key: str) -> None:
     message = (
         f"the worker hash is given as {given}, and the computed one is {computed}: the workers changed since the operator named them; "
         "their names stay, and they roll in place"
     )
-    context.findings.append(results.warning("DYN415", message, context.ref, _at(labels.WORKER_HASH_V2)))
+    context.findings.append(results.warning("DYN415", message, context.ref, _at(key)))
 
 
 def _say_unknown(given: str, computed: str, context: GraphContext) -> None:

@@ -20,10 +20,10 @@ def graph(image=IMAGE, *, variables=(), replicas=1, **annotations):
     return given.graph(services, annotations=annotations, backendFramework="vllm")
 
 
-def generations(resource, **settings):
+def generations(resource, behaviour="v1.5", **settings):
     """Names, labels and variables of the workloads."""
     found = {}
-    for key, made in given.rendered(resource, behaviour="v1.5", **settings).items():
+    for key, made in given.rendered(resource, behaviour=behaviour, **settings).items():
         if key.startswith("Deployment/"):
             template = made["spec"]["template"]
             (main,) = (container for container in template["spec"]["containers"] if container["name"] == "main")
@@ -32,8 +32,8 @@ def generations(resource, **settings):
     return found
 
 
-def computed(resource):
-    (found,) = {label for label, _ in generations(resource).values() if label}
+def computed(resource, behaviour="v1.5"):
+    (found,) = {label for label, _ in generations(resource, behaviour).values() if label}
     return found
 
 
@@ -114,6 +114,78 @@ def test_the_older_hash_is_a_part_of_names_that_cannot_be_computed(annotations, 
     noted = graph(**annotations, **({labels.WORKER_HASH_V2: digits} if newer else {}))
     wanted = digits if pods == "computed" else pods
     assert generations(noted)[f"chat-decode-{name}".removesuffix("-")] == (wanted, wanted)
+
+
+ORIGIN = {labels.ORIGIN_VERSION: "1.3.0"}
+"""Version 2 of the hash reads the version of the operator that created the graph."""
+
+
+@pytest.mark.parametrize("behaviour", ["v1.2", "v1.3"])
+def test_new_graphs_of_older_releases_have_version_1_of_the_hash(behaviour):
+    """The image of a worker counts in both versions, and the variables of the graph only in version 2."""
+    first = computed(graph(), behaviour)
+    assert generations(graph(), behaviour, worker_hash="names")[f"chat-decode-{first}"] == (first, first)
+    assert first not in (computed(graph()), computed(graph(LATER), behaviour))
+    more = graph(**ORIGIN)
+    more["spec"]["envs"] = [{"name": "A", "value": "1"}]
+    assert computed(more, behaviour) == first
+    assert computed(more, "v1.4") != computed(graph(**ORIGIN), "v1.4")
+
+
+def _hashes():
+    """The annotations that an operator of 1.3 writes."""
+    return {labels.WORKER_HASH_V1: computed(graph(**ORIGIN), "v1.3"), labels.WORKER_HASH_V2: computed(graph(**ORIGIN), "v1.4")}
+
+
+OLDER = [
+    # what changed, whether the graph notes version 1, whether version 2, the version of the hash of the pods; None if it is the noted one
+    ("nothing", True, True, None),
+    ("nothing", True, False, None),
+    ("nothing", False, True, None),
+    ("a worker", True, True, 1),
+    ("a worker", True, False, 1),
+    ("a worker", False, True, 2),
+    ("the graph", True, True, 2),
+    ("the graph", True, False, None),
+    ("the graph", False, True, 2),
+]
+
+
+@pytest.mark.parametrize(("change", "notes_v1", "notes_v2", "version"), OLDER)
+def test_changed_workers_of_older_releases_get_the_version_that_changed(change, notes_v1, notes_v2, version):
+    """A graph without version 1 already has workers that version 2 names."""
+    before, after = graph(**ORIGIN), graph(LATER if change == "a worker" else IMAGE)
+    if change == "the graph":
+        after["spec"]["envs"] = [{"name": "A", "value": "1"}]
+    v1, v2 = computed(before, "v1.3"), computed(before, "v1.4")
+    after["metadata"]["annotations"] = {
+        **ORIGIN,
+        **({labels.WORKER_HASH_V1: v1} if notes_v1 else {}),
+        **({labels.WORKER_HASH_V2: v2} if notes_v2 else {}),
+    }
+    name = v1 if notes_v1 else v2
+    fresh = {**after, "metadata": {**after["metadata"], "annotations": ORIGIN}}
+    wanted = name if version is None else computed(fresh, "v1.3" if version == 1 else "v1.4")
+    assert (wanted != name) is (version is not None)
+    assert generations(after, "v1.3")[f"chat-decode-{name}"] == (wanted, wanted)
+
+
+def test_a_newer_operator_keeps_version_1_until_a_worker_changes():
+    noted = {**ORIGIN, **_hashes()}
+    name = noted[labels.WORKER_HASH_V1]
+    assert generations(graph(**noted), "v1.4")[f"chat-decode-{name}"] == (name, name)
+    later = computed(graph(LATER, **ORIGIN), "v1.4")
+    assert generations(graph(LATER, **noted), "v1.4")[f"chat-decode-{name}"] == (later, later)
+
+
+@pytest.mark.parametrize(("change", "annotation"), [("a worker", labels.WORKER_HASH_V1), ("the graph", labels.WORKER_HASH_V2)])
+def test_a_finding_names_the_annotation_of_the_hash_that_changed(change, annotation):
+    noted = {**ORIGIN, **_hashes()}
+    changed = graph(LATER if change == "a worker" else IMAGE, **noted)
+    if change == "the graph":
+        changed["spec"]["envs"] = [{"name": "A", "value": "1"}]
+    findings = [found for found in given.expanded(changed, behaviour="v1.3").results if found.code in ("DYN415", "DYN419")]
+    assert [(found.code, found.path[-1]) for found in findings] == [("DYN415", annotation)]
 
 
 def test_a_scaling_adapter_has_the_name_without_a_hash():

@@ -340,6 +340,12 @@ class Release(NamedTuple):
     (operator: internal/controller/component_runtime_status.go)
     """
     grove: GroveFacts = GroveFacts()
+    hashes_v1alpha1: bool = False
+    """True if new workers get version 1 of the worker hash, which reads them as services of v1alpha1.
+
+    Rule worker-hash.version: The worker hash has version 1 in Dynamo 1.2 and 1.3, and version 2 since Dynamo 1.4. (operator:
+    internal/controller/dynamographdeployment_rollingupdate.go)
+    """
 
     @property
     def name(self) -> str:

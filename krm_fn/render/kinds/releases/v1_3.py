@@ -18,6 +18,7 @@ RELEASE = v1_4.RELEASE._replace(
     discovery=v1_4.RELEASE.discovery._replace(short_label=False),
     engines=v1_4.RELEASE.engines._replace(mpi=v1_4.RELEASE.engines.mpi._replace(exports=())),
     memory_needs_size=True,
+    hashes_v1alpha1=True,
     keeps_service_mounts=False,
     needs_runtime=False,
     grove=v1_4.RELEASE.grove._replace(update_strategies=(), topology_kind="ClusterTopology", names_topology=False),
