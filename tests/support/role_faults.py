@@ -138,6 +138,13 @@ OVERRIDES = [
         "DYN452", _OF_ROLE, "an override of a role without Grove", beta.graph(several(roles=[_PAIR[0], {**_PAIR[1], **override(_RACK)}]))
     ),
     fires(
+        "DYN449",
+        f"{_AT}.providerOverride.apiVersion",
+        "the version of a later Grove",
+        beta.graph(several(**override(_RACK, apiVersion="grove.io/v1beta1"))),
+        **_GROVE,
+    ),
+    fires(
         "DYN475", f"{_AT}.providerOverride.apiVersion", "another group", beta.graph(several(**override(_RACK, apiVersion="a/v1"))), **_GROVE
     ),
     fires(

@@ -14,7 +14,7 @@ from krm_fn.base.results import Ref, Result
 from krm_fn.render.expand import PlannedResource
 from krm_fn.render.manifests.pod_builder import Pods
 from krm_fn.render.plan import GraphPlan
-from krm_fn.review.arguments import argument_rules, injected_flags, judged_commands, pairing_rules, size_rules
+from krm_fn.review.arguments import argument_rules, injected_flags, judged_commands, later_releases, pairing_rules, size_rules
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.engine_commands import UnreadableLine
 from krm_fn.review.arguments.judged_commands import AuthorContainer, JudgedCommand
@@ -48,6 +48,7 @@ def _check_graph(components: Iterable[Pods], ref: Ref, *, notes: bool) -> Iterat
     for pods in components:
         for container in judged_commands.containers(pods):
             commands, unreadable = judged_commands.of_container(container)
+            yield from later_releases.check(container, ref)
             if notes:
                 yield from (_result(container, ref, finding) for finding in _not_judged(commands, unreadable))
             for line in unreadable:

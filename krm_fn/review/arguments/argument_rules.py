@@ -89,6 +89,9 @@ def _unknown(problem: Problem, table: FlagTable) -> tuple[str, str]:
         fix = f"use an image of {releases[0]} or later, or remove it" if when.startswith("since") else "remove it"
         return "DYN601", f"{option} is not a flag of {_program(table)}; it exists {when}; {fix}"
     nearest = bare if bare in table.flags else _nearest(bare, table.flags, 0.75)
+    if table.is_outdated:
+        fix = f"{f'write {nearest}, or ' if nearest else ''}keep it if your image has it"
+        return "DYN600", f"{option} is not a flag of {_program(table)}, the newest release that krm-fn knows; {fix}"
     return "DYN600", f"{option} is not a flag of {_program(table)}; {f'write {nearest}' if nearest else 'remove it'}"
 
 

@@ -106,7 +106,8 @@ class Replacement(NamedTuple):
 class FlagTable(NamedTuple):
     """The flags of one program in one release.
 
-    `is_exact` is false if the release is only the nearest one to that of an image. `flags` has each flag of all stages by each of its
+    `is_exact` is false if the release is only the nearest one to that of an image, and `is_outdated` is true if that of the image has a
+    higher minor version than all tables. `flags` has each flag of all stages by each of its
     names; `engine` is the engine that the release pins, for example `vllm 0.14.1`.
     """
 
@@ -118,6 +119,7 @@ class FlagTable(NamedTuple):
     stages: tuple[Stage, ...]
     flags: Mapping[str, Flag]
     replacements: Mapping[str, Replacement]
+    is_outdated: bool = False
 
 
 @cache
@@ -148,7 +150,8 @@ def of_version(program: str, version: Version) -> FlagTable | None:
     release = older[-1] if older else next(iter(versions), None)
     if release is None or abs(floors.distance(versions[release], version)) > floors.OLDER:
         return None
-    return _table(program, release)._replace(is_exact=versions[release] == version)
+    is_outdated = version[:2] > max(versions.values())[:2]
+    return _table(program, release)._replace(is_exact=versions[release] == version, is_outdated=is_outdated)
 
 
 def of_each_minor(program: str) -> Iterator[FlagTable]:

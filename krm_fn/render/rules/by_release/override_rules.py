@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from krm_fn.render.plan.features import OverridePlan
 
 _API_VERSION = "grove.io/v1alpha1"
+_BETA = "grove.io/v1beta1"
+"""Grove 0.2.0 serves it. Its fields were not read."""
 _TOPOLOGY = ("topologyConstraint",)
 _MINIMUM: Mapping[str, Path] = {component_roles.CLIQUE: ("spec", "minAvailable"), component_roles.SCALING_GROUP: ("minAvailable",)}
 
@@ -55,7 +57,10 @@ def _of_component(graph: GraphPlan, plan: ComponentPlan) -> Iterator[Result]:
 
 def _check(override: OverridePlan, target: str, fields: tuple[Path, ...], ref: Ref, at: Path) -> Iterator[Result]:
     """Checks one override. `fields` are the paths that its value may have."""
-    if override.api_version != _API_VERSION:
+    if override.api_version == _BETA:
+        message = f"krm-fn does not know the fields of {_BETA}, and writes objects of {_API_VERSION}; write {_API_VERSION}"
+        yield results.warning("DYN449", message, ref, (*at, "apiVersion"))
+    elif override.api_version != _API_VERSION:
         message = f"an override has the apiVersion {_API_VERSION}; write it"
         yield results.error("DYN475", message, ref, (*at, "apiVersion"))
     if override.target not in ("", target):
