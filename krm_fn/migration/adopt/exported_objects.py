@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import registry, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import identity, paths
@@ -17,7 +17,10 @@ from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Labels, Resource
 from krm_fn.kubernetes.values import mapping, name_of, objects, text
 from krm_fn.render import dynamo_api, labels
+from krm_fn.render.kinds import releases
 from krm_fn.render.manifests import workloads
+from krm_fn.render.resolve import v1_worker_hash
+from krm_fn.render.schema import invalid_fields, schema_check
 from krm_fn.review import pods
 from krm_fn.review.live import cluster_export, server_fields
 from krm_fn.review.pods import Template
@@ -192,10 +195,23 @@ def _hashes_in_names(graph: Resource, exported: ExportedObjects) -> list[str]:
 
 
 def _with_worker_hash(graph: Resource, worker_hash: str) -> Resource:
-    """The graph with the hash of its workers' names. An annotation of the older formula would have priority, and is removed."""
+    """The graph with the hash of its workers' names, in the annotation of the version that computes it.
+
+    The annotation of version 1 has priority, so it is removed if the hash is not of version 1. Releases with version 2 do not compare
+    version 1 with the workers, so that unchanged pods keep it.
+    """
     annotations = {key: value for key, value in labels.annotations(graph).items() if key != labels.WORKER_HASH_V1}
     without_older = {**graph, "metadata": {**graph["metadata"], "annotations": annotations}}
-    return annotated(without_older, {labels.WORKER_HASH_V2: worker_hash})
+    key = labels.WORKER_HASH_V1 if worker_hash in _hashes_of_version_1(graph) else labels.WORKER_HASH_V2
+    return annotated(without_older, {key: worker_hash})
+
+
+def _hashes_of_version_1(graph: Resource) -> set[str]:
+    """The hashes of version 1 of a graph: one for each release with this version; empty if the graph is not valid."""
+    if results.failed([*schema_check.resource(graph, unknown="warning")]):
+        return set()
+    known = (releases.get(name) for name in registry.entries(releases))
+    return {v1_worker_hash.worker_hash(invalid_fields.without_nulls(graph), release) for release in known if release.hashes_v1alpha1}
 
 
 def _updating(graph: Resource, hashes: Sequence[str]) -> Result:

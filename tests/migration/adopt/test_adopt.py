@@ -208,6 +208,30 @@ def test_names_that_end_with_a_worker_hash_stay():
     assert annotations == {"nvidia.com/current-worker-hash-v2": name.rpartition("-")[2]}
 
 
+OLDER_OPERATOR = {"behaviour": "v1.3", "workerHash": "names"}
+
+
+def test_a_hash_of_an_older_operator_is_written_as_version_1():
+    """Operators of 1.2 and 1.3 name workers by version 1. As version 2, it would differ from the computed hash, and pods would restart."""
+    export = exported(HASHED, **OLDER_OPERATOR)
+    (name,) = [each["metadata"]["name"] for each in export if each["kind"] == "Deployment" and "worker" in each["metadata"]["name"]]
+    adopted = adopt.adopt(export)
+    assert "DYN415" not in codes(adopted)
+    annotations = adopted.files["dynamographdeployment_chat.yaml"]["metadata"]["annotations"]
+    assert annotations == {"nvidia.com/current-worker-hash": name.rpartition("-")[2]}
+
+
+def test_both_hashes_of_an_older_operator_stay():
+    """An operator of 1.3 notes both versions on the graph. A newer release compares the workers with version 2 only."""
+    export = exported(HASHED, **OLDER_OPERATOR)
+    live_graph = next(each for each in export if each["kind"] == "DynamoGraphDeployment")
+    (name,) = [each["metadata"]["name"] for each in export if each["kind"] == "Deployment" and "worker" in each["metadata"]["name"]]
+    noted = {"nvidia.com/current-worker-hash": name.rpartition("-")[2], "nvidia.com/current-worker-hash-v2": "0a1b2c3d"}
+    live_graph["metadata"]["annotations"] = {**live_graph["metadata"].get("annotations", {}), **noted}
+    annotations = adopt.adopt(export).files["dynamographdeployment_chat.yaml"]["metadata"]["annotations"]
+    assert noted.items() <= annotations.items()
+
+
 def test_two_generations_cannot_be_kept():
     export = exported(HASHED, **NEWER)
     second = json.loads(json.dumps(next(each for each in export if each["metadata"]["name"].startswith("chat-worker-"))))
