@@ -10,7 +10,7 @@ import click
 
 from krm_fn.base import report, results
 from krm_fn.cli import command_output, finding_formats
-from krm_fn.repository import private_programs, single_build
+from krm_fn.repository import builds, private_programs
 from krm_fn.repository.builds import RootBuild
 from krm_fn.repository.files import checkouts
 from krm_fn.repository.files.repository import RepositoryError
@@ -59,7 +59,7 @@ def _built(folder: Path, top: Path, *, fetches: bool) -> RootBuild:
     with checkouts.opened(None, top) as copies, copies.working_tree() as copy:
         at = copy.relative_to(copies.top) / folder.resolve().relative_to(top)
         tree = Tree(copies.top, at.as_posix(), lambda name: os.path.normpath(folder / posixpath.relpath(name, at.as_posix())))
-        return single_build.build(tree, private_programs.create(copies.temporary / "programs", _SECONDS), fetches=fetches)
+        return builds.fetch_and_build(tree, private_programs.create(copies.temporary / "programs", _SECONDS), fetches=fetches)
 
 
 COMMAND = build

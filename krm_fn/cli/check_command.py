@@ -19,22 +19,9 @@ from krm_fn.review.inputs import Inputs, Policy, checked_inputs
     help="The state before the change: a file, a folder or a git revision. Reports changes that a cluster would reject.",
 )
 @click.option("--fixed-services", is_flag=True, help="Report added and removed services as errors, not as warnings. Needs --old.")
-@click.option(
-    "--root",
-    metavar="DIR",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="The root folder of the build. Findings then show the lines of the files that kustomize (originAnnotations) or kpt names.",
-)
+@command_options.build_root("Findings then show the lines of the files that kustomize (originAnnotations) or kpt names.")
 @click.option("--verbose", is_flag=True, help="Also say which command lines of engines are not checked, and why.")
-@click.option(
-    "-o",
-    "--output",
-    "--format",
-    "style",
-    type=click.Choice(finding_formats.names()),
-    default="text",
-    help="The format. The default is text.",
-)
+@command_options.report_format(finding_formats.names())
 @budget_option.option
 @command_options.policy
 @click.pass_context

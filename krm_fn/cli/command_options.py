@@ -6,7 +6,7 @@ import contextlib
 import functools
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -214,6 +214,18 @@ def output_format(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Adds -o with the formats yaml and json; the command receives it as `style`. `text` is the help."""
     return click.option("-o", "--output", "style", type=click.Choice(command_output.FORMATS), default=default, help=text)
+
+
+def report_format(names: Iterable[str], default: str = "text") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Adds -o, also called --format, with the formats of a report; the command receives it as `style`."""
+    text = f"The format. The default is {default}."
+    return click.option("-o", "--output", "--format", "style", type=click.Choice(tuple(names)), default=default, help=text)
+
+
+def build_root(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Adds --root, the folder of the build that a PATH has; the command receives it as `root`. `text` is the end of the help."""
+    folder: click.ParamType[Any] = click.Path(exists=True, file_okay=False, path_type=Path)
+    return click.option("--root", metavar="DIR", type=folder, help=f"The root folder of the build. {text}")
 
 
 def code(text: str) -> str:

@@ -65,9 +65,7 @@ def _conditions(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, 
     callback=_conditions,
     help=f"Exit with code 3 if one of these conditions holds: {', '.join(comparison.CONDITIONS)}.",
 )
-@click.option(
-    "-o", "--output", "--format", "style", type=click.Choice(tuple(FORMATS)), default="text", help="The format. The default is text."
-)
+@command_options.report_format(FORMATS)
 @click.option("--all", "is_all", is_flag=True, help="Also render the roots of a folder whose inputs are the same in both states.")
 @budget_option.option
 @command_options.policy

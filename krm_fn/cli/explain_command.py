@@ -46,15 +46,7 @@ class _Topic(command_options.InputPath):
 )
 @click.option("--from", "line", metavar="FILE:LINE", help="Show only the fields that this line of a graph or a configuration affects.")
 @click.option("--unused", is_flag=True, help="Report fields of graphs that affect no object, as warnings.")
-@click.option(
-    "-o",
-    "--output",
-    "--format",
-    "style",
-    type=click.Choice(("text", "json", "yaml")),
-    default="text",
-    help="The format. The default is text.",
-)
+@command_options.report_format(("text", "json", "yaml"))
 @click.pass_context
 def explain(  # noqa: PLR0913 - one for each option
     ctx: click.Context, *, given: Inputs, object_name: str | None, field: str | None, line: str | None, unused: bool, style: str

@@ -29,15 +29,7 @@ _SECONDS = 120
     metavar="OLD",
     help="The state before the change: a file, a folder or a git revision. Marks new, removed and restarting services.",
 )
-@click.option(
-    "-o",
-    "--output",
-    "--format",
-    "style",
-    type=click.Choice((*_WRITERS, *_DRAWN)),
-    default="mermaid",
-    help="The format. The default is mermaid.",
-)
+@command_options.report_format((*_WRITERS, *_DRAWN), default="mermaid")
 @command_options.policy
 @click.pass_context
 def graph(ctx: click.Context, *, given: Inputs, policy: Policy, old: str | None, style: str) -> None:

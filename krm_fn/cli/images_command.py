@@ -33,13 +33,8 @@ from krm_fn.review.inputs import Inputs, Policy, image_inputs, path_inputs
     help="The command that finds a digest, for example 'crane digest {}'.",
 )
 @click.option("--why", metavar="IMAGE", help="Show only the uses of this image.")
-@click.option(
-    "--root",
-    metavar="DIR",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="The root folder of the build. Uses then show the lines of the files that kustomize (originAnnotations) or kpt names.",
-)
-@click.option("-o", "--output", "--format", "style", type=click.Choice([*FORMATS]), default="text", help="The format. The default is text.")
+@command_options.build_root("Uses then show the lines of the files that kustomize (originAnnotations) or kpt names.")
+@command_options.report_format(FORMATS)
 @command_options.policy
 @click.pass_context
 def images(  # noqa: PLR0913 - one for each option

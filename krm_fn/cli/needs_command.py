@@ -26,13 +26,8 @@ _HEAD = ("KIND", "NAME", "KEYS", "STATE", "NAMED BY")
 @click.command()
 @command_options.inputs
 @command_options.live("An export of a cluster, or stdin (-). The list then says what is missing there.", "export")
-@click.option(
-    "--root",
-    metavar="DIR",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="The root folder of the build. The list then has the lines of the files that kustomize (originAnnotations) or kpt names.",
-)
-@click.option("-o", "--output", "--format", "style", type=click.Choice(_STYLES), default="text", help="The format. The default is text.")
+@command_options.build_root("The list then has the lines of the files that kustomize (originAnnotations) or kpt names.")
+@command_options.report_format(_STYLES)
 @command_options.policy
 @click.pass_context
 def needs(  # noqa: PLR0913 - one for each option

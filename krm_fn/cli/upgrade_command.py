@@ -92,9 +92,7 @@ class _Release(click.ParamType[_UpgradeTarget]):
 )
 @click.option("--write", "is_written", is_flag=True, help="Make the edits in the files, up to the step of --step.")
 @click.option("--patch", "is_patch", is_flag=True, help="Print the edits of --write as a patch for git apply, and write nothing.")
-@click.option(
-    "-o", "--output", "--format", "style", type=click.Choice(tuple(FORMATS)), default="text", help="The format. The default is text."
-)
+@command_options.report_format(FORMATS)
 @command_options.policy
 @click.pass_context
 def upgrade(  # noqa: PLR0913 - one for each option

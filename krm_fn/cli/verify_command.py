@@ -27,9 +27,7 @@ _FORMATS = {"json": equality_report.json_text, "text": equality_report.text}
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write a report that you can send: kinds, fields and causes, without names, images or values.",
 )
-@click.option(
-    "-o", "--output", "--format", "style", type=click.Choice(tuple(_FORMATS)), default="text", help="The format. The default is text."
-)
+@command_options.report_format(_FORMATS)
 @click.pass_context
 def verify(  # noqa: PLR0913 - one for each option
     ctx: click.Context, *, export: str | None, live: bool, namespace: str | None, report_file: Path | None, style: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 from collections.abc import Iterator
@@ -13,13 +14,15 @@ from krm_fn.base.yaml import emitter
 from krm_fn.render import labels
 from krm_fn.render.krm import origin
 from krm_fn.repository import function_layers, kustomizations, mixed_versions, preparation, private_programs
-from krm_fn.repository.files import reading
+from krm_fn.repository.files import commands, reading
 from krm_fn.repository.files.commands import CommandResult
 from krm_fn.repository.files.reading import Source
 from krm_fn.repository.kustomizations import Closure
 from krm_fn.repository.private_programs import Programs
 from krm_fn.repository.roots import Root
 from krm_fn.repository.tree import KPTFILE, Tree, entries, text_of
+
+_LONGEST_MESSAGE = 600  # characters of the message of a program
 
 _KUSTOMIZE, _KUBECTL, _KPT = "kustomize", "kubectl", "kpt"
 _MUTATORS = "mutators"
@@ -217,3 +220,43 @@ def _with_our_program(kptfile: dict[str, Any]) -> dict[str, Any]:
 
 def _as_program(function: dict[str, Any]) -> dict[str, Any]:
     return {"exec": "krm-fn", **{key: value for key, value in function.items() if key not in ("exec", "image")}}
+
+
+def fetch_and_build(tree: Tree, programs: Programs, *, fetches: bool) -> RootBuild:
+    """Builds the Kustomization of the folder `at` of a tree. With `fetches`, remote bases are downloaded first.
+
+    `kustomize localize` fetches them into a folder beside the copy and runs no function. What was fetched is then checked as the files of
+    the repository are, before anything is built.
+    Nothing is fetched if the files of the repository already have a problem. Never raises for the content of the tree.
+    """
+    if tree.kustomization(tree.at) is None:
+        return RootBuild([], [*kustomizations.unreadable(tree, tree.at)] or [_absent(tree)])
+    closure = kustomizations.closure(tree, tree.at)
+    if fetches and closure.remote and len(closure.problems) == len(closure.remote):
+        fetched = _fetch_bases(tree, closure, programs)
+        if isinstance(fetched, results.Result):
+            return RootBuild([], [fetched])
+        tree, closure = fetched, kustomizations.closure(fetched, fetched.at)
+    return kustomize(tree, Root(tree.at, "kustomize", "the folder that the command names"), closure, programs)
+
+
+def _absent(tree: Tree) -> results.Result:
+    message = "the folder has no Kustomization; name a folder with a kustomization.yaml"
+    return results.error("DYN593", message, file=tree.shown(tree.at))
+
+
+def _fetch_bases(tree: Tree, closure: Closure, programs: Programs) -> Tree | results.Result:
+    """Returns a tree with the remote bases, or the finding that says why they are not fetched."""
+    target, program = programs.folder.parent / "fetched", private_programs.find("kustomize")
+    location = closure.folders[tree.at].location()
+    if not program:
+        message = "the remote bases are not fetched, because kustomize is not installed; install it"
+        return results.error("DYN594", message, **location)
+    command = [program, "localize", str(tree.path(tree.at)), str(target), "--scope", str(tree.top)]
+    process = commands.run(command, tree.path(tree.at), programs.seconds, os.environ | {"PATH": private_programs.search_path()})
+    fetched = Tree(target, tree.at, tree.shown)
+    if fetched.kustomization(tree.at) is None:  # the exit code is 1 also because it tries the build, without functions
+        output = " ".join(process.messages.replace(str(tree.top), ".").split())[-_LONGEST_MESSAGE:] or process.problem
+        message = f"the remote bases are not fetched: kustomize localize: {output}; correct the addresses, or copy the bases"
+        return results.error("DYN710", message, **location)
+    return fetched

@@ -14,7 +14,7 @@ from krm_fn.base.results import Ref, Result
 from krm_fn.render.expand import PlannedResource
 from krm_fn.render.manifests.pod_builder import Pods
 from krm_fn.render.plan import GraphPlan
-from krm_fn.review.arguments import argument_rules, injected_flags, judged_commands, later_releases, pairing_rules, size_rules
+from krm_fn.review.arguments import argument_rules, judged_commands, later_releases, pairing_rules, size_rules
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.engine_commands import UnreadableLine
 from krm_fn.review.arguments.judged_commands import AuthorContainer, JudgedCommand
@@ -82,7 +82,7 @@ def _of_command(judged: JudgedCommand, pods: Pods, count: int) -> Iterator[Argum
     if not judged.container.is_main or count != 1:
         return
     is_spread = judged.plan.placement.nodes > 1 and not judged.plan.features.has_role_templates
-    injected = injected_flags.of_command(judged, pods) if is_spread else None
+    injected = judged_commands.injected_flags(judged, pods) if is_spread else None
     if injected:
         yield from argument_rules.check_injected(judged.parsed, injected.flags)
     yield from (_weakened(judged, finding) for finding in size_rules.check(judged, injected))

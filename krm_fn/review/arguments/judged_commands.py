@@ -1,8 +1,12 @@
-"""Reads the containers of components into parsed command lines, with the flag tables of the releases of their images."""
+"""Reads the containers of components into parsed command lines, with the flag tables of the releases of their images.
+
+Also finds the flags that a render adds to a command line.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -135,3 +139,34 @@ def _judged(container: AuthorContainer, command: EngineCommand) -> JudgedCommand
 
 def _parsed(command: EngineCommand, table: FlagTable) -> ParsedCommand:
     return command_line_parser.parse(command.words, table, command.start)
+
+
+class InjectedFlags(NamedTuple):
+    """The flags that a render adds, by their first names. `changes` is false if the pods of all roles run the author's command."""
+
+    flags: dict[str, str]
+    changes: bool
+
+
+def injected_flags(judged: JudgedCommand, pods: Pods) -> InjectedFlags:
+    """Returns the flags that a render adds to the command of a main container on several nodes."""
+    author = _count_flags(judged.parsed)
+    flags: dict[str, str] = {}
+    changes = not pods.roles
+    for pod in pods.roles:
+        commands, _ = engine_commands.read(pod.main)
+        rendered = [command for command in commands if command.program == judged.command.program]
+        changes = changes or [_list_words(command) for command in rendered] != [_list_words(judged.command)]
+        for command in rendered:
+            parsed = command_line_parser.parse(command.words, judged.table, command.start)
+            added = _count_flags(parsed) - author
+            flags |= {use.flag.name: use.option for use in parsed.uses if use.flag.name in added}
+    return InjectedFlags(flags, changes)
+
+
+def _list_words(command: EngineCommand) -> list[str]:
+    return [word.text for word in command.words]
+
+
+def _count_flags(parsed: ParsedCommand) -> Counter[str]:
+    return Counter(use.flag.name for use in parsed.uses)

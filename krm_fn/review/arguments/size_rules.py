@@ -13,8 +13,7 @@ from krm_fn.base import report
 from krm_fn.render import engines
 from krm_fn.render.engines import ParallelFlags
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
-from krm_fn.review.arguments.injected_flags import InjectedFlags
-from krm_fn.review.arguments.judged_commands import JudgedCommand
+from krm_fn.review.arguments.judged_commands import InjectedFlags, JudgedCommand
 from krm_fn.review.arguments.shell_words import Word
 
 _ON_SOME_GPUS = ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
