@@ -34,7 +34,7 @@ spec:
       componentType: worker
       replicas: 2
       extraPodSpec:
-        mainContainer: {image: "registry.example/engine:1.4.0"}
+        mainContainer: {image: "registry.example/dynamo:1.4.0"}
 """
 MISSPELT = GRAPH.replace("replicas", "replica")
 

@@ -396,7 +396,7 @@ spec:
       sharedMemory: {}  # DYN116
       extraPodSpec:
         mainContainer:
-          image: registry.example/engine:1.4.0
+          image: registry.example/dynamo:1.4.0
 """
 OVERLAY = """\
 resources: [../base]
@@ -450,7 +450,7 @@ metadata: {name: alone, namespace: team}
 spec:
   multinode: {nodeCount: 2}
   extraPodSpec:
-    mainContainer: {image: "registry.example/engine:0.9.0", env: [{name: ETCD_ENDPOINTS, value: "http://etcd:2379"}]}
+    mainContainer: {image: "registry.example/dynamo:0.9.0", env: [{name: ETCD_ENDPOINTS, value: "http://etcd:2379"}]}
 """
 
 
@@ -568,7 +568,7 @@ def test_no_bytes_break_it(tmp_path, data):
 
 def test_a_finished_build_is_checked_with_the_release_that_made_it(tmp_path):
     """Release 1.5 replaces a mount of shared memory, release 0.9 refuses it. The images alone choose release 0.9."""
-    main: dict[str, Any] = {"image": "registry.example/engine:0.9.0", "command": ["python3", "-m", "dynamo.vllm"], "args": ["--model", "m"]}
+    main: dict[str, Any] = {"image": "registry.example/dynamo:0.9.0", "command": ["python3", "-m", "dynamo.vllm"], "args": ["--model", "m"]}
     main["volumeMounts"] = [{"name": "a", "mountPath": "/dev/shm"}]  # noqa: S108 - the kernel's name for it
     pod = {"volumes": [{"name": "a", "emptyDir": {}}], "mainContainer": main}
     graph = yaml.safe_load(GRAPH)

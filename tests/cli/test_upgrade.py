@@ -28,9 +28,9 @@ def test_the_table_has_a_row_for_each_graph_and_step(graph):
     done = console.run("upgrade", "--to", "1.6", "graph.yaml")
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith(
-        "Upgrade to 1.6.1 in 2 steps.\n"
+        "Upgrade to 1.6.2 in 2 steps.\n"
         "Step 1, images 1.5.1, release v0.9 -> v1.5: 2 of 2 services restart.\n"
-        "Step 2, images 1.6.1, release v1.5 -> v1.6: 2 of 2 services restart.\n"
+        "Step 2, images 1.6.2, release v1.5 -> v1.6: 2 of 2 services restart.\n"
         "\n"
         "GRAPH      STEP  RESTARTS  GPUS  INTERRUPTED  PEAK  WAVE  CAUSED BY\n"
         "team/chat  1     2 of 2    0     0            0     -     release or image\n"
@@ -41,7 +41,7 @@ def test_the_table_has_a_row_for_each_graph_and_step(graph):
 
 
 def test_the_page_of_a_graph_has_each_cause_and_each_edit_with_its_line(graph):
-    done = console.run("upgrade", "--to", "v1.6.1", "--graph", "team/chat", "--step", "2", "graph.yaml")
+    done = console.run("upgrade", "--to", "v1.6.2", "--graph", "team/chat", "--step", "2", "graph.yaml")
     assert done.code == 0
     assert "Step 1" not in done.out
     assert "Worker    restarts  0     0            0     stays    restarts  -               -            image\n" in done.out
@@ -62,7 +62,7 @@ def test_json_follows_its_schema(graph):
         "field": "spec.services.Frontend.extraPodSpec.mainContainer.image",
         "path": ["spec", "services", "Frontend", "extraPodSpec", "mainContainer", "image"],
         "old": "registry.example/front:1.5.1",
-        "new": "registry.example/front:1.6.1",
+        "new": "registry.example/front:1.6.2",
         "cause": "image",
         "file": "graph.yaml",
         "line": 11,
@@ -81,7 +81,7 @@ def test_a_step_says_what_to_do_with_the_platform_before(style, graph):
 
 def test_markdown_is_the_text_of_a_comment(graph):
     done = console.run("upgrade", "--to", "1.6", "--format", "markdown", "graph.yaml")
-    assert (done.code, done.out.splitlines()[0]) == (0, "### Upgrade to 1.6.1 in 2 steps.")
+    assert (done.code, done.out.splitlines()[0]) == (0, "### Upgrade to 1.6.2 in 2 steps.")
     assert "| `team/chat` | 1 | 2 of 2 | 0 | 0 | 0 |  | release or image |\n" in done.out
     page = console.run("upgrade", "--to", "1.6", "--format", "markdown", "--graph", "chat", "graph.yaml")
     assert "| `Worker` | restarts | 0 | 0 | 0 | restarts | restarts |  |  | release or image |\n" in page.out
@@ -102,7 +102,7 @@ def test_waves_keep_the_gpus_below_the_limit(graph):
 def test_each_root_of_a_repository_is_built(graph):
     """An overlay sets the namespace and a tag of its own."""
     (graph.parent / "kustomization.yaml").write_text(
-        "namespace: prod\nresources: [graph.yaml]\nimages: [{name: registry.example/engine, newTag: 1.4.2}]\n"
+        "namespace: prod\nresources: [graph.yaml]\nimages: [{name: registry.example/dynamo, newTag: 1.4.2}]\n"
     )
     done = console.run("upgrade", "--to", "1.6", "--format", "json", ".")
     document = json.loads(done.out)
@@ -148,7 +148,7 @@ def test_an_input_without_a_graph_is_an_error(graph, reason, stdin, code):
 @pytest.mark.parametrize(
     ("reason", "arguments", "message"),
     [
-        ("an unknown release", ["--to", "1.7"], "'1.7' is not a release of Dynamo that krm-fn knows. It knows 0.9.0, "),
+        ("an unknown release", ["--to", "1.8"], "'1.8' is not a release of Dynamo that krm-fn knows. It knows 0.9.0, "),
         ("no release", [], "Missing option '--to'."),
         ("an unknown graph", ["--to", "1.6", "--graph", "chta"], "no graph has the name 'chta'. Did you mean 'chat'?"),
         ("a step too many", ["--to", "1.6", "--step", "3"], "the plan has 2 steps."),
@@ -163,19 +163,19 @@ def test_wrong_usage_is_named(graph, reason, arguments, message):
 
 
 def test_a_plan_with_nothing_to_do_says_so(graph):
-    graph.write_text(OLD.replace("0.9.0", "1.6.1"))
+    graph.write_text(OLD.replace("0.9.0", "1.6.2"))
     done = console.run("upgrade", "--to", "1.6", "graph.yaml")
-    assert (done.code, done.out) == (0, "Nothing to upgrade: no graph moves to 1.6.1.\nAt the target: team/chat.\n")
+    assert (done.code, done.out) == (0, "Nothing to upgrade: no graph moves to 1.6.2.\nAt the target: team/chat.\n")
 
 
 @pytest.mark.parametrize(
     ("reason", "present", "target"),
     [
         ("a newer patch is at the target of a minor version", "1.6.7", "1.6"),
-        ("a newer patch than the target", "1.6.7", "1.6.1"),
+        ("a newer patch than the target", "1.6.7", "1.6.2"),
         ("a newer patch than the target, which krm-fn does not know", "1.6.7", "1.6.3"),
-        ("a newer minor version", "1.6.1", "1.5"),
-        ("a much newer one", "1.6.1", "v0.9.1"),
+        ("a newer minor version", "1.6.2", "1.5"),
+        ("a much newer one", "1.6.2", "v0.9.1"),
     ],
 )
 def test_no_graph_goes_back_without_downgrade(graph, reason, present, target):
@@ -190,13 +190,13 @@ def test_no_graph_goes_back_without_downgrade(graph, reason, present, target):
 
 
 def test_a_downgrade_says_that_it_is_one(graph):
-    graph.write_text(OLD.replace("0.9.0", "1.6.1"))
+    graph.write_text(OLD.replace("0.9.0", "1.6.2"))
     done = console.run("upgrade", "--to", "1.5", "--downgrade", "graph.yaml")
     assert (done.code, done.out.splitlines()[:2]) == (
         0,
         ["Downgrade to 1.5.1 in 1 step.", "This is a downgrade: images and releases go back to older versions."],
     )
-    assert "warning DYN745 spec: --downgrade moves the graph back, from images 1.6.1 of release v1.6 to images 1.5.1" in done.out
+    assert "warning DYN745 spec: --downgrade moves the graph back, from images 1.6.2 of release v1.6 to images 1.5.1" in done.out
     assert "DYN492" not in done.out  # the edits add no origin version
     console.run("upgrade", "--to", "1.5", "--downgrade", "--write", "graph.yaml")
     assert graph.read_text() == OLD.replace("0.9.0", "1.5.1")
@@ -205,7 +205,7 @@ def test_a_downgrade_says_that_it_is_one(graph):
 def test_each_patch_of_a_known_minor_version_is_a_target(graph):
     done = console.run("upgrade", "--to", "1.6.9", "--write", "graph.yaml")
     assert (done.code, graph.read_text().count(":1.6.9")) == (0, 2)
-    assert "warning DYN746 krm-fn does not know the patch 1.6.9, and checks command lines with the flags of 1.6.1" in done.out
+    assert "warning DYN746 krm-fn does not know the patch 1.6.9, and checks command lines with the flags of 1.6.2" in done.out
     again = console.run("upgrade", "--to", "1.6.9", "graph.yaml")
     assert again.out.startswith("Nothing to upgrade: no graph moves to 1.6.9.\nAt the target: team/chat.\n")
 
@@ -218,7 +218,7 @@ def test_a_graph_without_a_plan_is_not_edited(graph):
     done = console.run("upgrade", "--to", "1.6", "--write", "graph.yaml")
     assert (done.code, done.out.count("error DYN651")) == (1, 1)
     assert graph.read_text().startswith(f"{broken}---\n")
-    assert graph.read_text().count(":1.6.1") == 2
+    assert graph.read_text().count(":1.6.2") == 2
 
 
 def test_a_graph_with_errors_does_not_hide_the_others(graph):
@@ -232,7 +232,7 @@ def test_a_graph_with_errors_does_not_hide_the_others(graph):
 
 
 def test_write_makes_the_edits_of_the_plan_and_a_second_run_changes_nothing(graph):
-    expected = OLD.replace("0.9.0", "1.6.1")
+    expected = OLD.replace("0.9.0", "1.6.2")
     done = console.run("upgrade", "--to", "1.6", "--write", "graph.yaml")
     assert (done.code, done.err) == (0, "wrote graph.yaml\n")
     written = graph.read_text()
@@ -245,7 +245,7 @@ def test_the_steps_are_written_one_after_the_other(graph):
     console.run("upgrade", "--to", "1.6", "--step", "1", "--write", "graph.yaml")
     assert graph.read_text().count(":1.5.1") == 2
     console.run("upgrade", "--to", "1.6", "--step", "2", "--write", "graph.yaml")
-    assert graph.read_text().count(":1.6.1") == 2
+    assert graph.read_text().count(":1.6.2") == 2
 
 
 def test_a_patch_has_the_edits_and_writes_nothing(graph):

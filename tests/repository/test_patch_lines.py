@@ -65,7 +65,7 @@ def test_a_finding_names_the_line_that_wrote_the_value(layer, files, expected, c
     assert lines == {expected}
 
 
-BUILT = {"spec": {"list": ["a", "b"], "map": {"a/b": "c", "image": "registry.example/engine:2"}}}
+BUILT = {"spec": {"list": ["a", "b"], "map": {"a/b": "c", "image": "registry.example/dynamo:2"}}}
 FIELDS = [
     # reason, the patch, the path in the built resource, the path in the patch
     ("the last operation", [{"op": "add", "path": "/spec/list/0", "value": "a"}] * 2, ("spec", "list", 0), (1, "value")),
@@ -75,7 +75,7 @@ FIELDS = [
     ("another value", [{"op": "replace", "path": "/spec/map/a~1b", "value": "d"}], ("spec", "map", "a/b"), None),
     ("another operation", [{"op": "test", "path": "/spec/list/0", "value": "a"}], ("spec", "list", 0), None),
     ("no operation", ["a", {"op": "add"}, {"op": "add", "path": 7}], ("spec", "list", 0), None),
-    ("an image", {"images": [{"name": "registry.example/engine", "newTag": "2"}]}, ("spec", "map", "image"), ("images", 0, "newTag")),
+    ("an image", {"images": [{"name": "registry.example/dynamo", "newTag": "2"}]}, ("spec", "map", "image"), ("images", 0, "newTag")),
     ("a part of a resource", {"spec": {"list": ["a"]}}, ("spec", "list", 0), ("spec", "list", 0)),
     ("a missing field", {"spec": {"list": ["a"]}}, ("spec", "other"), None),
 ]

@@ -266,7 +266,7 @@ spec:
   - name: Worker
     type: worker
     replicas: 2
-    podTemplate: {spec: {containers: [{name: main, image: "registry.example/engine:1.5.0", env: [{name: A, value: b}]}]}}
+    podTemplate: {spec: {containers: [{name: main, image: "registry.example/dynamo:1.5.0", env: [{name: A, value: b}]}]}}
 """
 FIELDS = [
     ("the index of a component", "spec.components[1].replicas"),

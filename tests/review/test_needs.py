@@ -29,7 +29,7 @@ spec:
         %s
         containers:
         - name: main
-          image: registry.example/engine:1.6.1
+          image: registry.example/dynamo:1.6.1
           %s
 """
 

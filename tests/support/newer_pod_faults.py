@@ -278,6 +278,7 @@ CHOICES = [
     fires("DYN490", f"{_EXTRA}.mainContainer.image", "an image of a version in the future", _tagged("1.9.0"), **_AUTO),
     fires("DYN490", f"{_MAIN}.image", "the same in v1beta1", newer(main={"image": "registry.example/dynamo:1.9.0"})),
     quiet("the same with a release", _tagged("1.9.0"), behaviour="v1.6"),
+    quiet("an image of the newest known release", _tagged("1.7.0"), **_AUTO),
     quiet("an image of the newest release", _tagged("1.6.1"), **_AUTO),
     fires("DYN491", "spec", "no version in a tag", _tagged("latest"), **_AUTO),
     quiet("the same with a release", _tagged("latest"), behaviour="v0.9"),

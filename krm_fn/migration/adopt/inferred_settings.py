@@ -37,7 +37,23 @@ _DEFAULTS: Mapping[Setting, str] = {
 }
 _BY_GRAPH = ""  # each graph has its own release
 _DISCOVERY = ("kubernetes", "etcd")
-_VERSIONS = ("1.5.0", "1.5.1", "1.6.0", "1.6.1", "1.4.0", "1.3.0", "1.2.0", "1.1.0", "1.0.0")
+_VERSIONS = (
+    "1.5.0",
+    "1.5.1",
+    "1.6.0",
+    "1.6.1",
+    "1.6.2",
+    "1.7.0",
+    "1.4.0",
+    "1.4.1",
+    "1.4.2",
+    "1.3.0",
+    "1.3.1",
+    "1.2.0",
+    "1.2.1",
+    "1.1.0",
+    "1.0.0",
+)
 _SCHEDULERS = {"kai-scheduler": "kaiScheduler", "volcano": "volcanoScheduler"}
 
 
@@ -94,7 +110,7 @@ def _likely_releases(exported: ExportedObjects) -> tuple[str, ...]:
 def _likely_release(resource: Resource) -> str:
     """The release that the images choose, or a newer one whose operator created the graph: newer operators run older images."""
     origin = version.of_operator(text(labels.annotations(resource).get(labels.ORIGIN_VERSION))) or (0, 0, 0)
-    created_by = [name for name, row in release_choice.RELEASES.items() if row.since <= origin[:2]][-1]
+    created_by = release_choice.created_by(origin)
     return max(release_choice.release_name(resource, config.Config()), created_by, key=[*release_choice.RELEASES].index)
 
 

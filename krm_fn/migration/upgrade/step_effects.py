@@ -10,7 +10,7 @@ from krm_fn.base.results import Result
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
-from krm_fn.migration.upgrade import resource_edits, restart_causes, upgrade_steps
+from krm_fn.migration.upgrade import resource_edits, restart_causes, runtime_changes, upgrade_steps
 from krm_fn.migration.upgrade.restart_causes import GraphCauses, MovedPart, SteppedGraph
 from krm_fn.migration.upgrade.upgrade_plan import GraphUpgrade, ServiceUpgrade
 from krm_fn.migration.upgrade.upgrade_steps import UpgradeStep, Versions
@@ -29,7 +29,7 @@ from krm_fn.review.forecast.object_rules import ClusterState, Effect
 from krm_fn.review.forecast.rollouts import Rollout, Service
 
 _NO_CAUSES = GraphCauses((), {}, {})
-_SHOWN_NOTES = ("DYN747",)
+_SHOWN_NOTES = ("DYN668", "DYN747")
 """The codes of notes about the step itself. Other notes are about the graph, and `krm-fn check` has them."""
 _STRONGEST: tuple[Effect, ...] = ("refused", "restarts", "unknown", "deleted", "created", "updated", "same")
 
@@ -197,6 +197,7 @@ def _of_graph(part: StepPart, number: int) -> Iterator[Result]:
         message = f"--downgrade moves the graph back, from {before} to {after}"
         fix = "read the findings about fields and flags that the older release does not know, and try it with one graph first"
         yield results.warning("DYN745", f"{message}; {fix}", ref, ("spec",))
+    yield from runtime_changes.notes(resource, old.runtime, new.runtime)
     apart = upgrade_steps.distance(old.runtime, new.runtime)
     if apart > floors.OLDER:
         message = (

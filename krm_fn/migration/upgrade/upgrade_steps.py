@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from krm_fn.base.records import NamedTuple
@@ -75,10 +75,16 @@ def target(text: str) -> Version | None:
     ((1, 5, 1), (0, 9, 0), (1, 5, 9), None)
     """
     match = _TARGET.fullmatch(text.strip())
-    versions = [version for version in flag_tables.published() if match and version[:2] == (int(match[1]), int(match[2]))]
+    versions = [version for version in published() if match and version[:2] == (int(match[1]), int(match[2]))]
     if match is None or not versions:
         return None
     return (*versions[-1][:2], int(match[3])) if match[3] else versions[-1]
+
+
+@cache
+def published() -> tuple[Version, ...]:
+    """Returns the versions of Dynamo that krm-fn knows, the older ones first: those of the tables of flags, and further images."""
+    return tuple(sorted({*flag_tables.published(), *floors.IMAGES_ONLY}))
 
 
 def names_patch(text: str) -> bool:
@@ -97,7 +103,7 @@ def release_of(runtime: Version) -> str:
     >>> release_of((0, 9, 1)), release_of((1, 4, 2)), release_of((1, 6, 1))
     ('v0.9', 'v1.5', 'v1.6')
     """
-    return [name for name, row in release_choice.RELEASES.items() if row.since <= runtime[:2]][-1]
+    return release_choice.of_runtime(runtime)
 
 
 def distance(runtime: Version, other: Version) -> int:
@@ -149,22 +155,28 @@ def _broken(old: Versions, new: Versions) -> int:
 def _preference(point: Versions) -> tuple[bool, int]:
     """Returns a sort key of equal steps: first a runtime of the same number as its release, then the newest one."""
     number = release_choice.number(point.release)
-    return point.runtime[:2] != number, -flag_tables.published().index(point.runtime) if point.runtime in flag_tables.published() else 0
+    return point.runtime[:2] != number, -published().index(point.runtime) if point.runtime in published() else 0
 
 
 def _following(start: Versions, goal: Versions) -> Iterator[Versions]:
     """Yields the versions that one step can reach: the target, the last patches of minor versions, and a release with the same runtime."""
-    newest = {version[:2]: version for version in flag_tables.published()}
+    newest = {version[:2]: version for version in published()}
     points = [goal, *(Versions(release_of(runtime), runtime) for runtime in newest.values())]
-    points += [Versions(release, start.runtime) for release in _NAMES]
+    points += [Versions(release, start.runtime) for release in release_choice.CHOSEN]
     is_back = is_before(goal, start)
     for point in dict.fromkeys(points):
         first, last = (goal, start) if is_back else (start, goal)
         is_between = first.runtime <= point.runtime <= last.runtime and (
             _NAMES.index(first.release) <= _NAMES.index(point.release) <= _NAMES.index(last.release)
         )
-        if point != start and is_between and abs(_NAMES.index(point.release) - _NAMES.index(start.release)) <= 1:
+        if point != start and is_between and not _skipped(start.release, point.release):
             yield point
+
+
+def _skipped(one: str, other: str) -> tuple[str, ...]:
+    """Returns the releases that images choose between two releases."""
+    first, last = sorted((_NAMES.index(one), _NAMES.index(other)))
+    return tuple(name for name in _NAMES[first + 1 : last] if name in release_choice.CHOSEN)
 
 
 def is_before(one: Versions, other: Versions) -> bool:

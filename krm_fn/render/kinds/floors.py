@@ -18,6 +18,8 @@ _STAGES = {"alpha": 0, "beta": 1, "rc": 2, None: 3}
 _VERSION = re.compile(r"v?([0-9]{1,9})\.([0-9]{1,9})(?:\.([0-9]{1,9}))?(?:-(alpha|beta|rc)\.?([0-9]{1,9}))?(?:[-+.].*)?", re.DOTALL)
 RUNTIMES = (*((0, minor) for minor in range(1, 10)), *((1, minor) for minor in range(8)))
 """The minor versions of Dynamo's runtime, the older ones first. 1.0 came after 0.9."""
+IMAGES_ONLY = ((1, 6, 2), (1, 7, 0))
+"""Versions of images without wheels in the index of Python packages. Source: the release notes of these versions."""
 OLDER, NEWER = 2, 1
 """A release supports runtimes from two minor versions before it to one after it."""
 

@@ -28,30 +28,46 @@ _GROUP = f"{dynamo_api.GROUP}/"
 
 
 class ReleaseRow(NamedTuple):
-    """A release: the name of its file in `krm_fn.render.kinds.releases`, and the lowest runtime version of the images that follow it."""
+    """A release of the operator.
+
+    `file` is the name of its file in `krm_fn.render.kinds.releases`, and `since` the lowest runtime version of the images that follow it.
+    `cases` is the number of graphs whose objects krm-fn was compared with those of the operator; 0 if it was not compared. `recorded` is
+    the version of the operator that made these objects; empty if its newest patch is among them.
+    """
 
     file: str
     since: tuple[int, int]
+    cases: int
+    recorded: str = ""
 
 
-RELEASES = {"v0.9": ReleaseRow("v0_9", (0, 0)), "v1.5": ReleaseRow("v1_5", (1, 0)), "v1.6": ReleaseRow("v1_6", (1, 6))}
-"""The releases that images choose, by their names in the configuration, the older ones first."""
-_BY_NAME = {name: name.replace(".", "_") for name in ("v1.2", "v1.3", "v1.4", "v1.7")}
-"""The files of the releases that only the configuration chooses."""
-_FILES = {**{name: row.file for name, row in RELEASES.items()}, **_BY_NAME}
+RELEASES = {
+    "v0.9": ReleaseRow("v0_9", (0, 0), 382),
+    "v1.2": ReleaseRow("v1_2", (1, 0), 282, "1.2.0"),
+    "v1.3": ReleaseRow("v1_3", (1, 3), 282, "1.3.0"),
+    "v1.4": ReleaseRow("v1_4", (1, 4), 282, "1.4.0"),
+    "v1.5": ReleaseRow("v1_5", (1, 5), 298),
+    "v1.6": ReleaseRow("v1_6", (1, 6), 155),
+    "v1.7": ReleaseRow("v1_7", (1, 7), 0),
+}
+"""The releases by their names in the configuration, the older ones first."""
+_FOLLOWED = {"v1.2": "v1.5", "v1.3": "v1.5", "v1.4": "v1.5"}
+"""The releases that only the configuration chooses, and those that their images follow."""
+CHOSEN = tuple(name for name in RELEASES if name not in _FOLLOWED)
+"""The releases that images choose, the older ones first."""
 _OLDEST, _FIRST_OF_V1BETA1, _NEWEST = "v0.9", "v1.5", [*RELEASES][-1]
-_WITHOUT_VERSION = "v1.6"
+_WITHOUT_VERSION = [name for name, row in RELEASES.items() if row.cases][-1]
 """The release of resources whose images say no version: the newest one that was compared with its operator."""
 
 
 def release(resource: Resource, config: Config) -> Release:
     """Returns the release of the operator that the render of a resource follows. No other function chooses it."""
-    return releases.get(_FILES[release_name(resource, config)])
+    return releases.get(RELEASES[release_name(resource, config)].file)
 
 
 def number(name: str) -> ReleaseNumber:
     """Returns the major and minor version of a release by its name in the configuration. Raises KeyError for an unknown release."""
-    return releases.get(_FILES[name]).number
+    return releases.get(RELEASES[name].file).number
 
 
 def release_name(resource: Resource, config: Config) -> str:
@@ -73,8 +89,18 @@ def _of_images(resource: Resource, highest: RuntimeVersion | None, config: Confi
     if highest is None and runtime_version.names_images(resource):
         return _WITHOUT_VERSION
     lowest = config.behaviour.removesuffix(_OR_NEWER) or (_FIRST_OF_V1BETA1 if _is_of_newer(resource) else _OLDEST)
-    since = max(RELEASES[lowest].since, highest.version[:2] if highest else (0, 0))
-    return [name for name, row in RELEASES.items() if row.since <= since][-1]
+    return of_runtime(max(RELEASES[lowest].since, highest.version[:2] if highest else (0, 0)))
+
+
+def of_runtime(version: tuple[int, ...]) -> str:
+    """Returns the name of the release that images of a runtime version follow."""
+    name = created_by(version)
+    return _FOLLOWED.get(name, name)
+
+
+def created_by(version: tuple[int, ...]) -> str:
+    """Returns the name of the release to which an operator of a version belongs; the newest release for a newer version."""
+    return [name for name, row in RELEASES.items() if row.since <= version[:2]][-1]
 
 
 def _is_of_newer(resource: Resource) -> bool:

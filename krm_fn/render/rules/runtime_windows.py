@@ -32,6 +32,7 @@ def check(resources: Iterable[Resource], config: Config) -> Iterator[Result]:
                 runtimes = [*runtime_version.each(resource)]
                 yield from _check_release(resource, release_choice.release(resource, config).number, runtimes)
             yield from _check_graph(resource)
+            yield from _check_evidence(resource, release_choice.release_name(resource, config))
 
 
 def unsupported(release: ReleaseNumber, runtimes: Iterable[RuntimeVersion]) -> Iterator[RuntimeVersion]:
@@ -74,6 +75,24 @@ def _check_graph(resource: Resource) -> Iterator[Result]:
             f"{floors.OLDER} minor versions apart; use images of closer versions"
         )
         yield results.warning("DYN487", message, results.ref(resource), frontend.path)
+
+
+def _check_evidence(resource: Resource, name: str) -> Iterator[Result]:
+    """Notes that the release of a resource was not compared with its operator, or only with its first version."""
+    row = release_choice.RELEASES[name]
+    if not row.cases:
+        message = (
+            f"the render follows {name}: no change of pods by {name[1:]}.0 is known, and nothing was compared with its operator; compare "
+            "one graph with an operator, or read docs/releases.md"
+        )
+    elif row.recorded:
+        message = (
+            f"the render follows {name}, whose pods were recorded at {row.recorded}: what later patches of this release changed is not "
+            "known; read docs/releases.md"
+        )
+    else:
+        return
+    yield results.info("DYN576", message, results.ref(resource), ("spec",))
 
 
 def _text(version: tuple[int, ...]) -> str:

@@ -36,11 +36,11 @@ spec:
 """
 NAME = "# the name\n"
 NAMED = f'{NAME}  annotations:\n    nvidia.com/dynamo-operator-origin-version: "1.5.0"\n'
-AFTER = GRAPH.replace("1.5.1", "1.6.1").replace(NAME, NAMED)
+AFTER = GRAPH.replace("1.5.1", "1.6.2").replace(NAME, NAMED)
 RENDER = "apiVersion: dynamo.krm-fn.io/v1alpha1\nkind: DynamoRender\nmetadata: {name: render}\nspec:\n  behaviour: v1.5 # pinned\n"
 
 
-def upgraded(*paths, to="1.6.1", number=1, config=None, api_version=""):
+def upgraded(*paths, to="1.6.2", number=1, config=None, api_version=""):
     """The files after a step, from the plan of the paths."""
     project = project_file.of_paths(paths)
     given = Inputs(paths, config or project.config, None, (), None, project)
@@ -108,7 +108,7 @@ def test_a_list_of_kubectl(folder):
     put(folder, {"list.json": f'{{"apiVersion": "v1", "kind": "List",\n "items": [\n  {item % "a"},\n  {item % "b"}\n ]}}\n'})
     assert written("list.json") == []
     text = (folder / "list.json").read_text()
-    assert text.count(f"{RUNTIME}:1.6.1") == 2
+    assert text.count(f"{RUNTIME}:1.6.2") == 2
     assert text.count('{"nvidia.com/dynamo-operator-origin-version": "1.5.0"}') == 2
     assert text.count("\n") == 5
 
@@ -143,7 +143,7 @@ def test_a_link_that_leads_out_is_not_written(folder, tmp_path_factory):
     put(folder, {"b.yaml": GRAPH.replace("chat", "other")})
     written(".")
     assert outside.read_text() == GRAPH
-    assert "1.6.1" in (folder / "b.yaml").read_text()
+    assert "1.6.2" in (folder / "b.yaml").read_text()
 
 
 def test_an_anchor_that_another_field_needs(folder):
@@ -153,8 +153,8 @@ def test_an_anchor_that_another_field_needs(folder):
     files = upgraded(".")
     (finding,) = files.findings
     assert (finding.code, finding.severity, finding.line) == ("DYN663", "error", 15)
-    assert f"write {RUNTIME}:1.6.1" in finding.message
-    assert files.texts["a.yaml"].new.count("1.6.1") == 1
+    assert f"write {RUNTIME}:1.6.2" in finding.message
+    assert files.texts["a.yaml"].new.count("1.6.2") == 1
 
 
 KUSTOMIZE: list[tuple[str, dict[str, str], dict[str, tuple[str, str]]]] = [
@@ -172,7 +172,7 @@ KUSTOMIZE: list[tuple[str, dict[str, str], dict[str, tuple[str, str]]]] = [
             "- {path: spec/services/Worker/extraPodSpec/mainContainer/image, kind: DynamoGraphDeployment}\n",
             "graph.yaml": GRAPH.replace("1.5.1", "1.0.0"),
         },
-        {"kustomization.yaml": ('newTag: "1.5.1" # tag', 'newTag: "1.6.1" # tag'), "graph.yaml": (NAME, NAMED)},
+        {"kustomization.yaml": ('newTag: "1.5.1" # tag', 'newTag: "1.6.2" # tag'), "graph.yaml": (NAME, NAMED)},
     ),
     (
         "a patch of an overlay, and its base",
@@ -183,7 +183,7 @@ KUSTOMIZE: list[tuple[str, dict[str, str], dict[str, tuple[str, str]]]] = [
             "prod/tag.yaml": "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata: {name: chat}\nspec: {services: "
             "{Worker: {extraPodSpec: {mainContainer: {image: 'own/dynamo:1.5.0'}}}}}\n",
         },
-        {"prod/tag.yaml": ("own/dynamo:1.5.0", "own/dynamo:1.6.1"), "base/graph.yaml": ("1.5.1 # the frontend", "1.6.1 # the frontend")},
+        {"prod/tag.yaml": ("own/dynamo:1.5.0", "own/dynamo:1.6.2"), "base/graph.yaml": ("1.5.1 # the frontend", "1.6.2 # the frontend")},
     ),
     (
         "a JSON patch",
@@ -192,7 +192,7 @@ KUSTOMIZE: list[tuple[str, dict[str, str], dict[str, tuple[str, str]]]] = [
             "    - op: replace # why\n      path: /spec/services/Worker/extraPodSpec/mainContainer/image\n      value: own/dynamo:1.5.0\n",
             "graph.yaml": GRAPH,
         },
-        {"kustomization.yaml": ("own/dynamo:1.5.0", "own/dynamo:1.6.1"), "graph.yaml": ("1.5.1 # the frontend", "1.6.1 # the frontend")},
+        {"kustomization.yaml": ("own/dynamo:1.5.0", "own/dynamo:1.6.2"), "graph.yaml": ("1.5.1 # the frontend", "1.6.2 # the frontend")},
     ),
     (
         "images beside patches in the same Kustomization",
@@ -206,7 +206,7 @@ KUSTOMIZE: list[tuple[str, dict[str, str], dict[str, tuple[str, str]]]] = [
             "- {path: spec/services/Worker/extraPodSpec/mainContainer/image, kind: DynamoGraphDeployment}\n",
             "graph.yaml": GRAPH.replace("1.5.1", "1.0.0"),
         },
-        {"kustomization.yaml": ("newTag: 1.5.1", "newTag: 1.6.1"), "graph.yaml": (NAME, NAMED)},
+        {"kustomization.yaml": ("newTag: 1.5.1", "newTag: 1.6.2"), "graph.yaml": (NAME, NAMED)},
     ),
     (
         "a JSON patch in a file, beside objects with the same image",
@@ -219,7 +219,7 @@ KUSTOMIZE: list[tuple[str, dict[str, str], dict[str, tuple[str, str]]]] = [
             "job.yaml": "apiVersion: v1\nkind: Pod # own/dynamo:1.5.0\nmetadata: {name: load}\n"
             "spec: {containers: [{name: a, image: 'own/dynamo:1.5.0'}]}\n",
         },
-        {"patch.yaml": ("own/dynamo:1.5.0 # tag", "own/dynamo:1.6.1 # tag"), "graph.yaml": ("1.5.1 # the f", "1.6.1 # the f")},
+        {"patch.yaml": ("own/dynamo:1.5.0 # tag", "own/dynamo:1.6.2 # tag"), "graph.yaml": ("1.5.1 # the f", "1.6.2 # the f")},
     ),
     (
         "a component that a render follows",
@@ -284,7 +284,7 @@ def test_a_base_of_a_graph_that_is_not_in_the_step(folder, kustomize_on_path):
         "      componentType: frontend\n", "      componentType: frontend\n      autoscaling: {}\n"
     )
     newer = "".join(
-        f"    - {{op: replace, path: /spec/services/{name}/extraPodSpec/mainContainer/image, value: '{RUNTIME}:1.6.1'}}\n"
+        f"    - {{op: replace, path: /spec/services/{name}/extraPodSpec/mainContainer/image, value: '{RUNTIME}:1.6.2'}}\n"
         for name in ("Frontend", "Worker")
     )
     put(folder, {"base/kustomization.yaml": "resources: [graph.yaml]\n", "base/graph.yaml": deprecated})
@@ -331,7 +331,7 @@ def test_a_replacement(folder, kustomize_on_path):
     replacement = f"replacements:\n- source: {{kind: ConfigMap, name: images, fieldPath: data.worker}}\n  targets:\n  - {{{target}}}\n"
     put(folder, {"kustomization.yaml": f"resources: [graph.yaml, images.yaml]\n{replacement}"})
     assert written(".") == []
-    assert "data: {worker: own/dynamo:1.6.1} # here" in (folder / "images.yaml").read_text()
+    assert "data: {worker: own/dynamo:1.6.2} # here" in (folder / "images.yaml").read_text()
 
 
 CONVERTED = f"""\
@@ -351,7 +351,7 @@ spec:
       spec:
         containers:
         - name: main
-          image: {RUNTIME}:1.6.1 # the image
+          image: {RUNTIME}:1.6.2 # the image
   - name: Worker
     type: worker # a worker
     replicas: 2 # two
@@ -359,7 +359,7 @@ spec:
       spec:
         containers:
         - name: main
-          image: {RUNTIME}:1.6.1
+          image: {RUNTIME}:1.6.2
           command:
           - sleep
           # forever
@@ -415,7 +415,7 @@ def test_values_of_helm(folder):
     """Tags of the images that NVIDIA publishes are edited if the step moves their version; other values stay."""
     put(folder, {"a.yaml": GRAPH, "release.yaml": RELEASE})
     assert written("a.yaml", "release.yaml") == []
-    expected = RELEASE.replace("tag: 1.5.1 # tag", "tag: 1.6.1 # tag").replace("dynamo-frontend:1.5.0", "dynamo-frontend:1.6.1")
+    expected = RELEASE.replace("tag: 1.5.1 # tag", "tag: 1.6.2 # tag").replace("dynamo-frontend:1.5.0", "dynamo-frontend:1.6.2")
     assert (folder / "release.yaml").read_text() == expected
 
 
@@ -424,7 +424,7 @@ def test_values_of_helm_in_a_text(folder):
     put(folder, {"a.yaml": GRAPH, "application.yaml": APPLICATION})
     files = upgraded("a.yaml", "application.yaml")
     assert [(finding.code, finding.line) for finding in files.findings] == [("DYN663", 9)]
-    assert files.texts["application.yaml"].new == APPLICATION.replace(f"={RUNTIME}:1.5.1", f"={RUNTIME}:1.6.1")
+    assert files.texts["application.yaml"].new == APPLICATION.replace(f"={RUNTIME}:1.5.1", f"={RUNTIME}:1.6.2")
 
 
 LAYOUTS = [
@@ -445,7 +445,7 @@ def test_layouts_that_render(folder, kustomize, kpt, monkeypatch, reason, name, 
     assert sorted(file for file in new if new[file] != old[file]) == [f"{name}/{file}" for file in expected]
     for file in (f"{name}/{file}" for file in expected):
         lines = [line for line in new[file].splitlines() if "origin-version" not in line and line != "  annotations:"]
-        before = [line for line in old[file].replace(":1.0.0", ":1.6.1").splitlines() if "origin-version" not in line]
+        before = [line for line in old[file].replace(":1.0.0", ":1.6.2").splitlines() if "origin-version" not in line]
         assert lines == [line for line in before if line != "  annotations:"]
     assert upgraded(name).texts == {}
 

@@ -67,7 +67,7 @@ ROWS = [
     ("a patch", pair("1.5.0"), "1.5", {}, {}, IMAGE, {"Front": [IMAGE], "Worker": [IMAGE]}),
     ("either the image or the release", pair("0.9.0"), "1.5", {}, {}, BOTH, {"Front": [RELEASE, IMAGE], "Worker": [RELEASE, IMAGE]}),
     ("the same pods in 1.5 and 1.6", pair("1.5.1"), "1.6", {}, {}, BOTH, {"Front": [IMAGE], "Worker": [IMAGE]}),
-    ("a pinned release alone: the gate of a probe", pair("1.6.1"), "1.6", {"behaviour": "v1.5"}, {}, RELEASE, {"Front": [RELEASE]}),
+    ("a pinned release alone: the gate of a probe", pair("1.6.2"), "1.6", {"behaviour": "v1.5"}, {}, RELEASE, {"Front": [RELEASE]}),
     ("a pinned release and the images", pair("1.5.1"), "1.6", {"behaviour": "v1.5"}, {}, BOTH, {"Front": [IMAGE], "Worker": [IMAGE]}),
     (
         "the release and the version together open a gate",
@@ -108,7 +108,7 @@ ROWS = [
     ),
     (
         "back, which closes the gate of a probe, and hashes another origin version",
-        pair("1.6.1"),
+        pair("1.6.2"),
         "1.5",
         {},
         {"downgrade": True},
@@ -159,16 +159,16 @@ def test_a_step_keeps_the_origin_version_in_an_annotation():
 def test_each_step_begins_with_the_state_that_the_step_before_leaves():
     plan = planned(pair("0.9.0"))
     first, second = plan.steps
-    assert (first.step.runtime, second.step.runtime) == ((1, 5, 1), (1, 6, 1))
+    assert (first.step.runtime, second.step.runtime) == ((1, 5, 1), (1, 6, 2))
     assert [part.new for part in first.parts] == [part.old for part in second.parts]
-    (again,) = upgrade_planner.plan([part.new for part in first.parts], (1, 6, 1)).steps
+    (again,) = upgrade_planner.plan([part.new for part in first.parts], (1, 6, 2)).steps
     assert again.graphs == second.graphs
 
 
 def test_a_mixed_fleet_moves_each_graph_in_its_own_steps():
     graphs = [
         {**pair(version), "metadata": {"name": name, "namespace": "team"}}
-        for name, version in (("a", "0.9.0"), ("b", "1.4.2"), ("c", "1.6.1"))
+        for name, version in (("a", "0.9.0"), ("b", "1.4.2"), ("c", "1.6.2"))
     ]
     plan = planned(*graphs)
     assert [[graph.key.name for graph in step.graphs] for step in plan.steps] == [["a"], ["a", "b"]]
@@ -182,7 +182,7 @@ def test_parts_of_a_fleet_have_the_same_steps():
         *fleet_parts.parts("prod", [pair("1.5.1")], Config(behaviour="v1.5"), is_configured=True),
         *fleet_parts.parts("test", [pair("0.9.0")], Config(behaviour="v0.9"), is_configured=True),
     ]
-    plan = upgrade_planner.plan(parts, (1, 6, 1))
+    plan = upgrade_planner.plan(parts, (1, 6, 2))
     assert [[graph.part for graph in step.graphs] for step in plan.steps] == [["test"], ["prod", "test"]]
     assert [[part.new.config.behaviour for part in step.parts] for step in plan.steps] == [["v1.5", "v1.5"], ["v1.6", "v1.6"]]
 
@@ -245,7 +245,7 @@ def test_a_graph_without_a_version_has_a_plan_only_for_a_pinned_release():
 
 
 def test_a_graph_that_is_newer_than_the_target_stays_beside_older_ones():
-    newer = {**pair("1.6.1"), "metadata": {"name": "newer", "namespace": "team"}}
+    newer = {**pair("1.6.2"), "metadata": {"name": "newer", "namespace": "team"}}
     plan = planned(pair("1.4.2"), newer, target="1.5")
     assert (codes(plan.findings), [graph.key.name for graph in plan.steps[0].graphs]) == (["DYN653"], ["chat"])
     alone = planned(newer, target="1.5")
@@ -253,7 +253,7 @@ def test_a_graph_that_is_newer_than_the_target_stays_beside_older_ones():
 
 
 def test_a_downgrade_moves_newer_graphs_back_and_leaves_older_ones():
-    newer = {**pair("1.6.1"), "metadata": {"name": "newer", "namespace": "team"}}
+    newer = {**pair("1.6.2"), "metadata": {"name": "newer", "namespace": "team"}}
     plan = planned(pair("1.4.2"), newer, target="1.5", options=UpgradeOptions(downgrade=True))
     (step,) = plan.steps
     assert (plan.is_downgrade, step.step.is_downgrade) == (True, True)
@@ -275,7 +275,7 @@ def test_the_settings_of_a_rendered_graph_are_those_of_its_render():
     (part,) = fleet_parts.parts("", expansion.resources, Config(), is_configured=False)
     assert (part.config.orchestrator, part.config.behaviour) == ("grove", "")
     assert [resource["kind"] for resource in part.resources] == ["DynamoGraphDeployment"]
-    (step,) = upgrade_planner.plan([part], (1, 6, 1)).steps
+    (step,) = upgrade_planner.plan([part], (1, 6, 2)).steps
     assert [rollout.service and rollout.service.name for graph in step.graphs for rollout in graph.rollouts] == ["Front", "Worker"]
 
 
@@ -298,8 +298,8 @@ SIDECARS = [
         [{"name": "load", "image": "mirror.example/vllm-runtime:1.5.1"}],
         [("warning", "mirror.example/vllm-runtime:1.5.1")],
     ),
-    ("Dynamo in the version of the step", [], [{"name": "load", "image": "mirror.example/vllm-runtime:1.6.1"}],
-        [("info", "mirror.example/vllm-runtime:1.6.1")]),
+    ("Dynamo in the version of the step", [], [{"name": "load", "image": "mirror.example/vllm-runtime:1.6.2"}],
+        [("info", "mirror.example/vllm-runtime:1.6.2")]),
     (
         "both",
         [{"name": "proxy", "image": "envoyproxy/envoy:v1.30.0"}],
@@ -369,10 +369,10 @@ def test_the_gpus_of_replicas_are_those_of_the_adapter_in_the_cluster():
     adapters = [resource for resource in expansion.resources if resource["kind"] == dynamo_api.ADAPTER]
     adapters[0]["spec"]["replicas"] = 5
     parts = fleet_parts.parts("", expansion.resources, Config(), is_configured=False)
-    assert upgrade_planner.plan(parts, (1, 6, 1)).steps[0].graphs[0].gpus.before == 20
+    assert upgrade_planner.plan(parts, (1, 6, 2)).steps[0].graphs[0].gpus.before == 20
 
 
-@pytest.mark.parametrize("target", [(1, 6, 1), (0, 9, 1)])
+@pytest.mark.parametrize("target", [(1, 6, 2), (0, 9, 1)])
 def test_resources_with_any_mistakes_have_a_plan(target):
     """A plan never raises for what resources contain."""
     sound = mutations.seeds()

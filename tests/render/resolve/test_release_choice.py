@@ -5,6 +5,9 @@ Each row has at most one finding. It names the field, the release, and what to d
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from krm_fn.base import registry
@@ -15,6 +18,7 @@ from krm_fn.render.kinds import releases
 from krm_fn.render.resolve import release_choice
 from tests.support import beta, given
 
+ROOT = Path(__file__).parents[3]
 ORIGIN = labels.ORIGIN_VERSION
 OF_CHOICE = {"DYN490", "DYN491", "DYN492"}
 MAIN = "spec.services.Worker.extraPodSpec.mainContainer.image"
@@ -83,21 +87,23 @@ CASES = [
     ("an override", older("a/dynamo:latest", runtimeVersionOverride="1.6.0"), "v1.6", None),
     ("an override is above the tag", older("a/dynamo:1.6.0", runtimeVersionOverride="0.9.0"), "v0.9", None),
     ("the highest version decides", older("a/dynamo:0.9.0", "a/dynamo:1.6.0", "a/dynamo:1.5.0"), "v1.6", None),
+    ("images of four releases", older("a/dynamo:0.9.0", "a/dynamo:1.3.1", "a/dynamo:1.5.0", "a/dynamo:1.6.2"), "v1.6", None),
     ("images without a version do not decide", older("a/dynamo:latest", "a/dynamo:1.5.0"), "v1.5", None),
     ("the image of a frontend sidecar counts", older("a/dynamo:1.5.0", frontendSidecar={"image": "a/dynamo-frontend:1.6.0"}), "v1.6", None),
-    ("a newer image", tagged("1.7.0"), "v1.6", ("DYN490", MAIN)),
-    ("a much newer image", tagged("2.0.0-rc1"), "v1.6", ("DYN490", MAIN)),
+    ("the first version of v1.7", tagged("1.7.0"), "v1.7", None),
+    ("a newer image", tagged("1.8.0"), "v1.7", ("DYN490", MAIN)),
+    ("a much newer image", tagged("2.0.0-rc1"), "v1.7", ("DYN490", MAIN)),
     ("a newer patch is of the same release", tagged("1.6.9"), "v1.6", None),
     (
         "a newer override",
-        older("a/dynamo:1.6.0", runtimeVersionOverride="1.7.0"),
-        "v1.6",
+        older("a/dynamo:1.6.0", runtimeVersionOverride="1.8.0"),
+        "v1.7",
         ("DYN490", "spec.services.Worker.runtimeVersionOverride"),
     ),
     (
         "a newer frontend sidecar",
-        older("a/dynamo:1.6.0", frontendSidecar={"image": "a/dynamo-frontend:1.7.0"}),
-        "v1.6",
+        older("a/dynamo:1.6.0", frontendSidecar={"image": "a/dynamo-frontend:1.8.0"}),
+        "v1.7",
         ("DYN490", "spec.services.Worker.frontendSidecar.image"),
     ),
     ("an annotation of an operator", older("a/dynamo:0.9.0", annotations={ORIGIN: "1.5.0"}), "v1.5", None),
@@ -119,11 +125,11 @@ CASES = [
     ("v1beta1 with an override", newer("a/dynamo:latest", runtimeVersionOverride="1.6.0"), "v1.6", None),
     ("v1beta1 with a frontend sidecar", newer("a/dynamo:1.5.0", frontendSidecar="front", beside=[SIDECAR]), "v1.6", None),
     ("v1beta1 with another sidecar", newer("a/dynamo:1.5.0", beside=[SIDECAR]), "v1.5", None),
-    ("v1beta1, newer", newer("a/dynamo:1.8.0"), "v1.6", ("DYN490", "spec.components[0].podTemplate.spec.containers[0].image")),
+    ("v1beta1, newer", newer("a/dynamo:1.8.0"), "v1.7", ("DYN490", "spec.components[0].podTemplate.spec.containers[0].image")),
     (
         "v1beta1, newer override",
         newer("a/dynamo:latest", runtimeVersionOverride="1.8.0"),
-        "v1.6",
+        "v1.7",
         ("DYN490", "spec.components[0].runtimeVersionOverride"),
     ),
     (
@@ -156,11 +162,11 @@ CASES = [
     ("the command of a frontend", beta.graph(beta.component("A", "frontend", main=SERVER)), "v1.6", UNKNOWN),
     ("the default of a frontend in v1alpha1", older("own/front:0.9.0", componentType="frontend"), "v0.9", None),
     ("the container runtime beside an engine", newer("vllm/vllm-openai:0.31.0", pod=BESIDE), "v1.6", None),
-    ("a component in the future", alone("a/dynamo:1.7.0"), "v1.6", ("DYN490", "spec.extraPodSpec.mainContainer.image")),
+    ("a component in the future", alone("a/dynamo:1.8.0"), "v1.7", ("DYN490", "spec.extraPodSpec.mainContainer.image")),
     (
         "a component of v1beta1 in the future",
-        alone("a/dynamo:1.7.0", dynamo_api.V1BETA1),
-        "v1.6",
+        alone("a/dynamo:1.8.0", dynamo_api.V1BETA1),
+        "v1.7",
         ("DYN490", "spec.podTemplate.spec.containers[0].image"),
     ),
 ]
@@ -248,3 +254,21 @@ def test_the_configuration_can_name_each_release(file):
     config, found = function_config.read(given.item("DynamoRender", "a", api="dynamo.krm-fn.io/v1alpha1", spec={"behaviour": name}))
     assert (config.behaviour, found, release_choice.number(name)) == (name, [], releases.get(file).number)
     assert release_choice.release(older("a/b:0.9.0"), config).number == releases.get(file).number
+
+
+def test_the_page_about_releases_has_the_number_of_compared_graphs():
+    rows = re.findall(r"^\| `(v[0-9.]+)` \| [0-9.]+ \| v1[a-z0-9]+ \| ([0-9]+)", (ROOT / "docs" / "releases.md").read_text(), re.MULTILINE)
+    assert [(name, int(number)) for name, number in rows] == [(name, row.cases) for name, row in release_choice.RELEASES.items()]
+
+
+def test_an_unknown_release_in_the_configuration_is_a_finding_that_names_the_known_ones():
+    _, found = function_config.read(given.item("DynamoRender", "a", api="dynamo.krm-fn.io/v1alpha1", spec={"behaviour": "v1.1"}))
+    assert [result.severity for result in found] == ["error"]
+    assert all(name in found[0].message for name in release_choice.RELEASES)
+
+
+@pytest.mark.parametrize(
+    ("version", "name"), [((1, 3, 4), "v1.3"), ((1, 1, 0), "v1.2"), ((0, 8, 1), "v0.9"), ((1, 6, 9), "v1.6"), ((1, 9, 0), "v1.7")]
+)
+def test_an_operator_of_an_unknown_patch_belongs_to_its_minor_release(version, name):
+    assert release_choice.created_by(version) == name

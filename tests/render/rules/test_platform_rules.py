@@ -110,3 +110,21 @@ def test_a_floor_lets_newer_images_choose(behaviour, tag, expected):
     service = given.service("worker", main={"image": f"registry.example/dynamo:{tag}"})
     mark = given.rendered(given.graph({"Worker": service}), behaviour=behaviour)["DynamoGraphDeployment/chat"]["metadata"]["annotations"]
     assert mark["dynamo.krm-fn.io/rendered-by"].split()[2] == expected
+
+
+EVIDENCE = [
+    # reason, image, behaviour, what the note says
+    ("a release that was not compared", "1.7.0", "", "no change of pods by 1.7.0 is known, and nothing was compared"),
+    ("the same by the configuration", "1.6.1", "v1.7", "the render follows v1.7"),
+    ("a release that was recorded at its first version", "1.4.2", "v1.4", "recorded at 1.4.0"),
+    ("a release that was compared", "1.6.2", "", ""),
+    ("an older one", "1.5.1", "", ""),
+]
+
+
+@pytest.mark.parametrize(("image", "behaviour", "text"), [row[1:] for row in EVIDENCE], ids=[row[0] for row in EVIDENCE])
+def test_check_notes_once_what_was_compared(image, behaviour, text):
+    """Three components have one note."""
+    notes = [each for each in runtime_windows.check([graph(image, image, image)], Config(behaviour=behaviour)) if each.code == "DYN576"]
+    assert [(each.code, each.severity) for each in notes] == ([("DYN576", "info")] if text else [])
+    assert all(text in each.message for each in notes)

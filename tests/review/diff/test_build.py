@@ -94,7 +94,7 @@ def test_rendered_and_other_graphs_in_one_output(plain):
     found = json.loads(diff(plain, "cat graph.yaml", "--format", "json").out)["objects"]
     fields = {each["object"]["name"]: [(field["old"], field["new"]) for field in each["fields"]] for each in found}
     assert fields == {
-        "chat-worker": [("registry.example/engine:patched", "registry.example/engine:1.4.2")],
+        "chat-worker": [("registry.example/dynamo:patched", "registry.example/dynamo:1.4.2")],
         "chat-frontend": [("registry.example/front:1.4.0", "registry.example/front:1.4.1")],
         "other-frontend": [("registry.example/front:1.4.0", "registry.example/front:1.4.1")],
     }
@@ -138,7 +138,7 @@ def test_a_build_is_compared_with_a_cluster(tmp_path):
     live = [each for each in yaml.safe_load_all(console.run("render", tmp_path).out) if each["kind"] != "DynamoGraphDeployment"]
     text = json.dumps({"apiVersion": "v1", "kind": "List", "items": live}).replace("engine:1.4.0", "engine:1.3.0")
     done = console.run("diff", "--live", "-", "--build", "cat graph.yaml", tmp_path, stdin=text)
-    assert f'"registry.example/engine:1.3.0" -> "registry.example/engine:1.4.0"  ({tmp_path}/graph.yaml:16 ' in done.out
+    assert f'"registry.example/dynamo:1.3.0" -> "registry.example/dynamo:1.4.0"  ({tmp_path}/graph.yaml:16 ' in done.out
     assert "Deployment team/chat-frontend" not in done.out
 
 
@@ -232,7 +232,7 @@ LAYERS = [
     ),
     (
         "an image of a transformer",
-        "resources: [../base]\nconfigurations: [images.yaml]\nimages:\n- name: registry.example/engine\n  newTag: 1.4.1\n",
+        "resources: [../base]\nconfigurations: [images.yaml]\nimages:\n- name: registry.example/dynamo\n  newTag: 1.4.1\n",
         "images: [{path: spec/services/Worker/extraPodSpec/mainContainer/image, kind: DynamoGraphDeployment}]\n",
         ("prod/kustomization.yaml", "1.4.1", "1.4.2"),
         "prod/kustomization.yaml",

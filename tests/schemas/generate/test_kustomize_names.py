@@ -162,7 +162,7 @@ def test_pods_name_what_is_there_whether_rendered_after_the_build_or_in_it(build
     """A render after the build reads the names from the graph. In a build, kustomize also updates what is generated."""
     # Only 0.9 reads both `envFromSecret` and `envFrom`.
     variables = {"env": [{"name": "DYN_STORE_KV", "value": "mem"}], "envFrom": [{"configMapRef": {"name": "settings"}}]}
-    main = {"image": "registry.example/engine:0.9.0", **variables}
+    main = {"image": "registry.example/dynamo:0.9.0", **variables}
     fields = {"envFromSecret": "token", "volumeMounts": [{"name": "cache", "mountPoint": "/c"}], "extraPodSpec": {"mainContainer": main}}
     graph = schema_mistakes.graph({"pvcs": [{"name": "cache"}], "services": {"Worker": {"componentType": "worker", **fields}}})
     there = build([graph], kustomize_files.references(["Worker"]))
