@@ -35,6 +35,9 @@ def crds(served: str, style: str) -> None:
     The definitions list both versions and serve one of them. Two served versions would need a conversion webhook, because without it the
     API server drops the fields that the other version does not have. Convert resources with krm-fn convert before you apply them.
 
+    The definition of requests does not have v1beta2 of Dynamo 1.7. In a cluster with such requests, keep the definition of Dynamo 1.7: this
+    one would take v1beta2 away. krm-fn needs --live and krm-fn upgrade say whether a cluster serves it.
+
     \b
       krm-fn crds | kubectl apply -f -
       krm-fn crds --served v1beta1 | kubectl apply -f -

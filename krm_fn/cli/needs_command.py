@@ -62,6 +62,8 @@ def needs(  # noqa: PLR0913 - one for each option
     listed = [render_needs.find(render, exported, root, is_named=is_named) for render in renders]
     if loaded.resources:
         command_output.write(_json(listed) if style == "json" else _table(listed), style)
+    if exported and requirement_states.has_searches(exported.served) and not policy.quiet:
+        command_output.print_line(f"warning: {requirement_states.KEEP_SEARCHES}", err=True)
     if policy.failing(findings):
         command_output.print_line(f"the list is not complete: {report.count(policy.failing(findings))}", err=True)
         ctx.exit(1)

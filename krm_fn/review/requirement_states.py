@@ -10,12 +10,17 @@ from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import mapping, objects
+from krm_fn.render import dynamo_api
 from krm_fn.review.required_objects import ObjectUse
 
 State = Literal["present", "missing", "lacks keys", "unknown", ""]
 """Empty: there is no export. Unknown: the export has no object of the kind."""
 _DATA = ("data", "stringData", "binaryData")
 _DEFINITION = "CustomResourceDefinition"
+KEEP_SEARCHES = (
+    "keep the definition of requests of Dynamo 1.7: that of krm-fn crds takes v1beta2 away, and stored requests of v1beta2 with it"
+)
+"""What to do in a cluster whose definition of requests serves v1beta2. krm-fn's definition has no views, and a write removes them."""
 
 
 class RequiredObject(NamedTuple):
@@ -68,6 +73,11 @@ def grouped(requirements: Sequence[ObjectUse], export: ExportedKeys | None = Non
         for key in sorted(uses, key=lambda key: (key.kind, key.group, key.namespace, key.name))
     ]
     return [_with_state(entry, export) for entry in required] if export else required
+
+
+def has_searches(served: Iterable[tuple[str, str]]) -> bool:
+    """Returns true if requests are served in v1beta2. `served` has API versions with kinds."""
+    return (dynamo_api.V1BETA2, dynamo_api.REQUEST) in served
 
 
 def definition_state(api_version: str, kind: str, export: ExportedKeys | None) -> State:

@@ -221,6 +221,19 @@ def test_an_export_says_what_is_missing(tmp_path):
     assert f"{tmp_path / 'graph.yaml'}:" in text
 
 
+def test_a_cluster_with_searches_needs_its_own_definition_of_requests(tmp_path):
+    """The definitions of krm-fn have no v1beta2, and would take it away."""
+    names = {"kind": "DynamoGraphDeploymentRequest"}
+    versions = [{"name": name, "served": True} for name in ("v1beta1", "v1beta2")]
+    spec = {"group": "nvidia.com", "names": names, "versions": versions}
+    searches = {**EXPORT[-1], "metadata": {"name": "dynamographdeploymentrequests.nvidia.com"}, "spec": spec}
+    (tmp_path / "graph.yaml").write_text(GRAPH % ("", ""))
+    for items, is_warned in ((EXPORT, False), ([*EXPORT, searches], True)):
+        (tmp_path / "export.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+        done = console.run("needs", "--live", tmp_path / "export.json", tmp_path / "graph.yaml")
+        assert ("warning: keep the definition of requests of Dynamo 1.7" in done.err) is is_warned
+
+
 def test_no_value_of_a_secret_is_printed(tmp_path):
     """Logs of CI are read by many. An export that cannot be read is refused without its lines."""
     (tmp_path / "graph.yaml").write_text(GRAPH % ("", "envFrom: [{secretRef: {name: hub}}]"))

@@ -22,7 +22,7 @@ from krm_fn.render.kinds import floors
 from krm_fn.render.kinds.releases import ReleaseNumber
 from krm_fn.render.manifests import workloads
 from krm_fn.render.manifests.workloads.grove import grove_schedulers
-from krm_fn.review import pods
+from krm_fn.review import pods, requirement_states
 from krm_fn.review.images import image_references
 
 State = Literal["met", "not met", "not known", "not stated"]
@@ -179,6 +179,10 @@ def _definitions(objects: Iterable[Resource], exported: Sequence[Resource]) -> I
             exchange = "exchange the served version before the step, see docs/upgrades.md#exchange-the-served-version"
             row = row._replace(state="not met", actions=(exchange,))
         yield row
+    entry, spec = specs.get(dynamo_api.REQUEST, ({}, {}))
+    if dynamo_api.BETA2 in [version.get("name") for version in values.objects(spec.get("versions")) if version.get("served") is True]:
+        source, name = f"CustomResourceDefinition {results.ref(entry).name}", f"the definition of {dynamo_api.REQUEST} with searches"
+        yield RequiredVersion(DEFINITIONS, name, "met", dynamo_api.BETA2, dynamo_api.BETA2, source, (requirement_states.KEEP_SEARCHES,))
 
 
 def _dynamo_definitions(exported: Iterable[Resource]) -> Iterator[tuple[Resource, dict[str, Any]]]:

@@ -29,7 +29,7 @@ def node(kubelet, name="node-1"):
 
 
 def definition(*served, stored=(), kind="DynamoGraphDeployment"):
-    versions = [{"name": name, "served": name in served} for name in ("v1alpha1", "v1beta1")]
+    versions = [{"name": name, "served": name in served} for name in ("v1alpha1", "v1beta1", *served[2:])]
     spec = {"group": "nvidia.com", "names": {"kind": kind}, "versions": versions}
     metadata = {"name": f"{kind.lower()}s.nvidia.com"}
     status = {"storedVersions": [*stored]}
@@ -141,6 +141,16 @@ ROWS = [
     ("not served", "definitions", V1_6, [GRAPH], {}, [definition("v1alpha1")], "not met", "v1alpha1"),
     ("another kind", "definitions", V1_6, [GRAPH], {}, [definition("v1beta1", kind="DynamoModel")], "not known", ""),
     ("no Dynamo resource is applied", "definitions", V1_6, [SET], {}, [definition("v1alpha1")], None, None),
+    (
+        "searches of Dynamo 1.7",
+        "definitions",
+        V1_6,
+        [SET],
+        {},
+        [definition("v1alpha1", "v1beta1", "v1beta2", kind="DynamoGraphDeploymentRequest")],
+        "met",
+        "v1beta2",
+    ),
 ]
 
 
