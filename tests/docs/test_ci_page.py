@@ -75,7 +75,7 @@ def test_the_job_of_gitlab_keeps_one_comment(merge):
     forge, folder = merge
     base = git(folder, "rev-parse", "HEAD")
     assert (run(forge, folder, base).returncode, forge.bodies) == (0, [])
-    (folder / "graphs" / "chat.yaml").write_text(console.GRAPH.replace("engine:1", "engine:2"))
+    (folder / "graphs" / "chat.yaml").write_text(console.GRAPH.replace("dynamo:1", "dynamo:2"))
     for _ in range(2):
         done = run(forge, folder, base)
         assert done.returncode == 0, done

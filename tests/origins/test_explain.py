@@ -65,7 +65,7 @@ def test_a_setting_has_its_line_and_a_default_says_so(graph, tmp_path):
 
 
 def test_a_field_names_what_it_won_over(graph):
-    graph.write_text(console.GRAPH.replace('engine:1.4.0"}', 'engine:1.4.0", command: [python3, -m, dynamo.vllm]}'))
+    graph.write_text(console.GRAPH.replace('dynamo:1.4.0"}', 'dynamo:1.4.0", command: [python3, -m, dynamo.vllm]}'))
     assert 'overrides ["/bin/sh", "-c"]: rule' in said("--object", "Deployment/chat-worker", graph)
 
 

@@ -89,7 +89,7 @@ def test_an_error_in_the_old_state_is_a_warning(tmp_path):
 
 def test_an_error_in_the_new_state_is_an_error_and_the_other_graphs_have_a_forecast(tmp_path):
     other = GRAPH.replace("name: chat", "name: other")
-    write(tmp_path, before=f"{GRAPH}---\n{other}", after=f"{console.MISSPELT}---\n{other.replace('engine:1', 'engine:2')}")
+    write(tmp_path, before=f"{GRAPH}---\n{other}", after=f"{console.MISSPELT}---\n{other.replace('dynamo:1', 'dynamo:2')}")
     done = diff(tmp_path, "--fail-on", "restarts")
     assert done.code == 1
     assert "error DYN023" in done.out
@@ -148,7 +148,7 @@ NODES = [
 @pytest.mark.parametrize(("text", "code"), [row[1:] for row in NODES], ids=[row[0] for row in NODES])
 def test_nodes_that_say_too_little(text, code, tmp_path):
     asks = GRAPH.replace("      replicas: 2\n", '      replicas: 2\n      resources: {limits: {gpu: "1"}}\n')
-    write(tmp_path, before=asks, after=asks.replace("engine:1", "engine:2"))
+    write(tmp_path, before=asks, after=asks.replace("dynamo:1", "dynamo:2"))
     (tmp_path / "nodes").write_text(text)
     done = diff(tmp_path, "--nodes", tmp_path / "nodes", "--format", "json")
     found = {each["code"]: each["severity"] for each in told(done)["findings"]}
@@ -235,7 +235,7 @@ def test_a_long_comment_is_cut_by_whole_objects(count, tmp_path):
 
 
 def test_the_bytes_do_not_depend_on_the_order_of_hashes(tmp_path):
-    write(tmp_path, before=GRAPH, after=GRAPH.replace("engine:1", "engine:2").replace("Frontend", "Front"))
+    write(tmp_path, before=GRAPH, after=GRAPH.replace("dynamo:1", "dynamo:2").replace("Frontend", "Front"))
     command = [sys.executable, "-m", "krm_fn", "diff", "--format", "json", "--old", tmp_path / "before.yaml", tmp_path / "after.yaml"]
     texts = {
         subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True, timeout=120).stdout
@@ -247,7 +247,7 @@ def test_the_bytes_do_not_depend_on_the_order_of_hashes(tmp_path):
 def test_a_terminal_gets_colours(tmp_path):
     from tests.cli.test_colour import CODES, terminal  # noqa: PLC0415
 
-    write(tmp_path, before=GRAPH, after=GRAPH.replace("engine:1", "engine:2"))
+    write(tmp_path, before=GRAPH, after=GRAPH.replace("dynamo:1", "dynamo:2"))
     arguments = ("diff", "--old", str(tmp_path / "before.yaml"), str(tmp_path / "after.yaml"))
     shown = terminal(*arguments)
     assert "\x1b[33m\x1b[1mrestarts" in shown
