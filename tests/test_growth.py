@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support import growth
+from tests.support.cases import cases
 
 WORK = [
     ("nothing to do", lambda size: None, True),
@@ -14,6 +15,6 @@ WORK = [
 
 
 @pytest.mark.slow  # measures two sizes several times
-@pytest.mark.parametrize(("run", "linear"), [row[1:] for row in WORK], ids=[row[0] for row in WORK])
+@cases(("run", "linear"), WORK)
 def test_linear_time_is_told_from_quadratic_time(run, linear):
     assert growth.is_linear(run, 300) is linear

@@ -13,6 +13,7 @@ import yaml
 import krm_fn
 from krm_fn import __main__, cli
 from krm_fn.syncer import syncer
+from tests.support.cases import cases
 from tests.testbed import programs
 
 COMMAND = [sys.executable, "-m", "krm_fn"]
@@ -95,7 +96,7 @@ ENDS = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "text", "code", "cleans"), [row[1:] for row in ENDS], ids=[row[0] for row in ENDS])
+@cases(("arguments", "text", "code", "cleans"), ENDS)
 def test_the_function_ends_without_cleaning_up_and_loses_nothing(arguments, text, code, cleans):
     done = subprocess.run([sys.executable, "-c", CLEANING, *arguments], input=text, capture_output=True, text=True, check=False)
     assert done.returncode == code
@@ -284,7 +285,7 @@ STREAMS = [
 ]
 
 
-@pytest.mark.parametrize(("command", "code", "words"), [row[1:] for row in STREAMS], ids=[row[0] for row in STREAMS])
+@cases(("command", "code", "words"), STREAMS)
 def test_a_stream_that_cannot_be_used_is_one_line_and_no_success(command, code, words, tmp_path):
     (tmp_path / "settings.yaml").write_text("apiVersion: dynamo.krm-fn.io/v1alpha1\nkind: DynamoRender\nmetadata: {name: r}\n")
     graph = yaml.safe_dump(yaml.safe_load(GRAPH)["items"][0])

@@ -15,6 +15,7 @@ from krm_fn.base import results
 from krm_fn.render.config import Config
 from krm_fn.review import native_objects
 from tests.support import awkward_values, drawn_objects, native_mistakes
+from tests.support.cases import cases
 
 if TYPE_CHECKING:
     from krm_fn.base.results import Result
@@ -61,13 +62,13 @@ def errors(written: Any) -> list[Result]:
     return [finding for finding in native_objects.check([written], Config()) if finding.severity == "error"]
 
 
-@pytest.mark.parametrize("written", [row[1] for row in native_mistakes.MISTAKES], ids=[row[0] for row in native_mistakes.MISTAKES])
+@cases("written", native_mistakes.MISTAKES)
 def test_a_server_refuses_each_mistake_of_the_table(written, plane):
     assert errors(written)
     assert not accepted(plane, written).ok
 
 
-@pytest.mark.parametrize("written", [row[1] for row in native_mistakes.LIMITS], ids=[row[0] for row in native_mistakes.LIMITS])
+@cases("written", native_mistakes.LIMITS)
 def test_a_server_accepts_each_object_at_the_limits(written, plane):
     answer = accepted(plane, written)
     assert answer.ok, answer.message

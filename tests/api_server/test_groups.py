@@ -10,6 +10,7 @@ import copy
 import pytest
 
 from tests.support import build_checks, definitions, given, golden, nodes, workload_templates
+from tests.support.cases import cases
 
 SPACE = "groups"
 POD = {"containers": [{"name": "main", "image": "a:1"}]}
@@ -128,14 +129,14 @@ def test_the_definitions_leave_nothing_open():
     assert [path for definition in definitions.every() for path in definitions.left_open(definition)] == []
 
 
-@pytest.mark.parametrize(("written", "said"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+@cases(("written", "said"), REFUSED)
 def test_the_definitions_refuse(written, said, plane):
     answer = plane.judge(written)
     assert not answer.ok
     assert said in answer.message
 
 
-@pytest.mark.parametrize("written", [row[1] for row in ACCEPTED], ids=[row[0] for row in ACCEPTED])
+@cases("written", ACCEPTED)
 def test_the_definitions_accept(written, plane):
     answer = plane.judge(written)
     assert answer.ok, answer.message
@@ -149,7 +150,7 @@ DEFAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("written", "path", "value"), [row[1:] for row in DEFAULTS], ids=[row[0] for row in DEFAULTS])
+@cases(("written", "path", "value"), DEFAULTS)
 def test_the_definitions_fill_in(written, path, value, plane):
     found = plane.apply(written).body
     for step in path:
@@ -189,7 +190,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize(("written", "path", "value", "said"), [row[1:] for row in CHANGES], ids=[row[0] for row in CHANGES])
+@cases(("written", "path", "value", "said"), CHANGES)
 def test_the_definitions_let_nobody_change_what_grove_does_not(written, path, value, said, plane):
     assert plane.apply(written, dry_run=False).ok
     changed = copy.deepcopy(written)
@@ -231,7 +232,7 @@ GRAPHS = [
 
 
 @pytest.mark.parametrize("engine", ["vllm", "sglang", "trtllm"])
-@pytest.mark.parametrize(("carrier", "kinds"), [row[1:] for row in GRAPHS], ids=[row[0] for row in GRAPHS])
+@cases(("carrier", "kinds"), GRAPHS)
 def test_a_change_of_image_and_replicas_passes(carrier, kinds, engine, plane):
     """Applies the workloads of a graph, then those of the graph with another image and number of replicas."""
 
@@ -256,7 +257,7 @@ LINES = [
 
 
 @pytest.mark.parametrize("carrier", nodes.NEWER)
-@pytest.mark.parametrize(("engine", "args"), [row[1:] for row in LINES], ids=[row[0] for row in LINES])
+@cases(("engine", "args"), LINES)
 def test_pods_of_several_nodes_of_release_1_5_are_accepted(engine, args, carrier, plane):
     """Init containers, volumes from the ConfigMap, and variables from fields of the pod."""
     written = nodes.worker(command=["python3", "-m", f"dynamo.{engine}"], args=args)

@@ -12,6 +12,7 @@ import pytest
 
 from krm_fn.render import labels
 from tests.support import beta, given, shared_gpus, workload_templates
+from tests.support.cases import cases
 
 if TYPE_CHECKING:
     from krm_fn.kubernetes.types import Resource
@@ -44,7 +45,7 @@ GRAPHS = [
 ]
 
 
-@pytest.mark.parametrize(("orchestrator", "written"), [row[1:] for row in GRAPHS], ids=[row[0] for row in GRAPHS])
+@cases(("orchestrator", "written"), GRAPHS)
 def test_every_object_and_pod_is_accepted(orchestrator, written, control_plane, crds):
     control_plane.namespace(given.NAMESPACE)
     found = given.rendered(written(), orchestrator=orchestrator).values()
@@ -70,7 +71,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("changed", "said"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+@cases(("changed", "said"), REFUSED)
 def test_the_definition_refuses(changed, said, control_plane, crds):
     control_plane.namespace(given.NAMESPACE)
     answer = control_plane.judge(sharing(**changed))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 
-import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_fn.base import escaping
 from krm_fn.base.yaml import emitter
+from tests.support.cases import cases
 
 ESCAPED = [
     # reason, text, output
@@ -38,7 +38,7 @@ TEXTS = st.text(st.characters(), max_size=20) | st.lists(st.sampled_from(["::", 
 COMMAND = re.compile(r"^\s*::|##[A-Za-z]*\[", re.MULTILINE)
 
 
-@pytest.mark.parametrize(("text", "output"), [row[1:] for row in ESCAPED], ids=[row[0] for row in ESCAPED])
+@cases(("text", "output"), ESCAPED)
 def test_visible(text, output):
     assert escaping.visible(text) == output
     assert escaping.visible(output) == output, "an escaped text stays as it is"
@@ -80,7 +80,7 @@ COLOURED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "colours", "output"), [row[1:] for row in COLOURED], ids=[row[0] for row in COLOURED])
+@cases(("text", "colours", "output"), COLOURED)
 def test_colours(text, colours, output):
     assert escaping.output(text, colours=colours) == output
     assert escaping.joined([text], colours=colours) == f"{output}\n"

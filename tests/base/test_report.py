@@ -1,9 +1,8 @@
 """Findings in lines: counts first, then what matters most, no more lines than a reader shows."""
 
-import pytest
-
 from krm_fn.base import report, results
 from krm_fn.base.results import Ref
+from tests.support.cases import cases
 
 GRAPH = Ref("nvidia.com/v1alpha1", "DynamoGraphDeployment", "llm", "prod")
 
@@ -30,7 +29,7 @@ ENTRIES = [
 ]
 
 
-@pytest.mark.parametrize(("finding", "line"), [row[1:] for row in ENTRIES], ids=[row[0] for row in ENTRIES])
+@cases(("finding", "line"), ENTRIES)
 def test_entry(finding, line):
     assert report.entry(finding) == line
 
@@ -60,6 +59,6 @@ LIMITS = [
 ]
 
 
-@pytest.mark.parametrize(("found", "allowed", "lines"), [row[1:] for row in LIMITS], ids=[row[0] for row in LIMITS])
+@cases(("found", "allowed", "lines"), LIMITS)
 def test_limit(found, allowed, lines):
     assert report.summary(found, allowed).split("\n") == lines

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from krm_fn.base import results
 from krm_fn.base.results import Ref
+from tests.support.cases import cases
 
 GRAPH = Ref("nvidia.com/v1alpha1", "DynamoGraphDeployment", "chat", "team")
 
@@ -22,7 +21,7 @@ REFS = [
 ]
 
 
-@pytest.mark.parametrize(("resource", "address"), [row[1:] for row in REFS], ids=[row[0] for row in REFS])
+@cases(("resource", "address"), REFS)
 def test_the_address_of_a_resource(resource, address):
     assert results.ref(resource) == address
 
@@ -39,7 +38,7 @@ FIELDS = [
 ]
 
 
-@pytest.mark.parametrize(("path", "text"), [row[1:] for row in FIELDS], ids=[row[0] for row in FIELDS])
+@cases(("path", "text"), FIELDS)
 def test_a_field_as_text(path, text):
     assert results.field(path) == text
 
@@ -63,7 +62,7 @@ FAILED = [
 ]
 
 
-@pytest.mark.parametrize(("found", "fails"), [row[1:] for row in FAILED], ids=[row[0] for row in FAILED])
+@cases(("found", "fails"), FAILED)
 def test_only_an_error_stops_the_build(found, fails):
     assert results.failed(found) is fails
 
@@ -104,7 +103,7 @@ WIRE = [
 ]
 
 
-@pytest.mark.parametrize(("finding", "keys"), [row[1:] for row in WIRE], ids=[row[0] for row in WIRE])
+@cases(("finding", "keys"), WIRE)
 def test_what_is_unknown_is_left_out(finding, keys):
     assert set(results.wire(finding)) == keys
 

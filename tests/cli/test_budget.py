@@ -11,6 +11,7 @@ import pytest
 
 import krm_fn
 from tests.cli import console
+from tests.support.cases import cases
 
 HEAD = "apiVersion: config.dynamo.krm-fn.io/v1alpha1\nkind: DynamoBudget\nmetadata: {name: gpus}\n"
 BUDGET = f"""{HEAD}spec:
@@ -143,7 +144,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("text", "code", "part"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])
+@cases(("text", "code", "part"), WRONG)
 def test_a_wrong_budget_stops_the_command(text, code, part, folder):
     (folder / "budget.yaml").write_text(text)
     for command in (["check", "graph.yaml"], ["diff", "--old", "graph.yaml", "larger.yaml"]):

@@ -14,6 +14,7 @@ from krm_fn.base.yaml import positions
 from tests.cli import console
 from tests.cli.console import GRAPH, MISSPELT
 from tests.support import builds
+from tests.support.cases import cases
 from tests.testbed import tier
 
 RENDER = """\
@@ -56,7 +57,7 @@ EXITS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "arguments", "code"), EXITS, ids=[row[0] for row in EXITS])
+@cases(("reason", "arguments", "code"), EXITS)
 def test_exit_codes_of_the_real_program(reason, arguments, code, tmp_path):
     write(
         tmp_path,
@@ -92,7 +93,7 @@ WHERE = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "text", "place"), WHERE, ids=[row[0] for row in WHERE])
+@cases(("reason", "text", "place"), WHERE)
 def test_lines_and_columns_are_those_of_the_file(reason, text, place, tmp_path):
     file = tmp_path / "graph.yaml"
     file.write_text(text, newline="")
@@ -179,7 +180,7 @@ NOT_RESOURCES = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "text", "code", "exit_code"), NOT_RESOURCES, ids=[row[0] for row in NOT_RESOURCES])
+@cases(("reason", "text", "code", "exit_code"), NOT_RESOURCES)
 def test_documents_that_are_no_resources(reason, text, code, exit_code, tmp_path):
     done = console.run("check", write(tmp_path, a=f"{GRAPH}---\n{text}") / "a.yaml")
     assert done.code == exit_code
@@ -247,7 +248,7 @@ TOOLS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "text"), TOOLS, ids=[row[0] for row in TOOLS])
+@cases(("reason", "text"), TOOLS)
 def test_what_configures_tools_is_left_out(reason, text, tmp_path):
     folder = write(tmp_path, a=text, graph=GRAPH)
     done = console.run("check", folder)
@@ -314,7 +315,7 @@ NOTES = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "notes"), NOTES, ids=[row[0] for row in NOTES])
+@cases(("reason", "notes"), NOTES)
 def test_what_comes_from_an_orchestrator_is_of_the_file_that_it_notes(reason, notes, tmp_path):
     """The finding has no line, which only the source file has; with `--root` the command reads that file."""
     write(tmp_path, sub__graph=f"# the second document\n{CONFIG_MAP}---\n{MISSPELT}")

@@ -17,6 +17,7 @@ from krm_fn.cli import finding_formats
 from krm_fn.schemas import codes
 from tests.cli import console
 from tests.cli.console import GRAPH, MISSPELT
+from tests.support.cases import cases
 
 REF = Ref("nvidia.com/v1alpha1", "DynamoGraphDeployment", "chat", "team")
 LABELLED = GRAPH.replace("name: chat", "name: other").replace(
@@ -217,7 +218,7 @@ PATHS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "file", "uri"), PATHS, ids=[row[0] for row in PATHS])
+@cases(("reason", "file", "uri"), PATHS)
 def test_files_are_named_as_seen_from_the_working_directory(reason, file, uri, tmp_path, monkeypatch):
     """GitHub finds them by that in the repository."""
     monkeypatch.chdir(tmp_path)

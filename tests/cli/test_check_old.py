@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 from tests.cli import console
+from tests.support.cases import cases
 
 GIT = ("git", "-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main", "-c", "commit.gpgsign=false")
 GRAPH = console.GRAPH.replace("      replicas: 2\n", '      replicas: 2\n      resources: {limits: {gpu: "1"}}\n').replace(
@@ -121,7 +122,7 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "text", "code"), BROKEN, ids=[row[0] for row in BROKEN])
+@cases(("reason", "text", "code"), BROKEN)
 def test_what_was_broken_before_is_a_warning_so_that_it_can_be_fixed(reason, text, code, tmp_path):
     write(tmp_path, before=text, after=GRAPH)
     done = console.run("check", "--old", tmp_path / "before.yaml", tmp_path / "after.yaml")
@@ -146,7 +147,7 @@ REVISIONS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "revision", "paths"), REVISIONS, ids=[row[0] for row in REVISIONS])
+@cases(("reason", "revision", "paths"), REVISIONS)
 def test_a_git_revision(reason, revision, paths, clone, monkeypatch):
     git(clone, "tag", "v1")
     first = git(clone, "rev-parse", "--short", "HEAD")
@@ -238,7 +239,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "revision", "said"), WRONG, ids=[row[0] for row in WRONG])
+@cases(("reason", "revision", "said"), WRONG)
 def test_a_revision_that_there_is_not_is_wrong_usage(reason, revision, said, clone):
     done = console.program("check", f"--old={revision}", str(clone / "graph.yaml"))
     assert (done.code, done.out) == (2, "")

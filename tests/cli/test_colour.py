@@ -12,6 +12,7 @@ import pytest
 
 from tests.cli import console
 from tests.cli.console import GRAPH, MISSPELT
+from tests.support.cases import cases
 from tests.testbed import programs
 
 CODES = re.compile(r"\x1b\[[0-9;]*m")
@@ -61,7 +62,7 @@ WITHOUT = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "environment"), WITHOUT, ids=[row[0] for row in WITHOUT])
+@cases(("reason", "environment"), WITHOUT)
 def test_a_terminal_without_colours(reason, environment, misspelt):
     assert "\x1b" not in terminal("check", str(misspelt), **environment)
 
@@ -91,7 +92,7 @@ PIPES = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "environment", "expected"), [row[1:] for row in PIPES], ids=[row[0] for row in PIPES])
+@cases(("arguments", "environment", "expected"), PIPES)
 def test_a_pipe(arguments, environment, expected, misspelt, monkeypatch):
     """Logs of CI are pipes that can show colours."""
     for name in ("NO_COLOR", "FORCE_COLOR"):

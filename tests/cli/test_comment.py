@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.cli import console
+from tests.support.cases import cases
 from tests.testbed import comment_server as forges
 
 MARKER = "<!-- krm-fn diff -->\n"
@@ -107,7 +108,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "status", "message"), REFUSED, ids=[row[0] for row in REFUSED])
+@cases(("reason", "status", "message"), REFUSED)
 def test_what_the_server_refuses(reason, status, message, job):
     job.status = status
     done = comment("text")
@@ -137,7 +138,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "variables", "text", "message"), WRONG, ids=[row[0] for row in WRONG])
+@cases(("reason", "variables", "text", "message"), WRONG)
 def test_a_job_that_cannot_comment(reason, variables, text, message, job, monkeypatch):
     for name, value in variables.items():
         monkeypatch.setenv(name, value)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 import yaml
 
 from tests.cli import console
 from tests.support import searches
+from tests.support.cases import cases
 
 
 def converted(tmp_path, *resources, to="v1beta2"):
@@ -43,7 +43,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("request_", "said"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+@cases(("request_", "said"), REFUSED)
 def test_a_request_that_cannot_be_converted(tmp_path, request_, said):
     done = converted(tmp_path, request_)
     assert (done.code, done.out) == (1, "")

@@ -8,6 +8,7 @@ import pytest
 
 import krm_fn
 from tests.cli import console
+from tests.support.cases import cases
 from tests.testbed import programs
 
 
@@ -51,7 +52,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "arguments"), WRONG, ids=[row[0] for row in WRONG])
+@cases(("reason", "arguments"), WRONG)
 def test_wrong_usage_is_exit_code_2_with_words_on_stderr(reason, arguments):
     done = console.program(*arguments)
     assert (done.code, done.out) == (2, "")
@@ -88,7 +89,7 @@ ASKED = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "words", "index", "answer"), ASKED, ids=[row[0] for row in ASKED])
+@cases(("reason", "words", "index", "answer"), ASKED)
 def test_a_shell_that_completes_gets_answers(reason, words, index, answer):
     """The script starts the program without arguments, which must not be taken for the function."""
     done = console.program(stdin="", COMP_WORDS=words, COMP_CWORD=index, _KRM_FN_COMPLETE="bash_complete")

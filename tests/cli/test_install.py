@@ -14,6 +14,7 @@ import pytest
 
 import krm_fn
 from tests.support import builds, golden
+from tests.support.cases import cases
 from tests.testbed import programs
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("installed copy")]  # so that the copy is written once
@@ -111,7 +112,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize(("command", "folder"), [row[1:] for row in NAMES], ids=[row[0] for row in NAMES])
+@cases(("command", "folder"), NAMES)
 def test_it_is_found_however_it_is_called(command, folder, copy):
     (copy / "links").mkdir()
     (copy / "links" / "other").symlink_to(copy / "krm-fn")
@@ -211,7 +212,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("prepare", "code", "words"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+@cases(("prepare", "code", "words"), REFUSED)
 def test_what_cannot_be_written_is_said(prepare, code, words, installed, tmp_path):
     place = tmp_path / "some" / "where"
     place.parent.mkdir()

@@ -7,6 +7,7 @@ import yaml
 
 from tests.cli import console
 from tests.cli.console import GRAPH, MISSPELT
+from tests.support.cases import cases
 
 BARE = GRAPH.replace("  namespace: team\n", "")
 LABELLED = GRAPH.replace("      replicas: 2\n", "      extraPodMetadata: {labels: {nvidia.com/selector: mine}}\n")
@@ -43,7 +44,7 @@ NAMESPACES = [
 ]
 
 
-@pytest.mark.parametrize(("spec", "written", "arguments", "where"), [row[1:] for row in NAMESPACES], ids=[row[0] for row in NAMESPACES])
+@cases(("spec", "written", "arguments", "where"), NAMESPACES)
 def test_n_is_the_namespace_of_resources_without_one(spec, written, arguments, where, tmp_path):
     (tmp_path / "render.yaml").write_text(RENDER % spec)
     text = GRAPH if written else BARE
@@ -61,7 +62,7 @@ UNSET = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "config", "expected"), [row[1:] for row in UNSET], ids=[row[0] for row in UNSET])
+@cases(("arguments", "config", "expected"), UNSET)
 def test_a_missing_namespace(arguments, config, expected):
     """The severity is that of a render, with and without a configuration, so that a person learns it once."""
     assert found("-", *arguments, stdin=f"{BARE}---\n{config}" if config else BARE) == expected
@@ -88,7 +89,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "said"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])
+@cases(("arguments", "said"), WRONG)
 def test_wrong_usage_is_said_and_writes_nothing(arguments, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = console.run(*arguments, stdin=GRAPH)
@@ -121,7 +122,7 @@ IGNORED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "arguments", "expected"), [row[1:] for row in IGNORED], ids=[row[0] for row in IGNORED])
+@cases(("text", "arguments", "expected"), IGNORED)
 def test_warnings_and_notes_can_be_left_out(text, arguments, expected):
     assert found("-", *arguments, stdin=text) == expected
 
@@ -147,7 +148,7 @@ EXITS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "arguments", "code"), [row[1:] for row in EXITS], ids=[row[0] for row in EXITS])
+@cases(("text", "arguments", "code"), EXITS)
 def test_strict_makes_warnings_fail_and_quiet_prints_what_fails(text, arguments, code):
     done = console.run("check", *arguments, "-", stdin=text, notes=True)
     assert done.code == code

@@ -10,6 +10,7 @@ from krm_fn.render import expand, labels
 from krm_fn.render.config import Config
 from tests.cli import console
 from tests.cli.console import GRAPH, MISSPELT
+from tests.support.cases import cases
 
 PLAIN = """\
 apiVersion: v1
@@ -86,7 +87,7 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "paths", "options"), SETTINGS, ids=[row[0] for row in SETTINGS])
+@cases(("reason", "paths", "options"), SETTINGS)
 def test_where_the_configuration_may_be(reason, paths, options, tmp_path):
     files = {
         "graph.yaml": GRAPH,
@@ -170,7 +171,7 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "text"), ERRORS, ids=[row[0] for row in ERRORS])
+@cases(("reason", "text"), ERRORS)
 def test_an_error_prints_findings_only_and_writes_nothing(reason, text, tmp_path):
     done = console.run("render", "-", stdin=text)
     assert (done.code, done.out) == (1, "")

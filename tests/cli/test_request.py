@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from tests.cli import console
+from tests.support.cases import cases
 from tests.syncer.status import asked
 from tests.syncer.status.asked import COMPLETE, FAILED, OTHER
 from tests.testbed import programs
@@ -98,7 +99,7 @@ KEPT = [
 ]
 
 
-@pytest.mark.parametrize("objects", [row[1] for row in KEPT], ids=[row[0] for row in KEPT])
+@cases("objects", KEPT)
 def test_the_graph_in_the_status_stands_in(objects):
     done = get(asked.resource(STORED), *objects)
     assert (done.code, yaml.safe_load(done.out)["spec"]) == (0, asked.GRAPH["spec"])
@@ -122,7 +123,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("objects", "said"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+@cases(("objects", "said"), REFUSED)
 def test_without_a_usable_graph_it_says_why(objects, said):
     done = get(*objects)
     assert (done.code, done.out) == (1, "")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from krm_fn.review import search_results
 from tests.cli import console
 from tests.support import beta, given, searches
+from tests.support.cases import cases
 from tests.testbed import tier
 
 FRONTEND = {"components": [beta.component("Frontend", "frontend")]}
@@ -146,7 +147,7 @@ WITHOUT = [
 ]
 
 
-@pytest.mark.parametrize(("code", "objects", "options", "message"), [row[1:] for row in WITHOUT], ids=[row[0] for row in WITHOUT])
+@cases(("code", "objects", "options", "message"), WITHOUT)
 def test_without_a_graph_it_says_why(code, objects, options, message):
     done = get(*objects, arguments=options)
     assert (done.code, done.out) == (code, "")

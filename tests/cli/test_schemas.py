@@ -14,6 +14,7 @@ import yaml
 from krm_fn import review
 from krm_fn.schemas.generate import crds, editor, kustomize_files
 from tests.cli import console
+from tests.support.cases import cases
 from tests.testbed import programs
 
 
@@ -109,7 +110,7 @@ FORMATS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "arguments", "default"), FORMATS, ids=[row[0] for row in FORMATS])
+@cases(("reason", "arguments", "default"), FORMATS)
 def test_output_is_a_format_everywhere(reason, arguments, default):
     """YAML and JSON are the same values; JSON holds several objects as one List."""
     printed = {style: console.run(*arguments, "-o", style).out for style in ("yaml", "json")}

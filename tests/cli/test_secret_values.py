@@ -18,6 +18,7 @@ from tests.cli import console
 from tests.fuzz import mutations
 from tests.migration.adopt import test_adopt
 from tests.support import faults, given, newer_faults, newer_pod_faults
+from tests.support.cases import cases
 from tests.testbed import tier
 
 MARK = "zq7hunter2zq7hunter2" + "x" * 200
@@ -82,7 +83,7 @@ def printed(*words: str, writes: bool = False, stdin: str = "") -> str:
 SHOWN = TEXTS[:: tier.number(1, 3)]
 
 
-@pytest.mark.parametrize("text", [row[1] for row in SHOWN], ids=[row[0] for row in SHOWN])
+@cases("text", SHOWN)
 def test_findings_show_no_secret_value(text, tmp_path, monkeypatch):
     """In every format, from a file and from stdin, of the text itself and as the old state."""
     monkeypatch.chdir(tmp_path)

@@ -13,6 +13,7 @@ from tests.cli import console
 from tests.migration.equality import operator_export
 from tests.migration.equality.operator_export import GRAPH
 from tests.migration.equality.test_equality import SETTINGS, another_image
+from tests.support.cases import cases
 
 SCHEMA = json.loads((Path(krm_fn.__file__).parent / "review" / "schemas" / "verify.json").read_text())
 
@@ -62,7 +63,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "code", "part"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])
+@cases(("arguments", "code", "part"), WRONG)
 def test_wrong_usage(arguments, code, part, exported, tmp_path):
     write(tmp_path, exported)
     done = console.run("verify", *arguments)
@@ -72,7 +73,7 @@ def test_wrong_usage(arguments, code, part, exported, tmp_path):
 BROKEN = [("a table", '{"kind": "Table", "apiVersion": "meta.k8s.io/v1", "rows": []}', "DYN565"), ("not YAML", "a: [", "DYN004")]
 
 
-@pytest.mark.parametrize(("text", "code"), [row[1:] for row in BROKEN], ids=[row[0] for row in BROKEN])
+@cases(("text", "code"), BROKEN)
 def test_a_broken_export_is_an_error(text, code, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "export.json").write_text(text)

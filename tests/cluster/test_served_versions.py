@@ -11,6 +11,7 @@ from krm_fn.cluster.api_resources import SERVED, ServedVersions
 from krm_fn.render import labels
 from krm_fn.schemas.generate import crds
 from tests.support import beta, definitions
+from tests.support.cases import cases
 from tests.testbed import api, control_plane, place, programs, server, syncer
 
 ALPHA, BETA = "v1alpha1", "v1beta1"
@@ -127,7 +128,7 @@ PATHS = [
 ]
 
 
-@pytest.mark.parametrize(("path", "resolved"), [row[1:] for row in PATHS], ids=[row[0] for row in PATHS])
+@cases(("path", "resolved"), PATHS)
 def test_a_path_gets_the_version_of_its_kind(path, resolved):
     """Of two versions that are served, the newer one is used."""
     versions = ServedVersions(Asked(v1beta1=["dynamographdeployments"], v1alpha1=["dynamographdeployments", "dynamomodels"]).get)

@@ -8,6 +8,7 @@ from krm_fn.cluster.informer import Store
 from krm_fn.cluster.object_store import StoredObject, StoredObjects
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.syncer.packed_values import Packer
+from tests.support.cases import cases
 
 KEY = ObjectKey("apps", "Deployment", "team-a", "worker")
 OTHER = KEY._replace(namespace="team-b")
@@ -31,7 +32,7 @@ PUTS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "uid", "version", "result", "value"), PUTS, ids=[row[0] for row in PUTS])
+@cases(("reason", "uid", "version", "result", "value"), PUTS)
 def test_put(reason, uid, version, result, value, store):
     assert store.put(KEY, uid, version, "news") == result
     assert store.get(KEY) == value
@@ -44,7 +45,7 @@ UPDATES = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "uid", "version", "taken", "value"), UPDATES, ids=[row[0] for row in UPDATES])
+@cases(("reason", "uid", "version", "taken", "value"), UPDATES)
 def test_update(reason, uid, version, taken, value, store):
     assert store.update(KEY, uid, version, "news") is taken
     assert store.get(KEY) == value

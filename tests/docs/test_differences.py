@@ -11,6 +11,7 @@ import pytest
 from krm_fn.base import results
 from krm_fn.render import dynamo_api, expand, function_config, labels, workload_list
 from tests.support import build_checks, golden
+from tests.support.cases import cases
 from tests.testbed import programs
 
 PAGE = (programs.ROOT / "docs" / "differences.md").read_text()
@@ -372,7 +373,7 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize(("words", "services", "settings", "field"), ERRORS, ids=[row[0] for row in ERRORS])
+@cases(("words", "services", "settings", "field"), ERRORS)
 def test_errors_at_build_time(words, services, settings, field):
     """Each error points to the field with the mistake."""
     says(words)
@@ -388,7 +389,7 @@ WARNINGS = [
 ]
 
 
-@pytest.mark.parametrize(("words", "fields", "code"), WARNINGS, ids=[row[0] for row in WARNINGS])
+@cases(("words", "fields", "code"), WARNINGS)
 def test_warnings(words, fields, code):
     says(words)
     found = render(graph("agg-vllm", Worker=fields))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
+from tests.support.cases import cases
 from tests.testbed import programs
 
 PAGE = (programs.ROOT / "docs" / "tested-versions.md").read_text()
@@ -18,7 +17,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("title", "folder", "module"), ROWS, ids=[row[0] for row in ROWS])
+@cases(("title", "folder", "module"), ROWS)
 def test_the_table_names_the_pinned_versions(title, folder, module):
     go_mod = (programs.ROOT / "tools" / folder / "go.mod").read_text()
     (pinned,) = re.findall(rf"^\s*(?:require )?{re.escape(module)} v(\S+)", go_mod, re.MULTILINE)

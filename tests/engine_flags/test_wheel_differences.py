@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 
-import pytest
 from upstream import wheel_facts
+
+from tests.support.cases import cases
 
 KNOWN = [
     ("the planner reads the scale of adapters, which degrades without the right", "+ get dynamographdeploymentscalingadapters/scale"),
@@ -20,6 +21,6 @@ def lines():
     return wheel_facts.differences(wheel_facts.installed("1.5.1"), wheel_facts.installed("1.6.1"))
 
 
-@pytest.mark.parametrize("line", [row[1] for row in KNOWN], ids=[row[0] for row in KNOWN])
+@cases("line", KNOWN)
 def test_a_known_difference_has_a_line(line):
     assert line in lines()

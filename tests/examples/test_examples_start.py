@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.support import build_checks, container_commands, golden, workload_templates
+from tests.support.cases import cases
 
 SET = {"LWS_LEADER_ADDRESS": "g-0.g.inference", "LWS_WORKER_INDEX": "0", "LWS_GROUP_SIZE": "2"}
 CLIQUE = {"GROVE_PCSG_NAME": "p", "GROVE_PCSG_INDEX": "1", "GROVE_HEADLESS_SERVICE": "h", "GROVE_PCLQ_POD_INDEX": "0"}
@@ -61,7 +60,7 @@ STARTS = [
 ]
 
 
-@pytest.mark.parametrize(("place", "begins", "holds"), [row[1:] for row in STARTS], ids=[row[0] for row in STARTS])
+@cases(("place", "begins", "holds"), STARTS)
 def test_start(place, begins, holds, tmp_path):
     example, name, index, variables = place
     objects = build_checks.read((golden.EXAMPLES / example / "expected.yaml").read_text())

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from tests.gitops import argocd
+from tests.support.cases import cases
 from tests.testbed import programs
 
 HEALTHY, PROGRESSING, DEGRADED = "Healthy", "Progressing", "Degraded"
@@ -181,7 +182,7 @@ def assessed(resource, settings, folder):
     return told["STATUS"], told["MESSAGE"]
 
 
-@pytest.mark.parametrize(("reason", "kind", "spec", "status", "health", "message"), CASES, ids=[row[0] for row in CASES])
+@cases(("reason", "kind", "spec", "status", "health", "message"), CASES)
 def test_health(reason, kind, spec, status, health, message, settings, tmp_path):
     api_version, name = kind
     resource = {"apiVersion": api_version, "kind": name, "metadata": {"name": "a", "namespace": "b", "generation": 2}, "spec": spec}

@@ -5,9 +5,8 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING
 
-import pytest
-
 from krm_fn.kubernetes import canonical
+from tests.support.cases import cases
 
 if TYPE_CHECKING:
     from krm_fn.kubernetes.native_types import PodSpec
@@ -36,7 +35,7 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize("make", [row[1] for row in PLACES], ids=[row[0] for row in PLACES])
+@cases("make", PLACES)
 def test_quantities_become_canonical(make):
     written = make(ODD)
     before = copy.deepcopy(written)
@@ -62,7 +61,7 @@ UNCHANGED = [
 ]
 
 
-@pytest.mark.parametrize("written", [row[1] for row in UNCHANGED], ids=[row[0] for row in UNCHANGED])
+@cases("written", UNCHANGED)
 def test_everything_else_stays_as_written(written):
     assert canonical.spec(written) == written
 

@@ -9,6 +9,7 @@ import pytest
 from krm_fn.kubernetes import device_claims
 from krm_fn.kubernetes.references import name_fields
 from tests.support import given
+from tests.support.cases import cases
 from tests.support.grove_faults import claimed
 
 SPACE = given.NAMESPACE
@@ -64,7 +65,7 @@ REQUESTS = [
 ]
 
 
-@pytest.mark.parametrize(("items", "number"), [row[1:] for row in REQUESTS], ids=[row[0] for row in REQUESTS])
+@cases(("items", "number"), REQUESTS)
 def test_the_requests_of_a_claim_tell_its_gpus(items, number):
     assert counted(*items) == number
 
@@ -77,7 +78,7 @@ REFERENCES = [
 ]
 
 
-@pytest.mark.parametrize(("wanted", "number"), [row[1:] for row in REFERENCES], ids=[row[0] for row in REFERENCES])
+@cases(("wanted", "number"), REFERENCES)
 def test_a_container_can_have_a_part_of_a_claim(wanted, number):
     assert counted(claimed(exactly(2), exactly(3, name="s")), wanted=wanted) == number
 
@@ -109,7 +110,7 @@ UNKNOWN = [
 ]
 
 
-@pytest.mark.parametrize(("items", "wanted", "reason"), [row[1:] for row in UNKNOWN], ids=[row[0] for row in UNKNOWN])
+@cases(("items", "wanted", "reason"), UNKNOWN)
 def test_the_reason_says_why_the_number_is_unknown(items, wanted, reason):
     with pytest.raises(ValueError, match=reason):
         counted(*items, wanted=wanted)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_fn.kubernetes import duration
+from tests.support.cases import cases
 
 WRITTEN = [
     ("minutes", "15m", "15m0s"),
@@ -34,7 +35,7 @@ WRITTEN = [
 ]
 
 
-@pytest.mark.parametrize(("written", "text"), [row[1:] for row in WRITTEN], ids=[row[0] for row in WRITTEN])
+@cases(("written", "text"), WRITTEN)
 def test_text(written, text):
     assert duration.text(written) == text
 

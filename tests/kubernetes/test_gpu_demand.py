@@ -8,6 +8,7 @@ import pytest
 
 from krm_fn.kubernetes import device_claims, gpu_demand
 from krm_fn.kubernetes.gpu_demand import ClaimUse, GPUDemand
+from tests.support.cases import cases
 
 SPACE = "inference"
 GPU, MIG = "nvidia.com/gpu", "nvidia.com/mig-2g.10gb"
@@ -48,7 +49,7 @@ PODS = [
 ]
 
 
-@pytest.mark.parametrize(("spec", "number"), [row[1:] for row in PODS], ids=[row[0] for row in PODS])
+@cases(("spec", "number"), PODS)
 def test_a_pod_needs_what_runs_at_the_same_time(spec, number):
     assert gpu_demand.of_pods([(spec, 1)]) == GPUDemand(number)
     assert gpu_demand.of_pods([(spec, 3)]) == GPUDemand(3 * number)
@@ -66,7 +67,7 @@ AMBIGUOUS = [
 ]
 
 
-@pytest.mark.parametrize(("spec", "reason"), [row[1:] for row in AMBIGUOUS], ids=[row[0] for row in AMBIGUOUS])
+@cases(("spec", "reason"), AMBIGUOUS)
 def test_the_reason_names_the_container(spec, reason):
     with pytest.raises(ValueError, match=reason):
         gpu_demand.of_pods([(spec, 1)])
@@ -98,7 +99,7 @@ CLAIMS = [
 ]
 
 
-@pytest.mark.parametrize(("pods", "uses"), [row[1:] for row in CLAIMS], ids=[row[0] for row in CLAIMS])
+@cases(("pods", "uses"), CLAIMS)
 def test_claims_are_counted_once_for_each_object_that_exists(pods, uses):
     assert gpu_demand.of_pods(pods) == GPUDemand(0, tuple(uses))
 
@@ -134,7 +135,7 @@ CLASSES = [
 ]
 
 
-@pytest.mark.parametrize(("classes", "wanted", "number"), [row[1:] for row in CLASSES], ids=[row[0] for row in CLASSES])
+@cases(("classes", "wanted", "number"), CLASSES)
 def test_the_class_in_the_cluster_shows_if_devices_are_gpus(classes, wanted, number):
     assert gpu_demand.resolved(GPUDemand(0, (template(),)), cluster(classes, wanted), SPACE) == number
 
@@ -154,7 +155,7 @@ UNKNOWN = [
 ]
 
 
-@pytest.mark.parametrize(("classes", "wanted", "reason"), [row[1:] for row in UNKNOWN], ids=[row[0] for row in UNKNOWN])
+@cases(("classes", "wanted", "reason"), UNKNOWN)
 def test_a_cluster_is_not_guessed(classes, wanted, reason):
     """A build counts a class by its name. The number in a status decides how a planner scales, so it must be right."""
     with pytest.raises(ValueError, match=reason):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_fn.kubernetes import merge
+from tests.support.cases import cases
 
 if TYPE_CHECKING:
     from krm_fn.kubernetes.native_types import EnvVar
@@ -34,7 +34,7 @@ OVERLAYS = [
 ]
 
 
-@pytest.mark.parametrize(("base", "user", "merged"), [row[1:] for row in OVERLAYS], ids=[row[0] for row in OVERLAYS])
+@cases(("base", "user", "merged"), OVERLAYS)
 def test_overlay(base, user, merged):
     assert merge.overlay(base, user) == merged
 
@@ -86,7 +86,7 @@ PROBES = [
 ]
 
 
-@pytest.mark.parametrize(("default", "user", "merged"), [row[1:] for row in PROBES], ids=[row[0] for row in PROBES])
+@cases(("default", "user", "merged"), PROBES)
 def test_probe(default, user, merged):
     before = copy.deepcopy((default, user))
     assert merge.probe(default, user) == merged
@@ -130,7 +130,7 @@ CONTAINERS = [
 ]
 
 
-@pytest.mark.parametrize(("base", "user", "merged"), [row[1:] for row in CONTAINERS], ids=[row[0] for row in CONTAINERS])
+@cases(("base", "user", "merged"), CONTAINERS)
 def test_container(base, user, merged):
     before = copy.deepcopy((base, user))
     assert merge.container(base, user) == merged

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_fn.kubernetes import quantity
+from tests.support.cases import cases
 
 CANONICAL = [
     ("a whole number stays", "3", "3"),
@@ -49,7 +50,7 @@ CANONICAL = [
 ]
 
 
-@pytest.mark.parametrize(("written", "printed"), [row[1:] for row in CANONICAL], ids=[row[0] for row in CANONICAL])
+@cases(("written", "printed"), CANONICAL)
 def test_a_quantity_is_printed_in_its_canonical_form(written, printed):
     assert quantity.parse(written).text == printed
     assert quantity.canonical(written) == printed
@@ -75,7 +76,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("written", [row[1] for row in REFUSED], ids=[row[0] for row in REFUSED])
+@cases("written", REFUSED)
 def test_what_is_no_quantity_is_refused_and_otherwise_left_alone(written):
     with pytest.raises(ValueError, match=r"not a quantity|no suffix"):
         quantity.parse(written)
@@ -92,7 +93,7 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize(("written", "amount"), [row[1:] for row in VALUES], ids=[row[0] for row in VALUES])
+@cases(("written", "amount"), VALUES)
 def test_the_value_is_in_billionths(written, amount):
     assert quantity.value(written) == amount
 

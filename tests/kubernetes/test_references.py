@@ -7,6 +7,7 @@ import pytest
 from krm_fn.kubernetes import paths, references
 from krm_fn.kubernetes.references import name_fields, selector_fields
 from krm_fn.schemas.generate import native_definitions
+from tests.support.cases import cases
 
 DEFINITIONS = native_definitions.load().definitions
 NAME_TYPES = (
@@ -175,7 +176,7 @@ TYPED = [
 ]
 
 
-@pytest.mark.parametrize(("beside", "target"), [row[1:] for row in TYPED], ids=[row[0] for row in TYPED])
+@cases(("beside", "target"), TYPED)
 def test_a_typed_reference(beside, target):
     scaler = {"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "spec": {"scaleTargetRef": {"name": "chat", **beside}}}
     (reference,) = references.of(scaler)

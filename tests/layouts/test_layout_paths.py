@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from tests.support import build_checks, builds, golden
+from tests.support.cases import cases
 
 
 @pytest.fixture
@@ -22,7 +23,7 @@ FLAG_SETS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "flags", "runs"), FLAG_SETS, ids=[row[0] for row in FLAG_SETS])
+@cases(("reason", "flags", "runs"), FLAG_SETS)
 def test_flags_of_kustomize(reason, flags, runs, kustomize):
     objects = builds.kustomize(golden.EXAMPLES / "layout-a-overlays" / "prod", flags)
     assert any(each["kind"] == "Deployment" for each in objects) is runs
@@ -74,7 +75,7 @@ PATHS = [
 
 
 @pytest.mark.parametrize("built", ["prod", "prod-tuned"])
-@pytest.mark.parametrize(("reason", "path", "works"), PATHS, ids=[row[0] for row in PATHS])
+@cases(("reason", "path", "works"), PATHS)
 def test_paths_of_kustomize(reason, path, works, built, layout, kustomize):
     """`prod` lists the function; `prod-tuned` includes `prod` as a base."""
     for place in (layout / "bin" / "krm-fn", layout / "prod" / "krm-fn", layout / "prod" / "other-fn"):
@@ -100,7 +101,7 @@ KPT_PATHS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "path", "works"), KPT_PATHS, ids=[row[0] for row in KPT_PATHS])
+@cases(("reason", "path", "works"), KPT_PATHS)
 def test_paths_of_kpt(reason, path, works, tmp_path, kpt):
     package = shutil.copytree(golden.PACKAGE, tmp_path / "package")
     for place in (tmp_path / "bin" / "krm-fn", package / "fn", package / "other-fn"):

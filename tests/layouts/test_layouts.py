@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from tests.support import build_checks, builds, golden
+from tests.support.cases import cases
 
 LAYOUTS = [recording for recording in golden.recordings() if recording.name.startswith("layout-")]
 
@@ -64,7 +65,7 @@ ARRIVED = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "folder", "path", "value"), ARRIVED, ids=[row[0] for row in ARRIVED])
+@cases(("reason", "folder", "path", "value"), ARRIVED)
 def test_what_an_overlay_says_arrives(reason, folder, path, value, kustomize):
     kind, name, inner = path.split("/", 2)
     assert builds.reach(builds.find(builds.kustomize(golden.EXAMPLES / folder), kind, name), inner) == value
@@ -101,7 +102,7 @@ HARMLESS = [
 
 
 @pytest.mark.parametrize("base", BASES)
-@pytest.mark.parametrize(("reason", "settings", "said"), AROUND, ids=[row[0] for row in AROUND])
+@cases(("reason", "settings", "said"), AROUND)
 def test_a_layer_that_breaks_the_build_is_found(reason, settings, said, base, examples, kustomize):
     objects = builds.kustomize(builds.layer(examples / "around", base, **settings))
     assert [*build_checks.lies(objects)]
@@ -112,7 +113,7 @@ def test_a_layer_that_breaks_the_build_is_found(reason, settings, said, base, ex
 
 
 @pytest.mark.parametrize("base", BASES)
-@pytest.mark.parametrize(("reason", "settings"), HARMLESS, ids=[row[0] for row in HARMLESS])
+@cases(("reason", "settings"), HARMLESS)
 def test_a_layer_that_breaks_nothing_passes(reason, settings, base, examples, kustomize):
     objects = builds.kustomize(builds.layer(examples / "around", base, **settings))
     build_checks.assert_fit(objects)
@@ -137,7 +138,7 @@ SOURCE = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "source", "there"), SOURCE, ids=[row[0] for row in SOURCE])
+@cases(("reason", "source", "there"), SOURCE)
 def test_the_graph_of_a_generator(reason, source, there, examples, kustomize):
     folder = examples / "layout-c-generator"
     builds.edit(folder / "graph.yaml", lambda graph: graph["metadata"]["annotations"].update({"config.dynamo.krm-fn.io/source": source}))
@@ -150,7 +151,7 @@ def test_the_graph_of_a_generator(reason, source, there, examples, kustomize):
         assert graph["metadata"]["annotations"]["dynamo.krm-fn.io/workloads"]
 
 
-@pytest.mark.parametrize(("reason", "source", "there"), SOURCE, ids=[row[0] for row in SOURCE])
+@cases(("reason", "source", "there"), SOURCE)
 def test_the_graph_of_a_transformer(reason, source, there, examples, kustomize):
     folder = examples / "layout-a-overlays" / "prod"
     builds.edit(folder / "render.yaml", lambda render: render["spec"].update(source=source))

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from tests.support import build_checks, builds, golden
+from tests.support.cases import cases
 
 FLUX, ARGO = golden.EXAMPLES / "flux", golden.EXAMPLES / "argocd"
 PLUGIN = ARGO / "plugin"
@@ -106,7 +107,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "file", "change", "said"), REFUSED, ids=[row[0] for row in REFUSED])
+@cases(("reason", "file", "change", "said"), REFUSED)
 def test_what_must_not_be_published(reason, file, change, said, repository):
     builds.edit(repository / "llm-agg" / file, change)
     commit(repository)
@@ -184,7 +185,7 @@ def folder_of(files, place):
     return place
 
 
-@pytest.mark.parametrize(("reason", "files", "variables", "ours"), DISCOVERED, ids=[row[0] for row in DISCOVERED])
+@cases(("reason", "files", "variables", "ours"), DISCOVERED)
 def test_which_folders_are_ours(reason, files, variables, ours, tmp_path):
     found = run("bash", PLUGIN / "discover.sh", folder=folder_of(files, tmp_path), **variables)
     assert (found.returncode, found.stderr) == (0, "")
@@ -234,7 +235,7 @@ GENERATED = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "files", "given", "namespace", "nats"), GENERATED, ids=[row[0] for row in GENERATED])
+@cases(("reason", "files", "given", "namespace", "nats"), GENERATED)
 def test_what_parameters_do(reason, files, given, namespace, nats, tmp_path):
     made = generate(folder_of(files, tmp_path), **parameters(**given))
     assert made.returncode == 0, made.stderr
@@ -270,7 +271,7 @@ FAILING = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "files", "given", "said"), FAILING, ids=[row[0] for row in FAILING])
+@cases(("reason", "files", "given", "said"), FAILING)
 def test_an_error_is_told_and_nothing_else(reason, files, given, said, tmp_path):
     """With automatic pruning, an empty output with exit code 0 would delete all objects of the Application."""
     failed = generate(folder_of(files, tmp_path), **parameters(**given))

@@ -16,6 +16,7 @@ import yaml
 
 from tests.repository.clones import graph_with_frontend
 from tests.support import build_checks, golden, markdown
+from tests.support.cases import cases
 from tests.testbed import programs
 
 FLUX, FLEET = golden.EXAMPLES / "flux", golden.EXAMPLES / "fleet"
@@ -120,7 +121,7 @@ WRITTEN = [
 ]
 
 
-@pytest.mark.parametrize(("at", "source"), [row[1:] for row in WRITTEN], ids=[row[0] for row in WRITTEN])
+@cases(("at", "source"), WRITTEN)
 def test_a_source_has_one_folder_however_it_is_written(at, source, clusters):
     assert_published(clusters.publish(source, at))
     assert list(clusters.published()) == ["clusters/dev/team-a/manifests.yaml"]
@@ -147,7 +148,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("name", [row[1] for row in NAMES], ids=[row[0] for row in NAMES])
+@cases("name", NAMES)
 def test_hostile_names_are_names(name, repository):
     """A shell, git or kustomize must not read a part of a name as a pattern, an option or a command."""
     repository.source(name, "hostile")
@@ -164,7 +165,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("source", "prepare", "message"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+@cases(("source", "prepare", "message"), REFUSED)
 def test_a_source_without_a_path_of_its_own_is_refused(source, prepare, message, clusters):
     clusters.source("a\nb", "lines")
     prepare(clusters.folder)
@@ -182,7 +183,7 @@ OVERLAPPING = [
 ]
 
 
-@pytest.mark.parametrize("sources", [row[1] for row in OVERLAPPING], ids=[row[0] for row in OVERLAPPING])
+@cases("sources", OVERLAPPING)
 def test_a_folder_of_the_branch_is_for_one_source(sources, clusters):
     """A Kustomization of Flux applies all files below its path, so one source must not be above another."""
     for folder, namespace in (("clusters/dev", "above"), (".", "root")):

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import subprocess
 
-import pytest
 import yaml
 
 from tests.support import build_checks, golden
+from tests.support.cases import cases
 
 KEY = "kustomize.toolkit.fluxcd.io/substitute"
 CONFIG = """\
@@ -90,7 +90,7 @@ PUBLISHED = [
 ]
 
 
-@pytest.mark.parametrize(("files", "kinds"), [row[1:] for row in PUBLISHED], ids=[row[0] for row in PUBLISHED])
+@cases(("files", "kinds"), PUBLISHED)
 def test_variables_for_pods_are_published(files, kinds, tmp_path, kustomize):
     """Each object with a variable in braces has the annotation, so Flux replaces none of them. No pod template has it."""
     done, objects = render(tmp_path, files)
@@ -136,7 +136,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("files", "names"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+@cases(("files", "names"), REFUSED)
 def test_a_variable_that_flux_would_replace_is_refused(files, names, tmp_path, kustomize):
     """The message names the object, and shows no text of it."""
     done, objects = render(tmp_path, files)

@@ -24,6 +24,7 @@ from krm_fn.render.config import Config
 from krm_fn.review.inputs.explained_roots import RootSections, Section
 from tests.cli import console
 from tests.support import given
+from tests.support.cases import cases
 
 EXAMPLES = dict(explain_coverage.examples())
 SCHEMA = json.loads((Path(review.__file__).parent / "schemas" / "explain.json").read_text())
@@ -76,7 +77,7 @@ PORTS = [
 ]
 
 
-@pytest.mark.parametrize(("component_type", "names"), PORTS, ids=[row[0] for row in PORTS])
+@cases(("component_type", "names"), PORTS)
 def test_the_port_of_a_service_has_the_rules_of_its_component_type(component_type, names):
     component = given.picker() if component_type == "epp" else given.service(component_type)
     graph = given.graph({"A": component, "Worker": given.service("worker")})

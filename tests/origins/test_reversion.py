@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.origins.reversion import Search
 from krm_fn.render.schema import object_changes
+from tests.support.cases import cases
 
 KEY = ObjectKey("", "ConfigMap", "team", "data")
 
@@ -56,7 +55,7 @@ ROWS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("count", "objects", "expected", "most"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+@cases(("count", "objects", "expected", "most"), ROWS)
 def test_the_parts_that_make_a_change(count, objects, expected, most):
     groups, renders = search(count, objects)
     assert groups == expected

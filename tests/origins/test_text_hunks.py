@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, strategies
 
 from krm_fn.origins import text_hunks
 from krm_fn.origins.text_hunks import RevisionText, TextPair
+from tests.support.cases import cases
 
 LINES = strategies.lists(strategies.sampled_from(["a: 1\n", "a: 2\n", "  b: 1\n", "- c\n", "- c: d\n", "\n", "# e\n"]), max_size=12)
 ENDS = strategies.sampled_from(["", "f: 1"])
@@ -34,7 +34,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "expected"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+@cases(("old", "new", "expected"), ROWS)
 def test_the_parts_of_a_difference(old, new, expected):
     texts = pair(old, new)
     lines = [

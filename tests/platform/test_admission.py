@@ -10,6 +10,7 @@ import pytest
 from krm_fn.render.rules import updates
 from tests.platform import admission
 from tests.platform.admission import Edit
+from tests.support.cases import cases
 from tests.testbed import api, server
 
 GRAPH, COMPONENT, MODEL = "DynamoGraphDeployment", "DynamoComponentDeployment", "DynamoModel"
@@ -183,7 +184,7 @@ def policy_of(edit):
     return {GRAPH: "graph-updates", COMPONENT: "component-updates", MODEL: "model-updates"}[edit.kind]
 
 
-@pytest.mark.parametrize(("reason", "edit", "said"), REFUSED, ids=[row[0] for row in REFUSED])
+@cases(("reason", "edit", "said"), REFUSED)
 def test_refused_to_everybody(reason, edit, said, guarded, users, team):
     for name, user in users.items():
         answer = admission.attempt(guarded, user, team, edit)
@@ -198,7 +199,7 @@ def test_accepted_from_everybody_without_a_word(reason, edit, guarded, users, te
         assert (name, answer.message, answer.warnings) == (name, "", ())
 
 
-@pytest.mark.parametrize(("reason", "edit", "said"), SCALED, ids=[row[0] for row in SCALED])
+@cases(("reason", "edit", "said"), SCALED)
 def test_replicas_that_an_adapter_owns(reason, edit, said, guarded, users, team):
     for name, user in users.items():
         answer = admission.attempt(guarded, user, team, edit)
@@ -218,7 +219,7 @@ def test_a_name_of_two_lines_is_refused_in_other_words(guarded, users, team):
 EDITS = [(row[0], row[1]) for row in [*REFUSED, *SCALED]] + [row for row in [*ACCEPTED, *UNSCALED] if row[1].before is not None]
 
 
-@pytest.mark.parametrize(("reason", "edit"), EDITS, ids=[row[0] for row in EDITS])
+@cases(("reason", "edit"), EDITS)
 def test_the_command_says_the_same(reason, edit, guarded, team):
     """The policies and `krm-fn check --old` find the same codes equally often, except for added and removed services."""
     before, after = (admission.resource(edit.kind, "same", team, spec) for spec in (edit.before, edit.after))
@@ -226,7 +227,7 @@ def test_the_command_says_the_same(reason, edit, guarded, team):
     assert re.findall(r"DYN\d+", admission.attempt(guarded, guarded.client, team, edit).message) == codes
 
 
-@pytest.mark.parametrize(("kind", "spec", "status"), STATUS, ids=[row[0] for row in STATUS])
+@cases(("kind", "spec", "status"), STATUS)
 def test_status(kind, spec, status, guarded, users, team):
     resource = made(guarded, team, kind, spec)
     for name, user in users.items():
@@ -240,7 +241,7 @@ def test_status(kind, spec, status, guarded, users, team):
             )
 
 
-@pytest.mark.parametrize(("reason", "edit", "said"), DEPRECATED, ids=[row[0] for row in DEPRECATED])
+@cases(("reason", "edit", "said"), DEPRECATED)
 def test_deprecated_fields_are_warned_of(reason, edit, said, guarded, users, team):
     answer = admission.attempt(guarded, users["tenant"], team, edit)
     assert answer.ok

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.platform import admission
+from tests.support.cases import cases
 from tests.testbed import programs, server
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ FIXED = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "before", "after", "said"), FIXED, ids=[row[0] for row in FIXED])
+@cases(("reason", "before", "after", "said"), FIXED)
 def test_the_component_that_fixes_services(reason, before, after, said, dynamo, strict, users):
     """`test_admission` shows that without the component services can be added and removed."""
     was, now = ({"services": {name: {"replicas": count} for name, count in counts.items()}} for counts in (before, after))
@@ -47,7 +48,7 @@ DISCOVERY = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "before", "after", "allowed"), DISCOVERY, ids=[row[0] for row in DISCOVERY])
+@cases(("reason", "before", "after", "allowed"), DISCOVERY)
 def test_the_component_that_forbids_gpu_discovery(reason, before, after, allowed, dynamo, strict, users):
     """The resource existed before the namespace had its label."""
     edit, probe = (admission.Edit("DynamoGraphDeploymentRequest", *specs) for specs in ((before, after), (None, DISCOVERED)))

@@ -5,10 +5,9 @@ from __future__ import annotations
 import contextlib
 import shlex
 
-import pytest
-
 from tests.platform import admission
 from tests.support import markdown
+from tests.support.cases import cases
 from tests.testbed import api, programs, server
 
 GRAPHS = "/apis/nvidia.com/v1alpha1/namespaces/{}/dynamographdeployments/{}"
@@ -129,7 +128,7 @@ NAMED = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "lines", "allowed"), NAMED, ids=[row[0] for row in NAMED])
+@cases(("reason", "lines", "allowed"), NAMED)
 def test_users_are_named_by_lines_with_stars(reason, lines, allowed, dynamo, strict, users):
     """The tenant is listed, too, and shows when the ConfigMap has taken effect; while there is none, everybody is let through."""
     path = GRAPHS.format(strict, "strict")

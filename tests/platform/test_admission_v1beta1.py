@@ -11,6 +11,7 @@ import pytest
 
 from krm_fn.render.rules import updates
 from tests.platform import admission
+from tests.support.cases import cases
 from tests.testbed import api, server
 
 pytestmark = pytest.mark.xdist_group("dynamo_v1beta1")
@@ -135,7 +136,7 @@ def changed(user, resource):
     return user.request("PATCH", f"{user.path(resource)}?dryRun=All", {"spec": {"model": "other"}}, api.MERGE)
 
 
-@pytest.mark.parametrize(("edit", "said"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+@cases(("edit", "said"), REFUSED)
 def test_immutable_fields(edit, said, guarded, users, team):
     for name, user in users.items():
         message = admission.attempt(guarded, user, team, edit).message
@@ -143,12 +144,12 @@ def test_immutable_fields(edit, said, guarded, users, team):
         assert len(re.findall(r"DYN\d+", message)) == len(said)
 
 
-@pytest.mark.parametrize("edit", [row[1] for row in ACCEPTED], ids=[row[0] for row in ACCEPTED])
+@cases("edit", ACCEPTED)
 def test_other_changes_pass(edit, guarded, users, team):
     assert admission.attempt(guarded, users["tenant"], team, edit).message == ""
 
 
-@pytest.mark.parametrize(("edit", "said"), [row[1:] for row in SCALED], ids=[row[0] for row in SCALED])
+@cases(("edit", "said"), SCALED)
 def test_replicas_that_an_adapter_owns(edit, said, guarded, users, team):
     for name, user in users.items():
         message = admission.attempt(guarded, user, team, edit).message
@@ -162,7 +163,7 @@ def test_the_command_says_the_same(edit, guarded, users, team):
     assert re.findall(r"DYN\d+", admission.attempt(guarded, users["tenant"], team, edit).message) == codes
 
 
-@pytest.mark.parametrize(("kind", "spec", "status"), STATUS, ids=[row[0] for row in STATUS])
+@cases(("kind", "spec", "status"), STATUS)
 def test_only_operator_and_syncer_write_a_status(kind, spec, status, guarded, users, team):
     resource = made(guarded, team, kind, spec)
     written = {name: write_status(user, resource, status) for name, user in users.items()}

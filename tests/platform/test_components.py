@@ -18,6 +18,7 @@ import krm_fn
 from krm_fn.render import config
 from tests.platform import admission, installation, pages
 from tests.support import golden, markdown
+from tests.support.cases import cases
 from tests.testbed import programs, server
 
 pytestmark = pytest.mark.xdist_group("platform")
@@ -270,7 +271,7 @@ def people(installed):
     return installed
 
 
-@pytest.mark.parametrize(("reason", "user", "verb", "group", "resource", "allowed"), ALLOWED, ids=[row[0] for row in ALLOWED])
+@cases(("reason", "user", "verb", "group", "resource", "allowed"), ALLOWED)
 def test_rights(reason, user, verb, group, resource, allowed, people):
     assert installation.may(people, user, "inference", verb, group, resource) == allowed
     assert not installation.may(people, user, "dynamo-system", verb, group, resource)

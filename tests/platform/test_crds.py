@@ -13,6 +13,7 @@ from krm_fn.render import engines
 from krm_fn.schemas.generate import __main__ as generate
 from krm_fn.schemas.generate import crds
 from tests.support import given, schema_mistakes
+from tests.support.cases import cases
 from tests.testbed import api
 
 DEFINITIONS = crds.definitions()
@@ -85,7 +86,7 @@ TABLES = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "shown", "columns", "wide", "begins"), TABLES, ids=[row[0] for row in TABLES])
+@cases(("reason", "shown", "columns", "wide", "begins"), TABLES)
 def test_columns(reason, shown, columns, wide, begins, dynamo):
     kept(dynamo, {**shown, "metadata": {"name": "shown"}})
     head, row = dynamo.kubectl("get", shown["kind"], "shown").splitlines()

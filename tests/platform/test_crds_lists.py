@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.support import schema_mistakes
+from tests.support.cases import cases
 from tests.testbed import api
 
 MOUNT = {"name": "a", "mountPoint": "/a"}
@@ -34,7 +33,7 @@ DEFAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "written", "path", "expected"), DEFAULTS, ids=[row[0] for row in DEFAULTS])
+@cases(("reason", "written", "path", "expected"), DEFAULTS)
 def test_defaults(reason, written, path, expected, dynamo):
     """The defaults are those of the reference's definitions."""
     assert at(dynamo.apply(written).body["spec"], path) == expected
@@ -62,7 +61,7 @@ LISTS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "path", "make"), LISTS, ids=[row[0] for row in LISTS])
+@cases(("reason", "path", "make"), LISTS)
 def test_two_managers_share_a_list(reason, path, make, dynamo):
     """Each manager applies an entry of its own and leaves the other's alone."""
     whole = {**schema_mistakes.worker(), "metadata": {"name": "shared"}}

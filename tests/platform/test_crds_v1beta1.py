@@ -12,6 +12,7 @@ from krm_fn.render.schema import table
 from krm_fn.schemas.generate import crds
 from tests.platform import test_crds
 from tests.support import beta, documents, given
+from tests.support.cases import cases
 from tests.testbed import api
 
 DEFINITIONS = crds.definitions("v1beta1")
@@ -137,7 +138,7 @@ LISTS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "path", "make"), LISTS, ids=[row[0] for row in LISTS])
+@cases(("reason", "path", "make"), LISTS)
 def test_two_managers_share_a_list(reason, path, make, dynamo_v1beta1):
     """Each manager applies an entry of its own and leaves the other's alone."""
     whole = beta.graph({"name": "W"}, name="shared", namespace="default")

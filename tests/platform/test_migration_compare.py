@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from tests.platform import admission, installation, journey, pages
+from tests.support.cases import cases
 
 pytestmark = pytest.mark.xdist_group("platform")
 
@@ -75,7 +76,7 @@ SCALES = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "services", "orchestrator", "service", "named"), SCALES, ids=[row[0] for row in SCALES])
+@cases(("reason", "services", "orchestrator", "service", "named"), SCALES)
 def test_another_number_than_the_one_that_runs(reason, services, orchestrator, service, named, migration, tmp_path):
     """The operator runs 2, Git says 1 or 3; with 2 in Git the comparison passes."""
     reader = travel(migration, tmp_path, f"number-{named}-{orchestrator}".lower(), services, orchestrator=orchestrator)
@@ -91,7 +92,7 @@ def test_another_number_than_the_one_that_runs(reason, services, orchestrator, s
 CHILDREN = [("PodClique", "frontend"), ("PodCliqueScalingGroup", "big")]
 
 
-@pytest.mark.parametrize(("kind", "name"), CHILDREN, ids=[row[0] for row in CHILDREN])
+@cases(("kind", "name"), CHILDREN)
 def test_a_number_that_only_grove_knows(kind, name, migration, tmp_path):
     """An autoscaler has written to Grove's own object; the PodCliqueSet still says 2."""
     reader = travel(migration, tmp_path, f"grove-{kind}".lower(), {"Frontend": FRONTEND, "Big": BIG}, orchestrator="grove")

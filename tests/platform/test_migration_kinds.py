@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from tests.platform import admission, journey, reference
+from tests.support.cases import cases
 
 pytestmark = pytest.mark.xdist_group("platform")
 
@@ -35,7 +36,7 @@ CARRIERS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "services", "settings", "kinds"), CARRIERS, ids=[row[0] for row in CARRIERS])
+@cases(("reason", "services", "settings", "kinds"), CARRIERS)
 def test_there_and_back(reason, services, settings, kinds, migration, tmp_path):
     """No step creates an object again. At the end, deleting the graph deletes all its objects."""
     written = yaml.safe_load(journey.SETTINGS)

@@ -8,6 +8,7 @@ from krm_fn.schemas import codes
 from tests.platform import pages, rollouts
 from tests.platform.rollouts import Entry
 from tests.support import golden
+from tests.support.cases import cases
 
 BEFORE = {"examples/chat": Entry("a", {"expected Deployment/one": "1", "expected Deployment/two": "2"})}
 CHANGELOG = """# Changes
@@ -41,7 +42,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "after", "said", "found"), CASES, ids=[row[0] for row in CASES])
+@cases(("reason", "after", "said", "found"), CASES)
 def test_surprises(reason, after, said, found):
     assert rollouts.surprises(BEFORE, after, CHANGELOG.format(version="0.2.0", date=UNRELEASED, said=said)) == found
 
@@ -61,7 +62,7 @@ RECORDINGS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "date", "after", "kept"), RECORDINGS, ids=[row[0] for row in RECORDINGS])
+@cases(("reason", "date", "after", "kept"), RECORDINGS)
 def test_recording(reason, date, after, kept):
     """Recording does not hide a changed template of an unchanged example."""
     assert rollouts.renewed(BEFORE, after, CHANGELOG.format(version="0.2.0", date=date, said="")) == kept

@@ -17,6 +17,7 @@ from krm_fn.syncer import graph_applier, namespace_leases, options
 from krm_fn.syncer.status import model_endpoints
 from tests.platform import admission, installation, pages, runs
 from tests.support import given
+from tests.support.cases import cases
 from tests.testbed import programs, server
 
 SYNCER = admission.PLATFORM / "syncer"
@@ -73,7 +74,7 @@ VARIANTS = [
 ]
 
 
-@pytest.mark.parametrize(("components", "arguments"), [row[1:] for row in VARIANTS], ids=[row[0] for row in VARIANTS])
+@cases(("components", "arguments"), VARIANTS)
 def test_a_strict_server_accepts_every_variant(components, arguments, tmp_path, control_plane, crds):
     objects = installation.objects(layer(tmp_path / "layer", *components, namespace=control_plane.namespace(TEAM)))
     refused = [answer.message for each in objects if not (answer := control_plane.judge(each)).ok]

@@ -11,6 +11,7 @@ import yaml
 from krm_fn.render import labels, names
 from tests.platform import runs
 from tests.support import given
+from tests.support.cases import cases
 from tests.testbed import server
 from tests.testbed.place import Place, conditions
 from tests.testbed.profiling_requests import ask, generated, request
@@ -106,7 +107,7 @@ RULES = [
 ]
 
 
-@pytest.mark.parametrize(("resource", "kind", "said"), RULES, ids=[row[0] for row in RULES])
+@cases(("resource", "kind", "said"), RULES)
 def test_the_rights_that_are_only_given_away_are_needed(resource, kind, said, run, deployed):
     """Without one, the request says which object cannot be created. With it again, the graph is completed."""
     (role,) = [each for each in run.objects if (each["kind"], each["metadata"]["name"]) == ("Role", AUTO)]

@@ -11,6 +11,7 @@ from playground.python import playground_requests
 
 from tests.playground import inputs
 from tests.support import golden
+from tests.support.cases import cases
 
 EXAMPLES = inputs.examples()
 HOSTILE = inputs.hostile()
@@ -42,7 +43,7 @@ def test_the_first_render_needs_less_than_five_seconds(pyodide, measured):
     assert pyodide.seconds < 5
 
 
-@pytest.mark.parametrize(("graph", "settings"), [row[1:] for row in EXAMPLES], ids=[row[0] for row in EXAMPLES])
+@cases(("graph", "settings"), EXAMPLES)
 def test_examples_are_those_of_cpython(graph, settings, pyodide):
     """Objects, findings, diagrams, changes and origins are equal."""
     old = graph.replace("replicas: 2", "replicas: 1")

@@ -11,6 +11,7 @@ from krm_fn.base import results
 from krm_fn.kubernetes import identity
 from krm_fn.render import config, expand, function_config
 from tests.support import build_checks, builds, given, golden, nodes
+from tests.support.cases import cases
 
 EXAMPLES = [folder for folder in golden.folders() if (folder / "graph.yaml").exists() and not folder.name.startswith("layout-")]
 CARRIERS = {
@@ -130,7 +131,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize(("before", "after", "gone", "come"), [row[1:] for row in CHANGES], ids=[row[0] for row in CHANGES])
+@cases(("before", "after", "gone", "come"), CHANGES)
 def test_what_carried_the_pods_before_goes(before, after, gone, come):
     """The reference does not delete the old workloads."""
     old = expand.expand([graph("A", fields=CARRIERS[before][0])], CARRIERS[before][1]).resources

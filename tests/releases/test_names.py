@@ -13,6 +13,7 @@ from release import names
 from release.names import ProjectNames
 
 import krm_fn
+from tests.support.cases import cases
 from tests.testbed import programs
 
 NAMES = names.read()
@@ -60,7 +61,7 @@ SPELLINGS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "text", "count"), SPELLINGS, ids=[row[0] for row in SPELLINGS])
+@cases(("reason", "text", "count"), SPELLINGS)
 def test_other_spellings(reason, text, count):
     located = list(names.misspellings([("page.md", f"first line\n{text}\n")], NAMES))
     assert [(one.file, one.line) for one in located] == [("page.md", 2)] * count

@@ -1,9 +1,9 @@
 """The fields of Dynamo's kinds that name another object, and autoscalers of scaling adapters."""
 
-import pytest
 import yaml
 
 from krm_fn.render import dynamo_references
+from tests.support.cases import cases
 
 OBJECTS = [
     (
@@ -68,7 +68,7 @@ OBJECTS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "targets"), [row[1:] for row in OBJECTS], ids=[row[0] for row in OBJECTS])
+@cases(("text", "targets"), OBJECTS)
 def test_the_names_in_an_object(text, targets):
     references = dynamo_references.of(yaml.safe_load(text))
     assert {(reference.group, reference.kind, reference.name) for reference in references} == targets

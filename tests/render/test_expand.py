@@ -10,6 +10,7 @@ import pytest
 from krm_fn.base import results
 from krm_fn.render import dynamo_api, expand, labels
 from tests.support import faults, given
+from tests.support.cases import cases
 
 SERVICES = {"Front": given.service("frontend"), "Worker": given.service("worker", modelRef={"name": "acme/tiny"})}
 
@@ -50,7 +51,7 @@ UNTOUCHED = [
 ]
 
 
-@pytest.mark.parametrize("item", [row[1] for row in UNTOUCHED], ids=[row[0] for row in UNTOUCHED])
+@cases("item", UNTOUCHED)
 def test_items_that_are_not_expanded_leave_as_they_came(item):
     found = given.expanded(item, given.graph({"Worker": given.service("worker", modelRef={"name": "b"})}))
     assert found.resources[0] is item
@@ -64,7 +65,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("change", "said"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+@cases(("change", "said"), REFUSED)
 def test_what_means_to_be_dynamos_and_is_not(change, said):
     item = {**given.graph(), **change}
     found = given.expanded(item)
@@ -128,7 +129,7 @@ ONCE = [
 ]
 
 
-@pytest.mark.parametrize("item", [row[1] for row in ONCE], ids=[row[0] for row in ONCE])
+@cases("item", ONCE)
 def test_one_mistake_is_one_finding(item):
     found = given.expanded(item)
     assert [(said.severity, said.code) for said in found.results] == [("error", "DYN021")]
@@ -179,7 +180,7 @@ def test_a_service_that_is_null_is_not_there():
 FIELDS = [("refused unless the configuration says otherwise", "error", "error"), ("kept with a warning", "warn", "warning")]
 
 
-@pytest.mark.parametrize(("setting", "severity"), [row[1:] for row in FIELDS], ids=[row[0] for row in FIELDS])
+@cases(("setting", "severity"), FIELDS)
 def test_a_native_field_that_is_newer_than_the_function(setting, severity):
     found = given.expanded(faults.worker(main={"brandNew": 5}), unknown_fields=setting)
     assert [(said.severity, said.code) for said in found.results] == [(severity, "DYN029")]
@@ -195,7 +196,7 @@ NAMESPACES = [
 ]
 
 
-@pytest.mark.parametrize(("own", "configured", "namespace", "codes"), [row[1:] for row in NAMESPACES], ids=[row[0] for row in NAMESPACES])
+@cases(("own", "configured", "namespace", "codes"), NAMESPACES)
 def test_everything_of_a_graph_is_in_one_namespace(own, configured, namespace, codes):
     found = given.expanded(given.graph(namespace=own), namespace=configured)
     assert [said.code for said in found.results] == codes
@@ -243,7 +244,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize(("changed", "gone"), [row[1:] for row in CHANGES], ids=[row[0] for row in CHANGES])
+@cases(("changed", "gone"), CHANGES)
 def test_what_a_graph_no_longer_wants_goes(changed, gone):
     settings: dict[str, Any] = {"orchestrator": "grove"} if changed == given.graph(SERVICES) else {}
     found = given.expanded(changed, *made(given.graph(SERVICES)), **settings)
@@ -290,7 +291,7 @@ SOURCES = [
 ]
 
 
-@pytest.mark.parametrize(("mode", "notes", "kept", "local"), [row[1:] for row in SOURCES], ids=[row[0] for row in SOURCES])
+@cases(("mode", "notes", "kept", "local"), SOURCES)
 def test_the_graph_itself(mode, notes, kept, local):
     found = given.rendered(given.graph(annotations=notes), source=mode)
     assert ("DynamoGraphDeployment/chat" in found) is kept
@@ -347,7 +348,7 @@ TWINS = [
 ]
 
 
-@pytest.mark.parametrize("fields", [row[1] for row in TWINS], ids=[row[0] for row in TWINS])
+@cases("fields", TWINS)
 def test_an_entry_that_stands_twice_is_one_finding(fields):
     found = given.expanded(given.graph({"Worker": given.service("worker", **fields)})).results
     assert [each.code for each in found] == ["DYN080"]

@@ -12,6 +12,7 @@ from krm_fn.render.config import Config
 from krm_fn.render.manifests import graph_objects
 from krm_fn.schemas.api import dynamo_render as model
 from tests.support import given
+from tests.support.cases import cases
 
 EVERYTHING = {
     "behaviour": "v1.5",
@@ -106,7 +107,7 @@ FORMS = [
 ]
 
 
-@pytest.mark.parametrize("resource", [row[1] for row in FORMS], ids=[row[0] for row in FORMS])
+@cases("resource", FORMS)
 def test_every_setting_can_be_written_in_every_form(resource):
     assert function_config.read(resource) == (READ, [])
 
@@ -127,7 +128,7 @@ DEFAULTS = [
 ]
 
 
-@pytest.mark.parametrize("resource", [row[1] for row in DEFAULTS], ids=[row[0] for row in DEFAULTS])
+@cases("resource", DEFAULTS)
 def test_what_is_not_set_has_its_default(resource):
     assert function_config.read(resource) == (Config(), [])
 
@@ -197,7 +198,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("resource", "code", "field"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])
+@cases(("resource", "code", "field"), WRONG)
 def test_a_mistake_is_an_error_at_its_place(resource, code, field):
     said = function_config.read(resource)[1]
     assert given.findings(said) == [(code, field)]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from krm_fn.render import labels
+from tests.support.cases import cases
 
 READ = [
     ("what is there", {"metadata": {"labels": {"a": "1"}, "annotations": {"b": "2"}}}, {"a": "1"}, {"b": "2"}),
@@ -16,7 +15,7 @@ READ = [
 ]
 
 
-@pytest.mark.parametrize(("resource", "found", "notes"), [row[1:] for row in READ], ids=[row[0] for row in READ])
+@cases(("resource", "found", "notes"), READ)
 def test_reading(resource, found, notes):
     assert labels.of(resource) == found
     assert labels.annotations(resource) == notes

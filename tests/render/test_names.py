@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from krm_fn.render import names
+from tests.support.cases import cases
 
 MADE = [
     ("a service's objects carry graph and service in lower case", names.component("chat", "VllmWorker"), "chat-vllmworker"),
@@ -24,7 +23,7 @@ MADE = [
 ]
 
 
-@pytest.mark.parametrize(("made", "name"), [row[1:] for row in MADE], ids=[row[0] for row in MADE])
+@cases(("made", "name"), MADE)
 def test_names(made, name):
     assert made == name
 
@@ -47,7 +46,7 @@ SERVICE_NAMES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "fits"), [row[1:] for row in SERVICE_NAMES], ids=[row[0] for row in SERVICE_NAMES])
+@cases(("name", "fits"), SERVICE_NAMES)
 def test_what_a_service_can_be_called(name, fits):
     """A DNS label as RFC 1035 has it (Kubernetes: names of Services)."""
     assert bool(names.SERVICE.fullmatch(name)) is fits

@@ -10,6 +10,7 @@ from krm_fn.render import config, function_config, labels, operator_config
 from krm_fn.render.config import Config
 from krm_fn.schemas.api import operator as model
 from tests.support import given
+from tests.support.cases import cases
 
 EVERYTHING = {
     "discovery": {"backend": "etcd"},
@@ -129,7 +130,7 @@ FINDINGS = [
 ]
 
 
-@pytest.mark.parametrize(("sections", "expected"), [row[1:] for row in FINDINGS], ids=[row[0] for row in FINDINGS])
+@cases(("sections", "expected"), FINDINGS)
 def test_a_finding_names_the_key(sections, expected):
     assert given.findings(function_config.read(written(**sections))[1]) == expected
 

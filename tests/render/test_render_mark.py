@@ -11,6 +11,7 @@ from krm_fn.render import config, labels, render_mark
 from krm_fn.render.config import Config, GroveSettings, IngressSettings, KaiSchedulerSettings, PullSecret
 from tests.cli import console
 from tests.support import given
+from tests.support.cases import cases
 
 SETTINGS = [
     ("defaults", Config()),
@@ -23,7 +24,7 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize("settings", [row[1] for row in SETTINGS], ids=[row[0] for row in SETTINGS])
+@cases("settings", SETTINGS)
 def test_settings_are_read_as_they_were_written(settings):
     assert render_mark.read(render_mark.write(settings, "v1.5")) == settings._replace(behaviour="v1.5")
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from krm_fn.kubernetes.gpu_demand import ClaimUse, GPUDemand
 from krm_fn.render import workload_list
 from krm_fn.render.workload_list import StatusFacts, WorkloadEntry
+from tests.support.cases import cases
 
 WORKER = {"service": "Worker", "apiVersion": "apps/v1", "kind": "Deployment", "name": "chat-worker"}
 COUNTS = st.integers(0, 9)
@@ -73,7 +74,7 @@ WRITTEN: list[tuple[str, list[WorkloadEntry], list[dict[str, Any]]]] = [
 ]
 
 
-@pytest.mark.parametrize(("entries", "listed"), [row[1:] for row in WRITTEN], ids=[row[0] for row in WRITTEN])
+@cases(("entries", "listed"), WRITTEN)
 def test_each_workload_is_one_object_of_compact_json(entries, listed):
     text = workload_list.write(entries)
     assert json.loads(text) == listed
@@ -116,7 +117,7 @@ UNREADABLE = [
 ]
 
 
-@pytest.mark.parametrize(("text", "message"), [row[1:] for row in UNREADABLE], ids=[row[0] for row in UNREADABLE])
+@cases(("text", "message"), UNREADABLE)
 def test_any_other_text_is_refused_with_the_place_of_the_fault(text, message):
     with pytest.raises(ValueError, match=message):
         workload_list.read(text)

@@ -8,6 +8,7 @@ import pytest
 
 from tests.cli import console
 from tests.repository.clones import BUILD, FUNCTION, GIT, GRAPH, README, codes, documents
+from tests.support.cases import cases
 from tests.testbed import programs
 
 PLUGIN = programs.ROOT / "examples" / "argocd" / "plugin" / "generate.sh"
@@ -135,7 +136,7 @@ def put(clone, files):
     clone.put({name: text.replace("PWN", str(clone.folder / "pwn")) for name, text in files.items()}).commit()
 
 
-@pytest.mark.parametrize(("files", "code"), [row[1:] for row in HOSTILE], ids=[row[0] for row in HOSTILE])
+@cases(("files", "code"), HOSTILE)
 def test_no_function_but_krm_fn_runs_in_argo_cd(files, code, hostile, mark, monkeypatch):
     """Whoever can commit to one repository runs nothing in a shared Argo CD, and it says what it refuses."""
     put(hostile, files)
@@ -189,7 +190,7 @@ REMOTE = [
 ]
 
 
-@pytest.mark.parametrize(("files", "code"), [row[1:] for row in REMOTE], ids=[row[0] for row in REMOTE])
+@cases(("files", "code"), REMOTE)
 def test_a_remote_base_runs_nothing(files, code, remote, hostile, mark):
     remote(files)
     done = generate(hostile)
@@ -227,7 +228,7 @@ LAYOUTS = [
 ]
 
 
-@pytest.mark.parametrize(("files", "folder"), [row[1:] for row in LAYOUTS], ids=[row[0] for row in LAYOUTS])
+@cases(("files", "folder"), LAYOUTS)
 def test_the_output_is_that_of_kustomize(files, folder, clone):
     clone.put(files).commit()
     done = console.run("build", folder)
@@ -272,7 +273,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("words", "code", "message"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])
+@cases(("words", "code", "message"), WRONG)
 def test_wrong_usage(words, code, message, clone):
     clone.put({**README, "base/graph.yaml": GRAPH}).commit()
     done = console.run("build", *words)

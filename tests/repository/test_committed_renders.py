@@ -10,6 +10,7 @@ import krm_fn
 from tests.cli import console
 from tests.repository.clones import BUILD, FUNCTION, GRAPH, README, RENDER, codes
 from tests.repository.clones import Clone as Clones
+from tests.support.cases import cases
 
 PLAIN = {"graph.yaml": GRAPH.replace("name: chat\n", "name: chat\n  namespace: prod\n")}
 
@@ -179,7 +180,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("file", "old", "new", "finding"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])
+@cases(("file", "old", "new", "finding"), WRONG)
 def test_a_mistake_that_stops_a_build_has_its_line(file, old, new, finding, rendered):
     """krm-fn makes the build fail; the finding is that of the graph, not that of the build."""
     patch = "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata: {name: chat}\n"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 
 import jsonschema
-import pytest
 
 from tests.cli import console
 from tests.repository import fleet
 from tests.repository.clones import FLUX, RENDER
 from tests.review.diff.test_scenario import SCHEMA
+from tests.support.cases import cases
 
 MOST_LINES = 60
 GRAPH = "apiVersion: nvidia.com/v1beta1\nkind: DynamoGraphDeployment\n"
@@ -87,7 +87,7 @@ DIFFERENT = [
 ]
 
 
-@pytest.mark.parametrize("edits", [row[1] for row in DIFFERENT], ids=[row[0] for row in DIFFERENT])
+@cases("edits", DIFFERENT)
 def test_clusters_with_other_effects_have_blocks_of_their_own(edits, clone):
     """The names of the graphs are equal, and what happens to them is not."""
     fleet.write(clone, ("dev", "staging"))

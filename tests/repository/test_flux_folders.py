@@ -6,11 +6,11 @@ not those of the branch with rendered objects, whose folders have the same names
 
 from __future__ import annotations
 
-import pytest
 import yaml
 
 from tests.cli import console
 from tests.repository.clones import FUNCTION, GRAPH, README, codes
+from tests.support.cases import cases
 
 KEY = "kustomize.toolkit.fluxcd.io/substitute"
 
@@ -67,7 +67,7 @@ REJECTED = [
 ]
 
 
-@pytest.mark.parametrize("files", [row[1] for row in REJECTED], ids=[row[0] for row in REJECTED])
+@cases("files", REJECTED)
 def test_a_folder_that_flux_rejects_is_an_error(files, clone):
     """Flux says "external plugins disabled", and applies nothing of the folder."""
     clone.put(files)
@@ -120,7 +120,7 @@ def test_only_the_check_fails(clone):
         assert console.run(*command).code == 0, command
 
 
-@pytest.mark.parametrize("files", [row[1] for row in APPLIED], ids=[row[0] for row in APPLIED])
+@cases("files", APPLIED)
 def test_a_folder_that_flux_applies_has_no_such_finding(files, clone):
     clone.put(files)
     done = console.run("check", notes=True)
@@ -167,7 +167,7 @@ SUBSTITUTED = [
 ]
 
 
-@pytest.mark.parametrize(("metadata", "kustomization", "expected"), [row[1:] for row in SUBSTITUTED], ids=[row[0] for row in SUBSTITUTED])
+@cases(("metadata", "kustomization", "expected"), SUBSTITUTED)
 def test_a_variable_of_pods_must_survive_flux(metadata, kustomization, expected, clone):
     """The container that waits for a leader reads `${LWS_LEADER_ADDRESS}`, which Flux does not know."""
     clone.put({"graphs/chat.yaml": MULTINODE.format(metadata=metadata), "clusters/ks.yaml": kustomization})

@@ -10,6 +10,7 @@ import pytest
 import krm_fn
 from tests.cli import console
 from tests.repository.clones import FUNCTION, GRAPH, README, codes
+from tests.support.cases import cases
 
 EVIL = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: evil\n  annotations:\n    config.kubernetes.io/function: |\n      {}\n"
 PWN = "#!/bin/sh\ntouch '{}'\ncat\n"
@@ -54,7 +55,7 @@ PROGRAMS = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "function", "code"), [row[1:] for row in PROGRAMS], ids=[row[0] for row in PROGRAMS])
+@cases(("fields", "function", "code"), PROGRAMS)
 def test_no_program_of_the_repository_runs(fields, function, code, hostile, mark):
     """A function with our name is replaced by this krm-fn. All others are named once, and the root is not built in either state."""
     evil = EVIL.format(function)
@@ -125,7 +126,7 @@ OUTSIDE = [
 ]
 
 
-@pytest.mark.parametrize("text", [row[1] for row in OUTSIDE], ids=[row[0] for row in OUTSIDE])
+@cases("text", OUTSIDE)
 def test_no_file_outside_of_the_repository_is_read(text, clone, tmp_path):
     outside = tmp_path / "secret"
     outside.mkdir()

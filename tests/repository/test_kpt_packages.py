@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli import console
 from tests.repository.clones import GRAPH, RENDER, codes
+from tests.support.cases import cases
 
 PACKAGE_GRAPH = GRAPH.replace("name: chat\n", "name: chat\n  namespace: team\n")
 LOCAL = RENDER.replace("name: render", 'name: render, annotations: {config.kubernetes.io/local-config: "true"}')
@@ -54,7 +55,7 @@ VALIDATED = [
 ]
 
 
-@pytest.mark.parametrize("pipeline", [row[1] for row in VALIDATED], ids=[row[0] for row in VALIDATED])
+@cases("pipeline", VALIDATED)
 def test_a_package_with_validators_is_rendered_again(pipeline, package):
     """kpt ignores what validators return, so a render without them is that of kpt."""
     clone = package(pipeline)
@@ -85,7 +86,7 @@ CHANGED = [
 ]
 
 
-@pytest.mark.parametrize("pipeline", [row[1] for row in CHANGED], ids=[row[0] for row in CHANGED])
+@cases("pipeline", CHANGED)
 def test_a_package_with_other_mutators_cannot_be_compared(pipeline, package):
     """Any mutator can change the graph or the objects, whatever it selects, so only kpt knows the render."""
     clone = package(pipeline)

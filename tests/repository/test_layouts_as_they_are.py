@@ -10,6 +10,7 @@ import pytest
 from tests.cli import console
 from tests.repository.clones import codes
 from tests.support import golden
+from tests.support.cases import cases
 from tests.testbed import programs
 
 FLAGS = "kustomize build --enable-alpha-plugins --enable-exec"
@@ -52,7 +53,7 @@ BUILT = [
 ]
 
 
-@pytest.mark.parametrize(("layout", "root", "file", "variables"), [row[1:] for row in BUILT], ids=[row[0] for row in BUILT])
+@cases(("layout", "root", "file", "variables"), BUILT)
 def test_a_change_has_the_verdict_of_the_real_build(layout, root, file, variables, clone, monkeypatch):
     """The build of a user, with programs of the repository, gives the same effects on the same objects."""
     copied(clone, layout)

@@ -13,6 +13,7 @@ import pytest
 from tests.cli import console
 from tests.repository.clones import APPLICATION, FLUX, FUNCTION, GRAPH
 from tests.review.diff.test_scenario import SCHEMA
+from tests.support.cases import cases
 
 OTHER = GRAPH.replace("name: chat", "name: search")
 SCALE = "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata: {name: chat}\nspec: {services: {Worker: {replicas: %s}}}\n"
@@ -101,7 +102,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("change", "roots"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+@cases(("change", "roots"), ROWS)
 def test_objects_that_change_their_root_are_compared_with_themselves(change, roots, fleet):
     change(fleet)
     report = json.loads(console.run("diff", "--old", "HEAD", "--format", "json").out)
@@ -153,7 +154,7 @@ PIPELINES = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "moves"), [row[1:] for row in PIPELINES], ids=[row[0] for row in PIPELINES])
+@cases(("old", "new", "moves"), PIPELINES)
 def test_a_pipeline_decides_the_cluster(old, new, moves, fleet):
     """Objects in another cluster are deleted here and created there. More knowledge about the same cluster changes nothing."""
     if old:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from krm_fn.repository.files import patch_fields
 from tests.cli import console
 from tests.repository.clones import FUNCTION, GRAPH
+from tests.support.cases import cases
 
 LAYER = "namespace: prod\nresources: [base]\ntransformers: [render.yaml]\n"
 OPERATIONS = "- op: replace\n  path: /spec/services/Worker/replicas\n  value: -7\n"
@@ -53,7 +52,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("layer", "files", "expected"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+@cases(("layer", "files", "expected"), ROWS)
 def test_a_finding_names_the_line_that_wrote_the_value(layer, files, expected, clone):
     clone.put({"base/graph.yaml": GRAPH, "base/kustomization.yaml": "resources: [graph.yaml]\n", "render.yaml": FUNCTION})
     clone.put({"kustomization.yaml": layer, **files}).commit()
@@ -81,6 +80,6 @@ FIELDS = [
 ]
 
 
-@pytest.mark.parametrize(("patch", "path", "expected"), [row[1:] for row in FIELDS], ids=[row[0] for row in FIELDS])
+@cases(("patch", "path", "expected"), FIELDS)
 def test_the_field_of_a_patch_that_wrote_a_value(patch, path, expected):
     assert patch_fields.find(patch, BUILT, path) == expected

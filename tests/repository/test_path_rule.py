@@ -12,6 +12,7 @@ import yaml
 from krm_fn import review
 from tests.cli import console
 from tests.repository.clones import BUILD, FUNCTION, GRAPH, codes, documents
+from tests.support.cases import cases
 
 SCALE = """\
 apiVersion: nvidia.com/v1alpha1
@@ -277,7 +278,7 @@ FIELDS = [
 ]
 
 
-@pytest.mark.parametrize("field", [row[1] for row in FIELDS], ids=[row[0] for row in FIELDS])
+@cases("field", FIELDS)
 def test_a_field_has_the_index_or_the_name_of_an_entry(field):
     done = console.run("explain", "--object", "Deployment/chat-worker", "--field", field, "-", stdin=BETA)
     assert done.code == 0

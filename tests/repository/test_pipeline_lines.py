@@ -10,6 +10,7 @@ import pytest
 from tests.cli import console
 from tests.repository import commit_lines
 from tests.repository.clones import APPLICATION, FLUX, GRAPH, RENDER
+from tests.support.cases import cases
 
 APP = APPLICATION.format(name="chat", path="apps/chat", namespace="team")
 FLUX_APP = FLUX.format(name="chat", path="./apps/chat", kind="GitRepository", more=",\n  targetNamespace: team")
@@ -57,7 +58,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("before", "after", "files"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+@cases(("before", "after", "files"), ROWS)
 def test_the_line_of_a_pipeline_that_delivers_plain_files_is_named(before, after, files, clone):
     clone.put({"apps/chat/graph.yaml": GRAPH, "apps/search/graph.yaml": GRAPH.replace("chat", "search")})
     commit(clone, before)
@@ -95,7 +96,7 @@ ELSEWHERE = [
 ]
 
 
-@pytest.mark.parametrize(("names", "options"), [row[1:] for row in ELSEWHERE], ids=[row[0] for row in ELSEWHERE])
+@cases(("names", "options"), ELSEWHERE)
 @pytest.mark.parametrize("pipelines", [{}, {"a.yaml": APP}, {"f.yaml": FLUX_APP}], ids=["no pipeline", "Argo CD", "Flux"])
 def test_the_line_of_settings_in_another_folder_is_named(pipelines, names, options, clone):
     project = (

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from tests.cli import console
 from tests.repository.clones import GRAPH, README, RENDER, codes
+from tests.support.cases import cases
 
 HEAD = "apiVersion: dynamo.krm-fn.io/v1alpha1\nkind: DynamoProject\nmetadata: {name: project}\n"
 NODES = '{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": {}}]}'
@@ -115,7 +114,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("text", "code"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])
+@cases(("text", "code"), WRONG)
 def test_a_wrong_project_file_stops_every_command(text, code, clone):
     clone.put({"graph.yaml": GRAPH, ".krm-fn.yaml": text})
     (clone.folder.parent / "hush").write_text("hush")

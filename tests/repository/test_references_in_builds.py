@@ -9,6 +9,7 @@ import yaml
 
 from tests.cli import console
 from tests.repository.clones import FUNCTION, codes
+from tests.support.cases import cases
 
 IMAGE = "nvcr.io/nvidia/ai-dynamo/sglang-runtime:1.6.1"
 BETA = f"""\
@@ -141,8 +142,8 @@ SELECTORS = [
 
 
 @pytest.mark.parametrize("version", GRAPHS)
-@pytest.mark.parametrize(("setting", "value", "name", "graph"), AFFIXES, ids=[row[0] for row in AFFIXES])
-@pytest.mark.parametrize("selector", [row[1] for row in SELECTORS], ids=[row[0] for row in SELECTORS])
+@cases(("setting", "value", "name", "graph"), AFFIXES)
+@cases("selector", SELECTORS)
 def test_a_selector_without_the_prefix_selects_nothing(repository, version, setting, value, name, graph, selector):
     """The error names the value of the pods, and a selector with this value has no finding."""
     wrong = selector.replace("NAME", "search-worker").replace("GRAPH", "search")
@@ -195,7 +196,7 @@ QUIET = [
 ]
 
 
-@pytest.mark.parametrize("spec", [row[1] for row in QUIET], ids=[row[0] for row in QUIET])
+@cases("spec", QUIET)
 def test_a_selector_that_may_select_pods_of_another_build_has_no_finding(repository, spec):
     repository(
         BETA, f"{NEIGHBOUR}---\napiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {{name: n}}\n{spec}\n", namePrefix="eu-"
@@ -252,9 +253,9 @@ REFERENCES = [
 
 
 @pytest.mark.parametrize("names", [False, True], ids=["", "with the file of names"])
-@pytest.mark.parametrize(("setting", "value", "_", "graph"), AFFIXES, ids=[row[0] for row in AFFIXES])
-@pytest.mark.parametrize(("neighbour", "name"), [row[1:] for row in REFERENCES], ids=[row[0] for row in REFERENCES])
-def test_a_reference_to_an_object_that_the_function_makes(repository, neighbour, name, setting, value, _, graph, names):
+@cases(("setting", "value", "workload", "graph"), AFFIXES)
+@cases(("neighbour", "name"), REFERENCES)
+def test_a_reference_to_an_object_that_the_function_makes(repository, neighbour, name, setting, value, workload, graph, names):
     """No setting of kustomize follows such an object, so the error asks for the full name. With a patch that writes it, nothing is left."""
     repository(BETA, f"{NEIGHBOUR}---\n{neighbour}\n", names=names, **{setting: value})
     full = name.replace("search", graph)
@@ -305,7 +306,7 @@ GRANDCHILDREN = [
 ]
 
 
-@pytest.mark.parametrize(("layer", "code"), [row[1:] for row in GRANDCHILDREN], ids=[row[0] for row in GRANDCHILDREN])
+@cases(("layer", "code"), GRANDCHILDREN)
 def test_the_pods_of_a_group_need_the_file_of_names(repository, layer, code):
     """kustomize does not know the pods of a LeaderWorkerSet."""
     graph = BETA.replace("    scalingAdapter: {}\n", "    multinode: {nodeCount: 2}\n").replace('"2"]', '"4"]')
@@ -324,7 +325,7 @@ RESEMBLING = [
 ]
 
 
-@pytest.mark.parametrize(("graph", "route", "service", "other"), [row[1:] for row in RESEMBLING], ids=[row[0] for row in RESEMBLING])
+@cases(("graph", "route", "service", "other"), RESEMBLING)
 def test_names_that_resemble_each_other(repository, graph, route, service, other):
     """Without a prefix that the graph has too, a Service with a similar name is another Service."""
     neighbours = (

@@ -8,6 +8,7 @@ import pytest
 
 from tests.cli import console
 from tests.repository.clones import FLUX, FUNCTION, GRAPH, codes
+from tests.support.cases import cases
 
 OVERLAY = "namespace: prod\nresources:\n- ../../base\ntransformers: [render.yaml]\n"
 PROD, BASE = "overlays/prod/kustomization.yaml", "base/kustomization.yaml"
@@ -41,7 +42,7 @@ def assert_only_prod_is_unknown(location):
     assert console.run("diff", "--old", "HEAD", "--fail-on", "deleted,restarts").code == 1
 
 
-@pytest.mark.parametrize(("text", "location"), [row[1:] for row in BROKEN], ids=[row[0] for row in BROKEN])
+@cases(("text", "location"), BROKEN)
 def test_a_base_of_a_kustomization_that_cannot_be_read_stays_a_base(text, location, overlays):
     overlays.edit(PROD, OVERLAY, text).edit("overlays/staging/kustomization.yaml", "- ../../base", "- ../../other")
     overlays.put({"graph.yaml": GRAPH, "kustomization.yaml": "resources: [graph.yaml]\n"}, "other")

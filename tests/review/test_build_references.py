@@ -14,6 +14,7 @@ from krm_fn.review import build_references
 from krm_fn.schemas.generate import kustomize_files
 from tests.cli import console
 from tests.support import given
+from tests.support.cases import cases
 
 NODES = {"multinode": {"nodeCount": 2}, "resources": {"limits": {"gpu": "1"}}, "envFromSecret": "hf-token"}
 VARIABLE = {"name": "MODE", "valueFrom": {"configMapKeyRef": {"name": "modes", "key": "mode"}}}
@@ -93,7 +94,7 @@ MISSING = [
 ]
 
 
-@pytest.mark.parametrize(("scaler", "fields", "severity", "says"), [row[1:] for row in MISSING], ids=[row[0] for row in MISSING])
+@cases(("scaler", "fields", "severity", "says"), MISSING)
 def test_an_autoscaler_without_an_adapter(scaler, fields, severity, says):
     (finding,) = build_references.check_autoscalers([*rendered(**fields), scaler], Config())
     assert (finding.code, finding.severity) == ("DYN502", severity)

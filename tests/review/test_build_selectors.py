@@ -7,6 +7,7 @@ import pytest
 from krm_fn.render.config import Config
 from krm_fn.review import build_references, build_selectors
 from tests.support import growth
+from tests.support.cases import cases
 
 
 def pod(name, labels):
@@ -27,7 +28,7 @@ SELECTORS = [
 ]
 
 
-@pytest.mark.parametrize("selector", [row[1] for row in SELECTORS], ids=[row[0] for row in SELECTORS])
+@cases("selector", SELECTORS)
 def test_a_selector_of_any_type_is_read(selector):
     """The check of native objects reports the mistake."""
     labels = {"app": "chat", "number": 3, "list": []}
@@ -44,7 +45,7 @@ EXPRESSIONS = [
 ]
 
 
-@pytest.mark.parametrize(("expression", "is_mistyped"), [row[1:] for row in EXPRESSIONS], ids=[row[0] for row in EXPRESSIONS])
+@cases(("expression", "is_mistyped"), EXPRESSIONS)
 def test_an_expression(expression, is_mistyped):
     findings = [*build_selectors.check([pod("a", {"app": "worker"}), budget("b", {"matchExpressions": [expression]})], Config())]
     assert [(finding.code, finding.proposed) for finding in findings] == ([("DYN670", "worker")] if is_mistyped else [])

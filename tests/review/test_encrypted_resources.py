@@ -15,6 +15,7 @@ import yaml
 
 from tests.cli import console
 from tests.support import golden
+from tests.support.cases import cases
 
 PLAIN = "plain-user-name"
 MARKS = """\
@@ -189,7 +190,7 @@ ENCRYPTED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "kind"), [row[1:] for row in ENCRYPTED], ids=[row[0] for row in ENCRYPTED])
+@cases(("text", "kind"), ENCRYPTED)
 def test_an_encrypted_dynamo_resource_is_an_error(text, kind, tmp_path):
     """The render comes before the decryption, so pods would get encrypted values. Further findings would only be about these."""
     (tmp_path / "graph.yaml").write_text(text)
@@ -204,7 +205,7 @@ PULLED = [
 ]
 
 
-@pytest.mark.parametrize(("spec", "expected"), [row[1:] for row in PULLED], ids=[row[0] for row in PULLED])
+@cases(("spec", "expected"), PULLED)
 def test_the_registry_of_an_encrypted_secret_is_not_known(spec, expected, tmp_path):
     """A readable pull Secret among the items is used for the images of its registries. That of an encrypted one must be named."""
     config = RENDER.partition("spec:")[0] + spec

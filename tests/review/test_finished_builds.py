@@ -8,6 +8,7 @@ import pytest
 from krm_fn.base import results
 from krm_fn.render import config, expand, labels
 from krm_fn.review import finished_builds
+from tests.support.cases import cases
 
 WORKER: dict[str, Any] = {"image": "engine:1", "command": ["python3", "-m", "dynamo.vllm"], "args": ["--model", "m"]}
 SERVICES: dict[str, Any] = {
@@ -195,7 +196,7 @@ SINGLE = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "kind", "name", "path", "value", "code"), SINGLE, ids=[row[0] for row in SINGLE])
+@cases(("reason", "kind", "name", "path", "value", "code"), SINGLE)
 def test_every_field_that_names_something_is_judged(reason, kind, name, path, value, code):
     resources = build()
     way = path(resources) if callable(path) else path
@@ -319,7 +320,7 @@ OVERRIDES: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize("source", ["keep", "drop"])
-@pytest.mark.parametrize(("reason", "spec"), OVERRIDES, ids=[row[0] for row in OVERRIDES])
+@cases(("reason", "spec"), OVERRIDES)
 def test_what_the_user_set_by_hand_is_the_users(reason, spec, source):
     assert found(build(source=source, **spec)) == {}
 
@@ -402,7 +403,7 @@ LISTED = [
 ]
 
 
-@pytest.mark.parametrize(("orchestrator", "kind", "name"), [row[1:] for row in LISTED], ids=[row[0] for row in LISTED])
+@cases(("orchestrator", "kind", "name"), LISTED)
 def test_the_listed_workloads_of_every_orchestrator_are_compared(orchestrator, kind, name):
     """The graph is found by the names of its workloads, and a changed name is reported at the graph and at its workload."""
     made = build(CONFIG._replace(orchestrator=orchestrator), services={**SERVICES, "Worker": GROUP})

@@ -11,6 +11,7 @@ from krm_fn.render import expand, labels
 from krm_fn.render.config import Config
 from krm_fn.review import finished_builds
 from tests.support import beta, given
+from tests.support.cases import cases
 
 GPU = {"resources": {"limits": {"nvidia.com/gpu": "1"}}}
 VLLM = {"command": ["python3", "-m", "dynamo.vllm"], "args": ["--model", "m"]}
@@ -64,7 +65,7 @@ BUILDS = [
 ]
 
 
-@pytest.mark.parametrize(("source", "settings"), [row[1:] for row in BUILDS], ids=[row[0] for row in BUILDS])
+@cases(("source", "settings"), BUILDS)
 def test_a_build_that_no_layer_changed_has_no_findings(source, settings):
     assert found(build(source, **settings)) == {}
 
@@ -94,7 +95,7 @@ RENAMED = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "name", "referrer"), RENAMED, ids=[row[0] for row in RENAMED])
+@cases(("kind", "name", "referrer"), RENAMED)
 def test_an_object_that_is_renamed_without_its_references_is_missed_where_it_is_used(kind, name, referrer):
     resources = build()
     next(each for each in resources if (each["kind"], each["metadata"]["name"]) == (kind, name))["metadata"]["name"] = f"eu-{name}"

@@ -21,6 +21,7 @@ from krm_fn.review.diagram import COLOURS, WORDS, graph_diagram
 from krm_fn.review.diff import rendered_state
 from tests.cli import console
 from tests.support import given, markdown, pictures
+from tests.support.cases import cases
 from tests.testbed import programs
 
 INPUTS = pictures.inputs()
@@ -144,7 +145,7 @@ EDGES = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "resources", "settings", "edge"), EDGES, ids=[row[0] for row in EDGES])
+@cases(("reason", "resources", "settings", "edge"), EDGES)
 def test_a_connection_is_drawn_where_it_is_known(reason, resources, settings, edge):
     assert edge in labels(*resources, **settings), reason
 
@@ -164,7 +165,7 @@ UNKNOWN: list[tuple[str, list[dict[str, Any]], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "resources", "settings"), UNKNOWN, ids=[row[0] for row in UNKNOWN])
+@cases(("reason", "resources", "settings"), UNKNOWN)
 def test_no_connection_is_guessed(reason, resources, settings):
     assert labels(*resources, **settings) == set(), reason
 

@@ -20,6 +20,7 @@ from krm_fn.render.config import Config
 from krm_fn.review.images import image_references, image_uses
 from tests.cli import console
 from tests.support import given, golden
+from tests.support.cases import cases
 from tests.testbed import programs
 
 SCHEMA = json.loads((Path(krm_fn.__file__).parent / "review" / "schemas" / "images.json").read_text())
@@ -88,7 +89,7 @@ KINDS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "api", "fields"), KINDS, ids=[row[0] for row in KINDS])
+@cases(("kind", "api", "fields"), KINDS)
 def test_workloads_that_a_user_wrote_are_listed_with_init_containers_and_image_volumes(kind, api, fields, tmp_path):
     uses = listed(written(tmp_path, given.item(kind, "own", api=api, **fields)))
     assert {image: each[0]["role"] for image, each in uses.items()} == {
@@ -223,7 +224,7 @@ LOCKS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "text", "code"), LOCKS, ids=[row[0] for row in LOCKS])
+@cases(("reason", "text", "code"), LOCKS)
 def test_a_lock_that_cannot_be_read_is_an_error_and_stays_as_it_is(reason, text, code, tmp_path, resolver):
     lock, graph = tmp_path / "images.lock", written(tmp_path, given.graph())
     lock.write_text(text)
@@ -238,7 +239,7 @@ FAILURES = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "command", "said"), FAILURES, ids=[row[0] for row in FAILURES])
+@cases(("reason", "command", "said"), FAILURES)
 def test_a_failing_command_is_an_error_with_what_it_said(reason, command, said, tmp_path):
     lock = tmp_path / "images.lock"
     done = console.run("images", "--lock", lock, "--resolve", command, written(tmp_path, given.graph()))
@@ -315,7 +316,7 @@ CONFLICTS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "images", "wrong"), CONFLICTS, ids=[row[0] for row in CONFLICTS])
+@cases(("reason", "images", "wrong"), CONFLICTS)
 def test_images_that_kustomize_cannot_tell_apart_are_an_error(reason, images, wrong, tmp_path, resolver):
     pod = given.item("Pod", "own", spec={"containers": [{"name": f"c{n}", "image": image} for n, image in enumerate(images)]})
     done = console.run("images", "--resolve", resolver, "--format", "kustomize", written(tmp_path, pod))

@@ -15,6 +15,7 @@ from krm_fn.render import config
 from krm_fn.review import native_objects
 from tests.cli import console
 from tests.support import awkward_values, drawn_objects, native_mistakes
+from tests.support.cases import cases
 
 SECRET = "c2VjcmV0LXZhbHVl"  # noqa: S105 - a value that no message may contain
 VARIABLES = [
@@ -29,9 +30,7 @@ def findings(*objects, **settings):
     return list(native_objects.check(objects, config.Config(**settings)))
 
 
-@pytest.mark.parametrize(
-    ("written", "code", "field"), [row[1:] for row in native_mistakes.MISTAKES], ids=[row[0] for row in native_mistakes.MISTAKES]
-)
+@cases(("written", "code", "field"), native_mistakes.MISTAKES)
 def test_a_mistake_is_reported_once_at_its_field(written, code, field):
     before = copy.deepcopy(written)
     (finding,) = findings(written)
@@ -41,12 +40,12 @@ def test_a_mistake_is_reported_once_at_its_field(written, code, field):
     assert written == before
 
 
-@pytest.mark.parametrize("written", [row[1] for row in native_mistakes.LIMITS], ids=[row[0] for row in native_mistakes.LIMITS])
+@cases("written", native_mistakes.LIMITS)
 def test_an_object_at_the_limits_has_no_findings(written):
     assert findings(written) == []
 
 
-@pytest.mark.parametrize("written", [row[1] for row in VARIABLES], ids=[row[0] for row in VARIABLES])
+@cases("written", VARIABLES)
 def test_a_field_with_a_variable_of_flux_has_no_findings(written):
     """Only Flux knows the value."""
     assert findings(written) == []

@@ -13,6 +13,7 @@ import yaml
 import krm_fn
 from tests.cli import console
 from tests.support import golden
+from tests.support.cases import cases
 
 SCHEMA = json.loads((Path(krm_fn.__file__).parent / "review" / "schemas" / "needs.json").read_text())
 EXAMPLES = [recording for recording in golden.recordings() if "krm-fn render" in recording.command]
@@ -135,7 +136,7 @@ FIELDS = [
 ]
 
 
-@pytest.mark.parametrize(("pod", "container", "kind", "group", "name", "keys"), [row[1:] for row in FIELDS], ids=[row[0] for row in FIELDS])
+@cases(("pod", "container", "kind", "group", "name", "keys"), FIELDS)
 def test_each_field_that_names_an_object(pod, container, kind, group, name, keys, tmp_path):
     """The list has the object, its keys, and the line in the graph that has its name."""
     (required,) = [entry for entry in needed(tmp_path, pod, container)["objects"] if entry["name"] == name]
@@ -159,7 +160,7 @@ LEFT_OUT = [
 ]
 
 
-@pytest.mark.parametrize(("pod", "container", "more"), [row[1:] for row in LEFT_OUT], ids=[row[0] for row in LEFT_OUT])
+@cases(("pod", "container", "more"), LEFT_OUT)
 def test_what_need_not_exist_is_left_out(pod, container, more, tmp_path):
     assert needed(tmp_path, pod, container, *more)["objects"] == []
 

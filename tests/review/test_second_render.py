@@ -14,6 +14,7 @@ from krm_fn.render import expand, labels
 from krm_fn.render.config import Config
 from krm_fn.review import finished_builds
 from tests.support import beta, given
+from tests.support.cases import cases
 from tests.testbed import tier
 
 GPU = {"resources": {"limits": {"nvidia.com/gpu": "1"}}}
@@ -98,7 +99,7 @@ def stale(before: Any, after: Any) -> Iterator[tuple[tuple[str, str], tuple[Any,
 SOME = RENDERS[: tier.number(len(RENDERS), 2)]
 
 
-@pytest.mark.parametrize(("graph", "config"), [row[1:] for row in SOME], ids=[row[0] for row in SOME])
+@cases(("graph", "config"), SOME)
 @pytest.mark.parametrize(("name", "namespace"), [("chat", "before"), ("eu-chat", "after")], ids=["namespace", "name"])
 def test_each_text_that_still_has_the_old_name_or_namespace_is_found(graph, config, name, namespace):
     before, after = build(graph(name, namespace), config), build(graph("chat", "after"), config)
@@ -111,7 +112,7 @@ def test_each_text_that_still_has_the_old_name_or_namespace_is_found(graph, conf
         assert codes & {"DYN060", "DYN061", "DYN062"}, (key, path, text)
 
 
-@pytest.mark.parametrize(("graph", "config"), [row[1:] for row in RENDERS], ids=[row[0] for row in RENDERS])
+@cases(("graph", "config"), RENDERS)
 def test_a_text_that_depends_on_neither_may_be_changed(graph, config):
     """Users set the fields of their objects in a later layer as they like. Only other images need another worker hash."""
     after = build(graph("chat", "after"), config)

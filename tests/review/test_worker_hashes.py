@@ -11,6 +11,7 @@ from krm_fn.render.config import Config
 from krm_fn.render.expand import expand
 from krm_fn.review import finished_builds
 from tests.support import given
+from tests.support.cases import cases
 
 RUNTIME = "nvcr.io/nvidia/ai-dynamo/vllm-runtime"
 DIGEST = "sha256:" + "a" * 64
@@ -56,7 +57,7 @@ GRAPHS = [
 ]
 
 
-@pytest.mark.parametrize(("graph", "settings", "kind"), [row[1:] for row in GRAPHS], ids=[row[0] for row in GRAPHS])
+@cases(("graph", "settings", "kind"), GRAPHS)
 def test_an_image_of_a_later_layer_is_not_in_the_worker_hash(layer, graph, settings, kind):
     """Old and new workers would have one hash. Without another image, the build has no finding."""
     config = Config(behaviour="v1.5", **settings)

@@ -19,6 +19,7 @@ from krm_fn.syncer.status import DEFAULT_FEATURES, cached_object, graph_status
 from krm_fn.syncer.status.workload_index import WorkloadIndex
 from tests.running import bed
 from tests.support import beta, given
+from tests.support.cases import cases
 
 READER = Path(__file__).with_name("planner_reader.py")
 RELEASES = [release for release in runtimes.RELEASES if not release.startswith("0.")]
@@ -81,7 +82,7 @@ LAYOUTS = [
 
 
 @pytest.mark.parametrize("release", RELEASES)
-@pytest.mark.parametrize(("orchestrator", "fields", "engine", "replica"), [row[1:] for row in LAYOUTS], ids=[row[0] for row in LAYOUTS])
+@cases(("orchestrator", "fields", "engine", "replica"), LAYOUTS)
 def test_a_planner_reads_the_numbers_of_the_syncer(release, orchestrator, fields, engine, replica, tmp_path):
     limit = {"metadata": {"annotations": {labels.POWER_LIMIT: "300"}}} if fields.get("gpus", 4) else {}
     answers = asked(release, settled(worker(**fields, **limit), orchestrator), tmp_path)

@@ -6,6 +6,7 @@ import pytest
 
 from tests.running import graphs
 from tests.running.bed import message
+from tests.support.cases import cases
 from tests.testbed.place import conditions
 
 TOLD = {"terminationMessagePolicy": "FallbackToLogsOnError"}
@@ -18,7 +19,7 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("name", "worker", "said"), BROKEN, ids=[row[0] for row in BROKEN])
+@cases(("name", "worker", "said"), BROKEN)
 @pytest.mark.parametrize("release", ["0.9.0", "1.5.1"])
 def test_worker_that_cannot_start(name, worker, said, release, bed, sync, nats):
     """The message names the service, the crash loop, and the last line of the log."""

@@ -12,6 +12,7 @@ from aiohttp import web
 from krm_fn.cluster import client as clients
 from krm_fn.cluster.access import ClientIdentity, Cluster, Content, Trust
 from krm_fn.cluster.client import ApiError, Client, GarbledError, StalledError, TransportError
+from tests.support.cases import cases
 from tests.syncer.loops import runs
 from tests.syncer.odd_server import giving
 
@@ -118,7 +119,7 @@ GARBAGE = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "answer", "error", "said"), GARBAGE, ids=[row[0] for row in GARBAGE])
+@cases(("reason", "answer", "error", "said"), GARBAGE)
 @runs
 async def test_garbage_in_a_stream(reason, answer, error, said, monkeypatch):
     monkeypatch.setattr(clients, "LINE_LIMIT", 4096)
@@ -147,7 +148,7 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "answer", "expected"), ERRORS, ids=[row[0] for row in ERRORS])
+@cases(("reason", "answer", "expected"), ERRORS)
 @runs
 async def test_errors(reason, answer, expected):
     async with giving(answer) as (server, cluster), Client(cluster) as client:

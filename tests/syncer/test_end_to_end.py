@@ -8,6 +8,7 @@ import json
 import pytest
 
 from tests.support import given
+from tests.support.cases import cases
 from tests.testbed import expected_statuses, server, syncer
 from tests.testbed.place import GRAPH, Place, conditions
 
@@ -172,7 +173,7 @@ def test_a_graph_that_is_deleted_leaves_its_workloads_and_comes_back_clean(place
 SOURCES = [("keep", {GRAPH}), ("drop", set())]
 
 
-@pytest.mark.parametrize(("source", "kinds"), SOURCES, ids=[row[0] for row in SOURCES])
+@cases(("source", "kinds"), SOURCES)
 def test_removal_from_git_removes_graph_and_workloads(source, kinds, place):
     """`kubectl apply --prune` deletes what the last render had and this one has not. A graph is in the cluster only if it is kept."""
     first = place.render(chat(), source=source)

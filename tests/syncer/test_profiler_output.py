@@ -15,6 +15,7 @@ from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.render import labels
 from krm_fn.syncer import profiler_output
 from krm_fn.syncer.profiler_output import CONFIG, MOCKER, OutputConfigMap, ProfilerOutput
+from tests.support.cases import cases
 from tests.support.strategies import JSON
 from tests.syncer.status import asked
 
@@ -98,7 +99,7 @@ STREAMS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "names", "notes"), [row[1:] for row in STREAMS], ids=[row[0] for row in STREAMS])
+@cases(("text", "names", "notes"), STREAMS)
 def test_the_graph_of_a_text(text, names, notes):
     """The rules of the operator; what it leaves out without a word is a note here."""
     found = read(text)
@@ -159,7 +160,7 @@ PROBLEMS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "problem"), [row[1:] for row in PROBLEMS], ids=[row[0] for row in PROBLEMS])
+@cases(("text", "problem"), PROBLEMS)
 def test_an_output_without_a_usable_graph(text, problem):
     found = read(text)
     assert found.graph is None
@@ -248,7 +249,7 @@ HASHES = [
 ]
 
 
-@pytest.mark.parametrize(("texts", "written", "edited"), [row[1:] for row in HASHES], ids=[row[0] for row in HASHES])
+@cases(("texts", "written", "edited"), HASHES)
 def test_an_output_that_somebody_edited(texts, written, edited):
     notes = {} if written is None else {labels.OUTPUT_HASH: written}
     assert profiler_output.read(profiler_output.published(config_map(texts, **notes)), mocker=False).edited is edited

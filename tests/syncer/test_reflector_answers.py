@@ -12,6 +12,7 @@ from aiohttp import web
 from krm_fn.cluster import reflector as reflectors
 from krm_fn.cluster.access import ClusterError
 from krm_fn.cluster.backoff import Backoff
+from tests.support.cases import cases
 from tests.syncer.following import following
 from tests.syncer.loops import eventually, runs
 from tests.syncer.odd_server import giving
@@ -56,7 +57,7 @@ GARBAGE = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "line"), GARBAGE, ids=[row[0] for row in GARBAGE])
+@cases(("reason", "line"), GARBAGE)
 @runs
 async def test_reads_all_objects_again_after(reason, line):
     """Objects that the second reading lacks are removed, and the old resourceVersion is not used."""
@@ -75,7 +76,7 @@ RESUMED = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "parts", "said"), RESUMED, ids=[row[0] for row in RESUMED])
+@cases(("reason", "parts", "said"), RESUMED)
 @runs
 async def test_resumes_from_the_last_version_after(reason, parts, said):
     """Events and bookmarks move the version. Nothing is read twice."""

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import cases
 from tests.testbed import programs, server
 
 DEPLOYMENT = {
@@ -95,7 +96,7 @@ def changed(resource: dict[str, Any], change: Change) -> dict[str, Any]:
     return copied
 
 
-@pytest.mark.parametrize(("reason", "resource", "change", "said"), REFUSED, ids=[row[0] for row in REFUSED])
+@cases(("reason", "resource", "change", "said"), REFUSED)
 def test_strict_dry_run_refuses(reason, resource, change, said, control_plane, crds):
     control_plane.namespace("testbed")
     answer = control_plane.apply(changed(resource, change))
@@ -103,7 +104,7 @@ def test_strict_dry_run_refuses(reason, resource, change, said, control_plane, c
     assert said in answer.message
 
 
-@pytest.mark.parametrize(("reason", "resource", "change"), ACCEPTED, ids=[row[0] for row in ACCEPTED])
+@cases(("reason", "resource", "change"), ACCEPTED)
 def test_strict_dry_run_accepts_and_keeps_nothing(reason, resource, change, control_plane, crds):
     control_plane.namespace("testbed")
     answer = control_plane.apply(changed(resource, change))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.cases import cases
 from tests.testbed import api, server
 from tests.testbed import kubelet as kubelets
 
@@ -48,7 +49,7 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("tag", "phase", "message"), BROKEN, ids=[row[0] for row in BROKEN])
+@cases(("tag", "phase", "message"), BROKEN)
 def test_a_broken_image_is_reported(tag, phase, message, control_plane, kubelet, place):
     status = started(control_plane, place, tag)
     assert status["phase"] == phase

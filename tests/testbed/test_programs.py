@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 
-import pytest
-
+from tests.support.cases import cases
 from tests.testbed import programs
 
 PINNED = [
@@ -18,7 +17,7 @@ PINNED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "asks", "version"), PINNED, ids=[row[0] for row in PINNED])
+@cases(("name", "asks", "version"), PINNED)
 def test_version_is_the_pinned_one(name, asks, version):
     said = subprocess.run([programs.path(name), *asks], capture_output=True, text=True, check=True).stdout
     assert version in said.split()[:3]
@@ -49,6 +48,6 @@ MISSING = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "entry", "setting", "fails"), MISSING, ids=[row[0] for row in MISSING])
+@cases(("reason", "entry", "setting", "fails"), MISSING)
 def test_missing_program(reason, entry, setting, fails):
     assert programs.verdict("thing", entry, **setting) == (fails, f"thing is missing: {entry['missing']}")

@@ -13,6 +13,7 @@ import containers
 import pytest
 from image import pins
 
+from tests.support.cases import cases
 from tests.testbed import programs
 
 DOCKERFILE = (programs.ROOT / "Dockerfile").read_text()
@@ -81,7 +82,7 @@ UNKNOWN = [
 ]
 
 
-@pytest.mark.parametrize(("image", "said"), [row[1:] for row in UNKNOWN], ids=[row[0] for row in UNKNOWN])
+@cases(("image", "said"), UNKNOWN)
 def test_without_a_digest_nothing_is_written(image, said, registry, tmp_path, capsys):
     file = tmp_path / "Dockerfile"
     file.write_text(text := f"ARG GOOD={registry}/library/python:3\nARG BASE={image.format(registry)}\n")

@@ -15,6 +15,7 @@ import pytest
 from install import install as make
 from programs import ALL, go_version, order
 
+from tests.support.cases import cases
 from tests.testbed import programs
 
 INSTALL = [sys.executable, str(programs.ROOT / "tools" / "install.py")]
@@ -77,7 +78,7 @@ PASSED_OVER = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "name", "says", "named"), PASSED_OVER, ids=[row[0] for row in PASSED_OVER])
+@cases(("reason", "name", "says", "named"), PASSED_OVER)
 def test_what_is_passed_over_is_named(reason, name, says, named, tmp_path):
     found = where(PATH=script(tmp_path / "bin", name, says), XDG_CACHE_HOME=tmp_path)[name]
     assert "path" not in found
@@ -87,7 +88,7 @@ def test_what_is_passed_over_is_named(reason, name, says, named, tmp_path):
 NEW_ENOUGH = [("the oldest", "1.0.0-beta.56"), ("with a v", "v1.0.0-beta.57"), ("the release itself", "1.0.0"), ("a later one", "v1.1.0")]
 
 
-@pytest.mark.parametrize(("reason", "says"), NEW_ENOUGH, ids=[row[0] for row in NEW_ENOUGH])
+@cases(("reason", "says"), NEW_ENOUGH)
 def test_any_newer_kpt_will_do(reason, says, tmp_path):
     found = where(PATH=script(tmp_path / "bin", "kpt", says))["kpt"]
     assert found["source"] == "path"

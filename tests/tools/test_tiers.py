@@ -7,6 +7,7 @@ import subprocess
 import demo
 import pytest
 
+from tests.support.cases import cases
 from tests.testbed import programs, tier
 
 
@@ -30,7 +31,7 @@ TARGETS = [
 ]
 
 
-@pytest.mark.parametrize(("words", "installs", "part"), [row[1:] for row in TARGETS], ids=[row[0] for row in TARGETS])
+@cases(("words", "installs", "part"), TARGETS)
 def test_targets_and_their_programs(words, installs, part):
     printed = commands(*words)
     assert ("tools/install.py" in printed) is installs

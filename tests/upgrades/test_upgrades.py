@@ -13,6 +13,7 @@ import pytest
 from krm_fn.migration.upgrade.upgrade_planner import UpgradeOptions
 from krm_fn.render.config import Config
 from krm_fn.review.forecast.rollouts import Service
+from tests.support.cases import cases
 from tests.upgrades import fleets, proof
 from tests.upgrades.fleets import FLEETS
 
@@ -65,7 +66,7 @@ DIFFERENCES = [
 ]
 
 
-@pytest.mark.parametrize(("frontend", "worker", "kinds"), [row[1:] for row in DIFFERENCES], ids=[row[0] for row in DIFFERENCES])
+@cases(("frontend", "worker", "kinds"), DIFFERENCES)
 def test_a_difference_is_noticed(frontend, worker, kinds):
     """The frontend of this graph moves, and its worker has the newest image."""
     resources = fleets.half_way("1.6.0")

@@ -11,6 +11,7 @@ import pytest
 from krm_fn.base.yaml import block_style, reader
 from krm_fn.render.krm.event_layout import EventLayout
 from krm_fn.render.krm.layout import Layout
+from tests.support.cases import cases
 
 ROOT = Path(__file__).resolve().parents[3]
 HEAD = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n"
@@ -65,19 +66,19 @@ def typed(value):
     return json.dumps(value)
 
 
-@pytest.mark.parametrize(("text", "value"), READ, ids=[row[0] for row in READ])
+@cases(("text", "value"), READ)
 def test_block_style_is_read(text, value):
     block = block_style.read(text)
     assert block is not None
     assert typed(block.value) == typed(value)
 
 
-@pytest.mark.parametrize("text", [row[1] for row in LEFT], ids=[row[0] for row in LEFT])
+@cases("text", LEFT)
 def test_a_text_with_anything_else_is_left_to_the_complete_parser(text):
     assert block_style.read(text) is None
 
 
-@pytest.mark.parametrize(("text", "value"), READ, ids=[row[0] for row in READ])
+@cases(("text", "value"), READ)
 def test_the_complete_parser_reads_the_same(text, value):
     (document,), findings = reader.read(text)
     assert not findings

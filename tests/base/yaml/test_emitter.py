@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_fn.base.yaml import emitter, reader
+from tests.support.cases import cases
 
 SHAPES = [
     # reason, value, text
@@ -32,7 +33,7 @@ SHAPES = [
 ]
 
 
-@pytest.mark.parametrize(("value", "text"), [row[1:] for row in SHAPES], ids=[row[0] for row in SHAPES])
+@cases(("value", "text"), SHAPES)
 def test_shape(value, text):
     assert emitter.text(value) == text
 

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from krm_fn.base.yaml import libyaml
+from tests.support.cases import cases
 
 LOADED = """\
 import sys
@@ -70,7 +71,7 @@ def test_the_parser_alone_finds_what_all_of_pyyaml_finds():
     assert alone == outcome("import yaml")[0]
 
 
-@pytest.mark.parametrize("before", [row[1] for row in BROKEN], ids=[row[0] for row in BROKEN])
+@cases("before", BROKEN)
 def test_whatever_goes_wrong_all_of_pyyaml_reads(before):
     printed, loaded = outcome(before)
     assert loaded

@@ -4,6 +4,7 @@ import pytest
 import yaml
 
 from krm_fn.base.yaml import emitter, reader
+from tests.support.cases import cases
 
 MATRIX = [
     # reason, what stands behind `a: `, what kubectl sees
@@ -23,7 +24,7 @@ MATRIX = [
 ]
 
 
-@pytest.mark.parametrize(("written", "value"), [row[1:] for row in MATRIX], ids=[row[0] for row in MATRIX])
+@cases(("written", "value"), MATRIX)
 def test_read_as_kubectl_does(written, value):
     documents, found = reader.read(f"a: {written}\n")
     assert not found
@@ -45,7 +46,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "code"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+@cases(("text", "code"), REFUSED)
 def test_refused(text, code):
     assert [result.code for result in reader.read(text)[1]] == [code]
 

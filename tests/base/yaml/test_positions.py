@@ -1,10 +1,10 @@
 """The position of a field is that of its key, or of the nearest existing parent if the field is missing."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_fn.base.yaml import emitter, positions
+from tests.support.cases import cases
 
 TEXT = """\
 # comment
@@ -41,7 +41,7 @@ FIELDS = [
 ]
 
 
-@pytest.mark.parametrize(("path", "line", "column"), [row[1:] for row in FIELDS], ids=[row[0] for row in FIELDS])
+@cases(("path", "line", "column"), FIELDS)
 def test_position(path, line, column):
     assert positions.position(TEXT, path) == (line, column)
 
@@ -77,7 +77,7 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("text", "path", "position"), [row[1:] for row in BROKEN], ids=[row[0] for row in BROKEN])
+@cases(("text", "path", "position"), BROKEN)
 def test_position_in_whatever_comes(text, path, position):
     assert positions.position(text, path) == position
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from krm_fn.base.yaml import builder, reader, stream
 from krm_fn.base.yaml.python_parser import PythonParser
 from tests.support import growth
+from tests.support.cases import cases
 
 
 @pytest.fixture(params=["libyaml", "python"])
@@ -65,7 +66,7 @@ READ = [
 ]
 
 
-@pytest.mark.parametrize(("text", "values"), [row[1:] for row in READ], ids=[row[0] for row in READ])
+@cases(("text", "values"), READ)
 def test_read(text, values, parser):
     documents, found = reader.read(text)
     assert not found
@@ -119,7 +120,7 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("text", "code", "line", "column", "words"), [row[1:] for row in BROKEN], ids=[row[0] for row in BROKEN])
+@cases(("text", "code", "line", "column", "words"), BROKEN)
 def test_broken(text, code, line, column, words):
     _, found = reader.read(text, "a.yaml")
     assert [(result.severity, result.code, result.file, result.line, result.column) for result in found] == [
@@ -187,7 +188,7 @@ UNDECODABLE = [
 ]
 
 
-@pytest.mark.parametrize(("data", "line", "column", "words"), [row[1:] for row in UNDECODABLE], ids=[row[0] for row in UNDECODABLE])
+@cases(("data", "line", "column", "words"), UNDECODABLE)
 def test_undecodable(data, line, column, words):
     text, found = reader.decode(data, "a.yaml")
     assert text == ""

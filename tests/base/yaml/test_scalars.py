@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_fn.base.yaml import scalars
+from tests.support.cases import cases
 
 RESOLVED = [
     # reason, text, value
@@ -66,7 +67,7 @@ RESOLVED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "value"), [row[1:] for row in RESOLVED], ids=[row[0] for row in RESOLVED])
+@cases(("text", "value"), RESOLVED)
 def test_resolve(text, value):
     resolved = scalars.resolve(text)
     assert (type(resolved), resolved) == (type(value), value)
@@ -121,7 +122,7 @@ PLAIN = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), [row[1:] for row in PLAIN], ids=[row[0] for row in PLAIN])
+@cases(("text", "expected"), PLAIN)
 def test_plain(text, expected):
     assert scalars.plain(text) is expected
 

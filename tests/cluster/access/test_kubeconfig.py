@@ -17,6 +17,7 @@ import pytest
 
 from krm_fn.cluster.access import ClusterError, exec_credentials, kubeconfig
 from krm_fn.cluster.client import ApiError, Client, TransportError
+from tests.support.cases import cases
 from tests.syncer.loops import runs
 
 
@@ -122,7 +123,7 @@ TRUST = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "cluster", "said"), TRUST, ids=[row[0] for row in TRUST])
+@cases(("reason", "cluster", "said"), TRUST)
 @runs
 async def test_trust(reason, cluster, said, fragile, write):
     loaded = kubeconfig.load(write({"token": fragile.token}, {"certificate-authority": str(fragile.certificate)} | cluster))
@@ -188,7 +189,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "value", "context", "said"), WRONG, ids=[row[0] for row in WRONG])
+@cases(("reason", "value", "context", "said"), WRONG)
 def test_a_wrong_kubeconfig(reason, value, context, said, tmp_path):
     with pytest.raises(ClusterError, match=said):
         kubeconfig.load(written(tmp_path, "config", value), context)
@@ -212,7 +213,7 @@ WRONG_LATER = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "user", "said"), WRONG_LATER, ids=[row[0] for row in WRONG_LATER])
+@cases(("reason", "user", "said"), WRONG_LATER)
 @runs
 async def test_wrong_credentials(reason, user, said, fragile, write):
     if user is None:
@@ -351,7 +352,7 @@ WRONG_PLUGINS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "says", "more", "said"), WRONG_PLUGINS, ids=[row[0] for row in WRONG_PLUGINS])
+@cases(("reason", "says", "more", "said"), WRONG_PLUGINS)
 @runs
 async def test_a_wrong_plugin(reason, says, more, said, write, plugin):
     if says is not None:
@@ -420,7 +421,7 @@ POD_ERRORS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "environment", "said"), POD_ERRORS, ids=[row[0] for row in POD_ERRORS])
+@cases(("reason", "environment", "said"), POD_ERRORS)
 def test_a_pod_without_service_account(reason, environment, said):
     with pytest.raises(ClusterError, match=said):
         kubeconfig.in_cluster(Path("/nonexistent"), environment)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import copy
 
-import pytest
-
 from krm_fn.base import results
 from krm_fn.kubernetes.api_server import pod_rules
 from krm_fn.render.schema import invalid_fields, schema_check
 from tests.support import pod_limits, pod_mistakes
+from tests.support.cases import cases
 
 _SELECTED = {"selected": "yes"}
 
@@ -46,7 +45,7 @@ def test_the_table_is_large():
     assert len({*reasons}) == len(reasons)
 
 
-@pytest.mark.parametrize(("template", "paths"), [row[1:] for row in pod_mistakes.MISTAKES], ids=[row[0] for row in pod_mistakes.MISTAKES])
+@cases(("template", "paths"), pod_mistakes.MISTAKES)
 def test_mistake(template, paths):
     """Each mistake is reported once, at its field, with a fix, and the check does not change the template."""
     before = copy.deepcopy(template)
@@ -56,7 +55,7 @@ def test_mistake(template, paths):
     assert all("; " in finding.message for finding in findings)
 
 
-@pytest.mark.parametrize("template", [row[1] for row in pod_limits.LIMITS], ids=[row[0] for row in pod_limits.LIMITS])
+@cases("template", pod_limits.LIMITS)
 def test_limit(template):
     """A valid template at the limit of a rule has no finding."""
     assert verdict(template) == []

@@ -5,11 +5,10 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING
 
-import pytest
-
 from krm_fn.base import registry
 from krm_fn.kubernetes.api_server import by_field, name_formats, pod_rules
 from tests.support import unusual_pods
+from tests.support.cases import cases
 
 if TYPE_CHECKING:
     from krm_fn.kubernetes.native_types import PodSpec
@@ -278,7 +277,7 @@ ACCEPTED = [
 ]
 
 
-@pytest.mark.parametrize(("spec", "faults"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+@cases(("spec", "faults"), REFUSED)
 def test_refused(spec, faults, control_plane):
     before = copy.deepcopy(spec)
     found = list(pod_rules.validate(spec))
@@ -289,7 +288,7 @@ def test_refused(spec, faults, control_plane):
     assert not answer.ok
 
 
-@pytest.mark.parametrize("spec", [row[1] for row in ACCEPTED], ids=[row[0] for row in ACCEPTED])
+@cases("spec", ACCEPTED)
 def test_accepted(spec, control_plane):
     assert list(pod_rules.validate(spec)) == []
     answer = unusual_pods.sent(control_plane, spec)
@@ -313,7 +312,7 @@ LABELS = [
 ]
 
 
-@pytest.mark.parametrize(("written", "faults"), [row[1:] for row in LABELS], ids=[row[0] for row in LABELS])
+@cases(("written", "faults"), LABELS)
 def test_labels(written, faults, control_plane):
     """The same keys fit labels and annotations, but that the case of a domain counts in labels only."""
     assert [(fault.code, fault.path) for fault in name_formats.validate_labels(written)] == faults

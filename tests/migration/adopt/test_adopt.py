@@ -12,6 +12,7 @@ from krm_fn.migration import adopt
 from krm_fn.migration.adopt import exported_objects, migration_files
 from krm_fn.render import dynamo_api, expand, function_config, labels
 from tests.support import given
+from tests.support.cases import cases
 from tests.testbed import tier
 
 FRONTEND = given.service("frontend")
@@ -303,7 +304,7 @@ def container(spec):
     return spec["template"]["spec"]["containers"][0]
 
 
-@pytest.mark.parametrize(("reason", "code", "change", "said"), DIFFERENCES, ids=[row[0] for row in DIFFERENCES])
+@cases(("reason", "code", "change", "said"), DIFFERENCES)
 def test_each_difference_is_an_error_that_says_what_closes_it(reason, code, change, said):
     adopted = changed(exported(given.graph(SERVICES), **V0_9), "chat-worker", change)
     assert codes(adopted) == [code]
@@ -386,7 +387,7 @@ ROLLOUTS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "settings", "change"), ROLLOUTS, ids=[row[0] for row in ROLLOUTS])
+@cases(("reason", "settings", "change"), ROLLOUTS)
 def test_a_setting_that_the_operator_is_still_rolling_out(reason, settings, change):
     """Pods of one graph with and without a setting: no other folder can help, and waiting does."""
     third = {**SERVICES, "Second": WORKER}
@@ -425,7 +426,7 @@ UNUSABLE = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "code", "values"), UNUSABLE, ids=[row[0] for row in UNUSABLE])
+@cases(("reason", "code", "values"), UNUSABLE)
 def test_unusable_exports(reason, code, values):
     adopted = adopt.adopt(values)
     assert [each.code for each in adopted.results] == [code]
@@ -507,7 +508,7 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize("kind", ["DynamoGraphDeployment", "Deployment", "Service"])
-@pytest.mark.parametrize(("tool", "where", "key", "said"), FOREIGN, ids=[row[0] for row in FOREIGN])
+@cases(("tool", "where", "key", "said"), FOREIGN)
 def test_objects_that_another_tool_applies(tool, where, key, said, kind):
     export = exported(given.graph(SERVICES), **V0_9)
     found = next(each for each in export if each["kind"] == kind)

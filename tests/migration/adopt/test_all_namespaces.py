@@ -12,6 +12,7 @@ from krm_fn.render import labels
 from tests.cli import console
 from tests.migration.adopt import test_adopt as exports
 from tests.support import given
+from tests.support.cases import cases
 
 
 def graph_in(namespace, **settings):
@@ -81,7 +82,7 @@ def test_names_of_objects_never_become_commands():
 UNUSABLE = [("nothing", []), ("no graph", [left_over("Service", "a", "b")]), ("a table", ["NAME READY"])]
 
 
-@pytest.mark.parametrize(("reason", "values"), UNUSABLE, ids=[row[0] for row in UNUSABLE])
+@cases(("reason", "values"), UNUSABLE)
 def test_unusable_exports(reason, values):
     adopted = all_namespaces.adopt_all(values)
     assert [finding.code for finding in adopted.results] == ["DYN565"]
@@ -100,7 +101,7 @@ STATUSES = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "status", "found"), STATUSES, ids=[row[0] for row in STATUSES])
+@cases(("reason", "status", "found"), STATUSES)
 def test_an_update_in_progress(reason, status, found):
     cluster = copy.deepcopy(CLUSTER)
     worker = exports.workload(cluster, "chat-worker")

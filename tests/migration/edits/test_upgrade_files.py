@@ -14,6 +14,7 @@ from krm_fn.migration.upgrade.upgrade_planner import UpgradeOptions
 from krm_fn.repository.files import project_file
 from krm_fn.review.inputs import Inputs, path_inputs
 from tests.repository.clones import FUNCTION
+from tests.support.cases import cases
 from tests.testbed import programs
 
 RUNTIME = "nvcr.io/nvidia/ai-dynamo/vllm-runtime"
@@ -90,7 +91,7 @@ PLAIN: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "before", "after"), PLAIN, ids=[row[0] for row in PLAIN])
+@cases(("reason", "before", "after"), PLAIN)
 def test_plain_files(folder, reason, before, after):
     """Only the edited fields change: documents of others, comments, line ends and quotes stay. A second run changes nothing."""
     put(folder, before)
@@ -243,7 +244,7 @@ KUSTOMIZE: list[tuple[str, dict[str, str], dict[str, tuple[str, str]]]] = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "before", "edits"), KUSTOMIZE, ids=[row[0] for row in KUSTOMIZE])
+@cases(("reason", "before", "edits"), KUSTOMIZE)
 def test_layouts_of_kustomize(folder, kustomize_on_path, reason, before, edits):
     """Each field is written where it comes from; a new build then has the planned values, and a second run changes nothing."""
     put(folder, {f"apps/{name}": text for name, text in before.items()})
@@ -434,7 +435,7 @@ LAYOUTS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "name", "expected"), LAYOUTS, ids=[row[0] for row in LAYOUTS])
+@cases(("reason", "name", "expected"), LAYOUTS)
 def test_layouts_that_render(folder, kustomize, kpt, monkeypatch, reason, name, expected):
     """Only the graphs change, not what a render writes beside them, and a second run changes nothing."""
     monkeypatch.setenv("PATH", programs.search_path(kustomize.parent, kpt.parent))

@@ -19,6 +19,7 @@ from krm_fn.render.schema.object_changes import FieldChange
 from tests.migration.equality import operator_export
 from tests.migration.equality.operator_export import GRAPH, find, main
 from tests.support import beta, given
+from tests.support.cases import cases
 from tests.testbed import programs, tier
 
 SETTINGS = {"behaviour": "v0.9", "natsAddress": "nats://nats:4222", "discoveryBackend": "kubernetes"}
@@ -139,7 +140,7 @@ CONTAINER = ("f:spec", "f:template", "f:spec", "f:containers", 'k:{"name":"main"
 AUTHORS = [("kubectl-edit", "edit"), ("k9s", "edit"), ("image-updater", "controller"), ("manager", "unknown")]
 
 
-@pytest.mark.parametrize(("manager", "kind"), AUTHORS, ids=[row[0] for row in AUTHORS])
+@cases(("manager", "kind"), AUTHORS)
 def test_the_field_manager_is_the_author_of_an_edit(manager, kind, exported):
     """The program of the operator has the name `manager`, so its fields show no edit."""
     another_image(exported)
@@ -169,7 +170,7 @@ RELEASES = [
 ]
 
 
-@pytest.mark.parametrize(("release", "graph", "fields"), RELEASES, ids=[row[0] for row in RELEASES])
+@cases(("release", "graph", "fields"), RELEASES)
 def test_no_release_explains_an_object_that_was_deleted(release, graph, fields):
     """An older release makes fewer objects, so a deleted one fits some release. All other live objects fit the present one."""
     objects = operator_export.export(graph, **fields)
@@ -180,7 +181,7 @@ def test_no_release_explains_an_object_that_was_deleted(release, graph, fields):
         assert not namespace.is_explained
 
 
-@pytest.mark.parametrize(("release", "graph", "fields"), RELEASES, ids=[row[0] for row in RELEASES])
+@cases(("release", "graph", "fields"), RELEASES)
 def test_no_release_explains_a_field_that_was_removed(release, graph, fields):
     """A variable or a port that someone removed is missing in some older release, too."""
     objects = operator_export.export(graph, **fields)

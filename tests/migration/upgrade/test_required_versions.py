@@ -9,6 +9,7 @@ from krm_fn.migration.upgrade import required_versions
 from krm_fn.render.config import PlatformSettings
 from krm_fn.render.kinds import floors
 from tests.support import given
+from tests.support.cases import cases
 
 V0_9, V1_5, V1_6 = (0, 9), (1, 5), (1, 6)
 
@@ -185,7 +186,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize(("before", "after", "part", "count"), [row[1:] for row in CHANGES], ids=[row[0] for row in CHANGES])
+@cases(("before", "after", "part", "count"), CHANGES)
 def test_a_step_across_a_change_of_the_platform_names_it(before, after, part, count):
     objects = [GROVE, KAI, NATS]
     rows = required_versions.required_versions(before, after, PlatformSettings(), objects)

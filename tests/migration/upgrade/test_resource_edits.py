@@ -6,7 +6,6 @@ import copy
 import re
 
 import hypothesis
-import pytest
 from hypothesis import strategies as st
 
 from krm_fn.base.yaml import reader
@@ -20,6 +19,7 @@ from krm_fn.render.kinds import runtime_tags
 from krm_fn.render.resolve import release_choice, runtime_version
 from krm_fn.repository.files import text_edits
 from tests.support import by_schema, yaml_styles
+from tests.support.cases import cases
 from tests.testbed import tier
 
 TO_1_5 = UpgradeStep(1, "v0.9", "v1.5", (0, 9, 1), (1, 5, 1))
@@ -70,7 +70,7 @@ TAGS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "name", "tag", "expected"), TAGS, ids=[row[0] for row in TAGS])
+@cases(("reason", "name", "tag", "expected"), TAGS)
 def test_a_tag_in_another_release(reason, name, tag, expected):
     """A tag keeps its prefix and its variant, under the name that the variant has in the new release."""
     assert runtime_tags.in_release(name, tag, (1, 6, 1)).tag == expected
@@ -199,14 +199,14 @@ EDITS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "resource", "expected"), EDITS, ids=[row[0] for row in EDITS])
+@cases(("reason", "resource", "expected"), EDITS)
 def test_the_images_that_a_step_edits(reason, resource, expected):
     """A step edits the images that hold Dynamo, as the operator finds them, and no image of others."""
     listed = changes(resource, TO_1_6, Config(behaviour="v1.6"))
     assert listed == expected
 
 
-@pytest.mark.parametrize(("reason", "resource", "expected"), EDITS, ids=[row[0] for row in EDITS])
+@cases(("reason", "resource", "expected"), EDITS)
 def test_a_second_step_to_the_same_release_changes_nothing(reason, resource, expected):
     """The edited resource needs no edit, and the input is never changed."""
     before = copy.deepcopy(resource)
@@ -235,7 +235,7 @@ ORIGINS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("reason", "metadata", "tag", "config", "step", "expected"), ORIGINS, ids=[row[0] for row in ORIGINS])
+@cases(("reason", "metadata", "tag", "config", "step", "expected"), ORIGINS)
 def test_the_origin_version(reason, metadata, tag, config, step, expected):
     """A graph keeps the origin version that it has in the old release, unless the step gives it a new one."""
     resource = graph({"services": {"Worker": service(f"dynamo:{tag}")}}, **metadata)
@@ -289,7 +289,7 @@ FLAGS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "command", "args", "expected"), FLAGS, ids=[row[0] for row in FLAGS])
+@cases(("reason", "command", "args", "expected"), FLAGS)
 def test_flags_with_another_name(reason, command, args, expected):
     """A flag of a plain list gets the name that it has in the new release. Flags that have other values, or no list, stay."""
     resource = graph(
@@ -349,7 +349,7 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "resource", "config", "expected"), SETTINGS, ids=[row[0] for row in SETTINGS])
+@cases(("reason", "resource", "config", "expected"), SETTINGS)
 def test_the_configuration(reason, resource, config, expected):
     """A configuration that names one release moves to the release of the step."""
     assert changes(resource, TO_1_6, config) == {**expected}
@@ -368,7 +368,7 @@ FINDINGS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("reason", "services", "expected"), FINDINGS, ids=[row[0] for row in FINDINGS])
+@cases(("reason", "services", "expected"), FINDINGS)
 def test_the_findings_about_images(reason, services, expected):
     """What a step cannot know is a warning at the image, with what to write."""
     listed = resource_edits.findings(graph({"services": services}), TO_1_6)

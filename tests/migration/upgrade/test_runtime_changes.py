@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from krm_fn.migration.upgrade import runtime_changes
 from tests.support import beta
+from tests.support.cases import cases
 
 FRONTEND = beta.component("Frontend", "frontend")
 WORKER = beta.component("Worker")
@@ -27,7 +26,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("components", "old", "new", "beginnings"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+@cases(("components", "old", "new", "beginnings"), ROWS)
 def test_a_step_names_the_changes_that_concern_a_graph(components, old, new, beginnings):
     notes = list(runtime_changes.notes(beta.graph(*components), old, new))
     assert len(notes) == len(beginnings)

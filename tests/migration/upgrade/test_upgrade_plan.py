@@ -24,6 +24,7 @@ from krm_fn.review.forecast import Gpus
 from krm_fn.review.forecast.rollouts import Service
 from tests.fuzz import mutations
 from tests.support import beta, given
+from tests.support.cases import cases
 
 DIGEST = "registry.example/dynamo@sha256:" + "0a" * 32
 IMAGE, RELEASE, BOTH = ("image",), ("release",), ("release", "image")
@@ -118,9 +119,7 @@ ROWS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("graph", "target", "settings", "options", "causes", "smallest"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS]
-)
+@cases(("graph", "target", "settings", "options", "causes", "smallest"), ROWS)
 def test_a_restart_has_the_smallest_sets_of_its_causes(graph, target, settings, options, causes, smallest):
     before = copy.deepcopy(graph)
     plan = planned(graph, target=target, options=UpgradeOptions(**options), **settings)
@@ -310,7 +309,7 @@ SIDECARS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("reason", "containers", "inits", "shown"), SIDECARS, ids=[row[0] for row in SIDECARS])
+@cases(("reason", "containers", "inits", "shown"), SIDECARS)
 def test_a_step_names_the_images_that_it_leaves(reason, containers, inits, shown):
     component = beta.component("Worker", main={"image": "registry.example/dynamo:1.5.1"})
     pod = component["podTemplate"]["spec"]
@@ -336,7 +335,7 @@ CAUSES = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "sets", "text"), CAUSES, ids=[row[0] for row in CAUSES])
+@cases(("reason", "sets", "text"), CAUSES)
 def test_the_causes_of_a_graph_in_words(reason, sets, text):
     services = [
         ServiceUpgrade(Service("team", "chat", f"{number}"), "restarts", Gpus(), restarts=True, smallest=tuple(smallest))

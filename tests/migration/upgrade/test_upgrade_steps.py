@@ -12,6 +12,7 @@ from krm_fn.migration.upgrade import upgrade_steps
 from krm_fn.migration.upgrade.upgrade_steps import Versions
 from krm_fn.render.resolve.release_choice import CHOSEN, RELEASES
 from krm_fn.review.arguments import flag_tables
+from tests.support.cases import cases
 from tests.testbed import tier
 
 PATHS = [
@@ -44,7 +45,7 @@ def parsed(text: str) -> Versions:
     return Versions(release, flag_tables.number(runtime))
 
 
-@pytest.mark.parametrize(("start", "target", "points"), [row[1:] for row in PATHS], ids=[row[0] for row in PATHS])
+@cases(("start", "target", "points"), PATHS)
 def test_a_path_has_the_fewest_steps_that_the_tables_allow(start, target, points):
     end = upgrade_steps.target(target)
     assert end is not None

@@ -14,6 +14,7 @@ from krm_fn.review.forecast import gpu_capacity, rollouts, simulation
 from krm_fn.review.forecast.rollouts import Rollout, Service, Steps
 from tests.review.forecast.test_simulation import GPU, node, size
 from tests.support import given
+from tests.support.cases import cases
 from tests.testbed import tier
 
 SURGE, IN_PLACE, AT_ONCE = Steps(1, 0), Steps(0, 1), Steps(0, 9, at_once=True)
@@ -57,7 +58,7 @@ WITHIN = [
 ]
 
 
-@pytest.mark.parametrize(("graphs", "limit", "expected", "peaks", "misfits"), [row[1:] for row in WITHIN], ids=[row[0] for row in WITHIN])
+@cases(("graphs", "limit", "expected", "peaks", "misfits"), WITHIN)
 def test_waves_within_a_limit(graphs, limit, expected, peaks, misfits):
     """The GPUs of all graphs together, of those that wait and those that are done too, stay within the limit."""
     result = waves.within(graphs, limit)
@@ -200,7 +201,7 @@ NODES = [
 ]
 
 
-@pytest.mark.parametrize(("graphs", "gpus", "expected", "waiting", "misfits"), [row[1:] for row in NODES], ids=[row[0] for row in NODES])
+@cases(("graphs", "gpus", "expected", "waiting", "misfits"), NODES)
 def test_waves_on_nodes(graphs, gpus, expected, waiting, misfits):
     result = waves.on_nodes(graphs, [node(f"node-{number}", count) for number, count in enumerate(gpus)], [])
     assert (names(result), "".join(key.graph for key in result.waiting)) == (expected, waiting)

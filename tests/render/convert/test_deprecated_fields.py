@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from krm_fn.render.config import Config
 from tests.support import given, strategies
+from tests.support.cases import cases
 
 GRAPH, WORKER = "DynamoGraphDeployment/chat", "spec.services.Worker"
 NO_IMAGE = {"componentType": "worker", "extraPodSpec": {"mainContainer": {"args": ["x"]}}}
@@ -59,7 +60,7 @@ CLAIMS = [
 ]
 
 
-@pytest.mark.parametrize(("claim", "listed", "mounts"), [row[1:] for row in CLAIMS], ids=[row[0] for row in CLAIMS])
+@cases(("claim", "listed", "mounts"), CLAIMS)
 def test_inline_claims(claim, listed, mounts):
     there = [{"name": "weights"}]
     own = [{"name": "weights", "mountPoint": "/w"}] if claim["name"] != "weights" else []
@@ -92,7 +93,7 @@ LONE = [
 ]
 
 
-@pytest.mark.parametrize(("claim", "code", "mend"), [row[1:] for row in LONE], ids=[row[0] for row in LONE])
+@cases(("claim", "code", "mend"), LONE)
 def test_a_component_alone_has_no_list_of_claims(claim, code, mend):
     found = given.expanded(lone(pvc=claim))
     assert given.findings(found.results) == [(code, "spec.pvc")]
@@ -112,7 +113,7 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize(("of_graph", "of_service", "warned"), [row[1:] for row in PLACES], ids=[row[0] for row in PLACES])
+@cases(("of_graph", "of_service", "warned"), PLACES)
 def test_a_dynamo_component_gives_image_and_pull_secrets(of_graph, of_service, warned):
     component = image(image="mine:1", imagePullSecrets=[{"name": "own"}], dockerConfigJsonSecretName="docker")
     graph = given.graph({"Worker": {**NO_IMAGE, **of_service}}, **of_graph)
@@ -155,7 +156,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize(("component", "settings", "known"), [row[1:] for row in NAMES], ids=[row[0] for row in NAMES])
+@cases(("component", "settings", "known"), NAMES)
 def test_who_is_meant(component, settings, known):
     graph = given.graph({"Worker": given.service("worker")}, dynamoComponent="chat:v1")
     codes = [code for code, _ in said(component, graph, **settings)]
@@ -192,7 +193,7 @@ BUILD = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "finding", "words"), [row[1:] for row in BUILD], ids=[row[0] for row in BUILD])
+@cases(("fields", "finding", "words"), BUILD)
 def test_fields_of_builds_warn(fields, finding, words):
     found = given.expanded(image(image="mine:1", **fields)).results
     assert given.findings(found) == [finding]
@@ -227,7 +228,7 @@ GONE = [
 ]
 
 
-@pytest.mark.parametrize(("of_graph", "of_service", "finding"), [row[1:] for row in GONE], ids=[row[0] for row in GONE])
+@cases(("of_graph", "of_service", "finding"), GONE)
 def test_what_has_gone(of_graph, of_service, finding):
     """Taken out of the graph, so that no second finding calls the field unknown."""
     assert said(given.graph({"Worker": given.service("worker", **of_service)}, **of_graph)) == finding
@@ -255,7 +256,7 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("of_graph", "of_service", "finding"), [row[1:] for row in BROKEN], ids=[row[0] for row in BROKEN])
+@cases(("of_graph", "of_service", "finding"), BROKEN)
 def test_a_conversion_hides_no_mistake(of_graph, of_service, finding):
     fields = {"pvc": {"name": "a", "mountPath": "/a"}, "dynamoComponent": "chat:v1", **of_service}
     found = said(image(image="mine:1", imagePullSecrets=[{"name": "a"}]), given.graph({"Worker": {**NO_IMAGE, **fields}}, **of_graph))

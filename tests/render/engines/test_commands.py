@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from krm_fn.kubernetes import values
 from krm_fn.render.engines import _command_lines
+from tests.support.cases import cases
 
 PYTHON = [
     *("python", "python2", "python3", "python3.11", "python3.12.1", "/usr/bin/python3.8", "./python3", "../bin/python", "venv/bin/python3"),
@@ -64,7 +65,7 @@ LINES = [
 ]
 
 
-@pytest.mark.parametrize(("line", "changed"), [row[1:] for row in LINES], ids=[row[0] for row in LINES])
+@cases(("line", "changed"), LINES)
 def test_flags_follow_the_word_that_names_the_engine(line, changed):
     assert _command_lines.after_framework(line, "--F 1", "eng") == changed
 
@@ -110,7 +111,7 @@ INJECTED = [
 ]
 
 
-@pytest.mark.parametrize(("container", "needs_shell", "changed"), [row[1:] for row in INJECTED], ids=[row[0] for row in INJECTED])
+@cases(("container", "needs_shell", "changed"), INJECTED)
 def test_inject(container, needs_shell, changed):
     before = copy.deepcopy(container)
     assert _command_lines.inject(container, "--F 1", "eng", needs_shell=needs_shell, quoted=False) == changed
@@ -129,7 +130,7 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("command", "args", "found"), [row[1:] for row in OPTIONS], ids=[row[0] for row in OPTIONS])
+@cases(("command", "args", "found"), OPTIONS)
 def test_an_option_with_its_value_is_found_in_the_whole_command_line(command, args, found):
     assert _command_lines.has_option([*command, *args], "--x", "mp") is found
 
@@ -151,7 +152,7 @@ NUMBERS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "number"), [row[1:] for row in NUMBERS], ids=[row[0] for row in NUMBERS])
+@cases(("text", "number"), NUMBERS)
 def test_whole_numbers_are_read_as_go_reads_them(text, number):
     assert values.int64(text) == number
 

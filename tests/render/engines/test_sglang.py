@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support import container_commands, given, nodes
+from tests.support.cases import cases
 
 PYTHON = ["python3", "-m", "dynamo.sglang"]
 SHELL = ["/bin/sh", "-c"]
@@ -42,7 +43,7 @@ FOLLOWERS = [
 ]
 
 
-@pytest.mark.parametrize(("carrier", "index", "rank"), [row[1:] for row in FOLLOWERS], ids=[row[0] for row in FOLLOWERS])
+@cases(("carrier", "index", "rank"), FOLLOWERS)
 @pytest.mark.parametrize("command", [PYTHON, SHELL], ids=["a plain command", "a line for a shell"])
 def test_a_follower_gets_its_rank(command, carrier, index, rank, tmp_path):
     args = [" ".join([*PYTHON, *ARGS])] if command == SHELL else ARGS
@@ -118,7 +119,7 @@ UNTOUCHED = [
 ]
 
 
-@pytest.mark.parametrize(("command", "args"), [row[1:] for row in UNTOUCHED], ids=[row[0] for row in UNTOUCHED])
+@cases(("command", "args"), UNTOUCHED)
 def test_a_command_that_does_not_start_the_engine_is_unchanged(command, args):
     for main in nodes.mains(nodes.worker(command=command, args=args), backendFramework="sglang"):
         assert (main["command"], main["args"]) == (command, args)

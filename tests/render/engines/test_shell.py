@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from krm_fn.render.engines import _command_lines
 from tests.support import container_commands, nodes
+from tests.support.cases import cases
 from tests.testbed import tier
 
 DASH, BASH = (shutil.which(name) or name for name in ("dash", "bash"))
@@ -97,7 +98,7 @@ WORDS = [
 ]
 
 
-@pytest.mark.parametrize(("word", "does"), [row[1:] for row in WORDS], ids=[row[0] for row in WORDS])
+@cases(("word", "does"), WORDS)
 def test_a_word_counts_as_changed_exactly_if_dash_or_bash_change_it(word, does, folder):
     assert bool(changed(word, folder)) == bool(does)
     assert does in _command_lines.change(word)
@@ -146,7 +147,7 @@ LINES = [
 ]
 
 
-@pytest.mark.parametrize(("words", "line"), [row[1:] for row in LINES], ids=[row[0] for row in LINES])
+@cases(("words", "line"), LINES)
 def test_only_json_is_quoted_under_release_0_9(words, line):
     assert _command_lines.shell_line(words, quoted=False) == line
 
@@ -170,7 +171,7 @@ QUOTED = [
 ]
 
 
-@pytest.mark.parametrize(("word", "line"), [row[1:] for row in QUOTED], ids=[row[0] for row in QUOTED])
+@cases(("word", "line"), QUOTED)
 def test_every_word_is_quoted_under_release_1_5(word, line):
     """As the reference quotes it, wherever the word then arrives as written."""
     assert _command_lines.shell_line([word], quoted=True) == line
@@ -218,7 +219,7 @@ VARIABLES = [
 ]
 
 
-@pytest.mark.parametrize(("word", "env", "lost"), [row[1:] for row in VARIABLES], ids=[row[0] for row in VARIABLES])
+@cases(("word", "env", "lost"), VARIABLES)
 def test_kubernetes_expands_a_word_before_the_shell(word, env, lost):
     found = nodes.warned(nodes.worker(command=["python3", "-m", "dynamo.sglang"], args=["--x", word], env=env))
     assert found == ([("DYN166", "spec.services.Worker.extraPodSpec.mainContainer.args[1]")] if lost else [])

@@ -11,6 +11,7 @@ import pytest
 
 from krm_fn.render.config import Config
 from tests.support import container_commands, given, nodes
+from tests.support.cases import cases
 
 PYTHON = ["python3", "-m", "dynamo.trtllm"]
 SHELL = ["/bin/sh", "-c"]
@@ -85,7 +86,7 @@ USERS_OF_MPI = [
 ]
 
 
-@pytest.mark.parametrize(("carrier", "user", "allowed"), [row[1:] for row in USERS_OF_MPI], ids=[row[0] for row in USERS_OF_MPI])
+@cases(("carrier", "user", "allowed"), USERS_OF_MPI)
 def test_root_is_allowed_to_start_the_job(carrier, user, allowed, pod):
     """Release 1.5 asks only for root, so that a job of root is no accident."""
     leader, _ = nodes.mains(nodes.worker(command=PYTHON, args=["x"]), carrier)
@@ -144,7 +145,7 @@ LINES = [
 
 
 @pytest.mark.parametrize("carrier", nodes.ALL)
-@pytest.mark.parametrize(("line", "arrives"), [row[1:] for row in LINES], ids=[row[0] for row in LINES])
+@cases(("line", "arrives"), LINES)
 def test_a_line_for_a_shell_arrives_as_written(line, arrives, carrier, pod):
     """The reference puts the line into single quotes without escaping, so a single quote in the line ends them."""
     leader, _ = nodes.mains(nodes.worker(args=[line]), carrier)
@@ -163,7 +164,7 @@ RUN = [
 
 
 @pytest.mark.parametrize("carrier", ["grove", "grove of 1.5"])
-@pytest.mark.parametrize(("command", "args", "line"), [row[1:] for row in RUN], ids=[row[0] for row in RUN])
+@cases(("command", "args", "line"), RUN)
 def test_the_command_that_the_job_runs(command, args, line, carrier):
     more = {} if args is None else {"args": args}
     leader, _ = nodes.mains(nodes.worker(command=command, **more), carrier)
@@ -178,7 +179,7 @@ GPUS = [
 ]
 
 
-@pytest.mark.parametrize(("resources", "processes"), [row[1:] for row in GPUS], ids=[row[0] for row in GPUS])
+@cases(("resources", "processes"), GPUS)
 def test_one_process_for_each_gpu_of_each_node(resources, processes):
     leader, _ = nodes.mains(nodes.worker(command=PYTHON, args=["x"], resources=resources, gpus=""), "grove")
     assert words(shlex.split(leader["args"][0]))["-n"] == processes
@@ -287,7 +288,7 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize(("command", "args", "field"), [row[1:] for row in OTHERS], ids=[row[0] for row in OTHERS])
+@cases(("command", "args", "field"), OTHERS)
 def test_words_of_other_programs_are_reported_too(command, args, field):
     written = nodes.worker(command=command, **({} if args is None else {"args": args}))
     at = f"spec.services.Worker.extraPodSpec.mainContainer.{field}"
@@ -310,7 +311,7 @@ USERS = [
 
 
 @pytest.mark.parametrize("carrier", nodes.CARRIERS)
-@pytest.mark.parametrize(("pod_context", "context", "env", "field"), [row[1:] for row in USERS], ids=[row[0] for row in USERS])
+@cases(("pod_context", "context", "env", "field"), USERS)
 def test_root_with_the_home_of_another_user_is_reported(pod_context, context, env, field, carrier):
     """The shell writes the keys to HOME; sshd reads the keys from the home in /etc/passwd."""
     main = {} if context is None else {"securityContext": context}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support import container_commands, given, nodes
+from tests.support.cases import cases
 
 PYTHON = ["python3", "-m", "dynamo.vllm"]
 SHELL = ["/bin/sh", "-c"]
@@ -42,7 +43,7 @@ SPREAD = [
 ]
 
 
-@pytest.mark.parametrize(("args", "gpus", "spread"), [row[1:] for row in SPREAD], ids=[row[0] for row in SPREAD])
+@cases(("args", "gpus", "spread"), SPREAD)
 def test_flags_and_gpus_decide_how_the_engine_spans_nodes(args, gpus, spread):
     given_args = ["--model", "m", *args]
     leader, _ = nodes.mains(nodes.worker(command=PYTHON, args=given_args, gpus=gpus))
@@ -106,7 +107,7 @@ LINES = [
 ]
 
 
-@pytest.mark.parametrize(("command", "line", "more"), [row[1:] for row in LINES], ids=[row[0] for row in LINES])
+@cases(("command", "line", "more"), LINES)
 def test_ray_before_a_line_for_a_shell_runs_the_line_as_written(command, line, more, tmp_path):
     """The reference joins the words without quotes, and the shell then runs `python3` without arguments."""
     leader, _ = nodes.mains(nodes.worker(command=command, args=[line]))
@@ -187,7 +188,7 @@ WORDS = [
 ]
 
 
-@pytest.mark.parametrize(("word", "lost"), [row[1:] for row in WORDS], ids=[row[0] for row in WORDS])
+@cases(("word", "lost"), WORDS)
 @pytest.mark.parametrize(("carrier", "size", "role"), READERS, ids=["Grove, copies", "LeaderWorkerSet, copies", "LeaderWorkerSet, Ray"])
 def test_a_word_that_the_shell_changes_is_reported_and_json_is_quoted(carrier, size, role, word, lost, tmp_path):
     written = nodes.worker(command=PYTHON, args=[size, "16", "--x", word])
@@ -221,7 +222,7 @@ CACHES = [
 ]
 
 
-@pytest.mark.parametrize(("mount", "place", "value"), [row[1:] for row in CACHES], ids=[row[0] for row in CACHES])
+@cases(("mount", "place", "value"), CACHES)
 def test_the_variable_of_the_cache_is_set_only_for_a_path_of_the_user(mount, place, value):
     """The variable is the last one, unsorted (reference: UpdateContainer)."""
     main = given.main(given.service("worker", main={"command": PYTHON}, volumeMounts=[{"name": "cache", **mount}]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support import container_commands, given, nodes
+from tests.support.cases import cases
 
 PYTHON = ["python3", "-m", "dynamo.vllm"]
 SHELL = ["/bin/sh", "-c"]
@@ -62,7 +63,7 @@ ASKS = [
 ]
 
 
-@pytest.mark.parametrize(("args", "starts_ray"), [row[1:] for row in ASKS], ids=[row[0] for row in ASKS])
+@cases(("args", "starts_ray"), ASKS)
 def test_both_flags_ask_for_ray_in_a_single_pod(args, starts_ray):
     assert (lone(command=PYTHON, args=args)["command"] == SHELL) is starts_ray
     assert (lone(command=[*PYTHON, *args])["command"] == SHELL) is starts_ray

@@ -6,6 +6,7 @@ import pytest
 
 from krm_fn.render import labels
 from tests.support import container_commands, given, nodes
+from tests.support.cases import cases
 
 PYTHON = ["python3", "-m", "dynamo.vllm"]
 SHELL = ["/bin/sh", "-c"]
@@ -58,7 +59,7 @@ EXECUTORS = [
 ]
 
 
-@pytest.mark.parametrize(("annotations", "executor"), [row[1:] for row in EXECUTORS], ids=[row[0] for row in EXECUTORS])
+@cases(("annotations", "executor"), EXECUTORS)
 def test_annotations_of_the_graph_choose_the_executor(annotations, executor):
     """The annotation that names one wins over the version of the operator that created the graph."""
     written = given.graph({"Worker": nodes.worker(command=PYTHON, args=TENSORS)}, annotations=annotations)
@@ -83,7 +84,7 @@ LINES = [
 ]
 
 
-@pytest.mark.parametrize(("command", "args", "arrives"), [row[1:] for row in LINES], ids=[row[0] for row in LINES])
+@cases(("command", "args", "arrives"), LINES)
 def test_ray_starts_on_the_leader_and_followers_join(command, args, arrives, tmp_path):
     carrier = nodes.NEWER[0]
     leader, follower = rendered(nodes.worker(command=command, args=args), carrier, "ray")
@@ -123,7 +124,7 @@ TAKEN = [
 ]
 
 
-@pytest.mark.parametrize(("pod", "field"), [row[1:] for row in TAKEN], ids=[row[0] for row in TAKEN])
+@cases(("pod", "field"), TAKEN)
 def test_a_name_of_the_user_that_the_wait_needs_is_reported(pod, field):
     found = nodes.warned(nodes.worker(command=PYTHON, args=TENSORS, pod=pod), nodes.NEWER[0])
     assert found == [("DYN207", f"spec.services.Worker.extraPodSpec.{field}")]
@@ -139,7 +140,7 @@ WAITS = [
 
 
 @pytest.mark.parametrize("carrier", nodes.NEWER)
-@pytest.mark.parametrize(("args", "waits"), [row[1:] for row in WAITS], ids=[row[0] for row in WAITS])
+@cases(("args", "waits"), WAITS)
 def test_followers_wait_if_the_command_line_names_the_executor(args, waits, carrier):
     """The address for transfers of the key-value cache is set in any case."""
     _, follower = nodes.pods(nodes.worker(command=PYTHON, args=args), carrier)

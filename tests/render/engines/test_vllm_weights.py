@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from krm_fn.render import engines
 from krm_fn.render.plan import RolePlan
 from krm_fn.render.plan.features import FailoverPlan, Features, GPUMemory
 from tests.support import given
+from tests.support.cases import cases
 
 if TYPE_CHECKING:
     from krm_fn.kubernetes.native_types import Container
@@ -31,7 +30,7 @@ def changed(features, args, command=PYTHON):
     return engines.get("vllm").container(container, RolePlan(plan._replace(features=features), "chat-worker"))
 
 
-@pytest.mark.parametrize(("features", "flags", "shadow"), [row[1:] for row in FEATURES], ids=[row[0] for row in FEATURES])
+@cases(("features", "flags", "shadow"), FEATURES)
 def test_the_engine_takes_its_weights_from_the_service(features, flags, shadow):
     """Only a second engine waits in the shadow."""
     main = changed(features, ["--model", "m"])
@@ -46,6 +45,6 @@ WRITTEN = [
 ]
 
 
-@pytest.mark.parametrize(("command", "args"), [row[1:] for row in WRITTEN], ids=[row[0] for row in WRITTEN])
+@cases(("command", "args"), WRITTEN)
 def test_a_flag_of_the_user_is_not_repeated(command, args):
     assert changed(Features(gpu_memory=BETWEEN), args, command)["args"] == args

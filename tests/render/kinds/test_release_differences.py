@@ -9,6 +9,7 @@ import pytest
 from krm_fn.base import results
 from krm_fn.render import labels
 from tests.support import beta, given
+from tests.support.cases import cases
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -295,7 +296,7 @@ MISSING = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "fields", "path", "without"), MISSING, ids=[row[0] for row in MISSING])
+@cases(("reason", "fields", "path", "without"), MISSING)
 @pytest.mark.parametrize("release", RELEASES)
 def test_a_field_that_a_definition_does_not_have_is_an_error(reason, fields, path, without, release):
     """An API server with the definitions of the release drops it, so the pods of the operator are others."""
@@ -360,7 +361,7 @@ FAILURES = [
 
 
 @pytest.mark.parametrize("release", RELEASES)
-@pytest.mark.parametrize(("reason", "item", "fails", "path"), FAILURES, ids=[row[0] for row in FAILURES])
+@cases(("reason", "item", "fails", "path"), FAILURES)
 def test_a_note_says_where_the_operator_makes_no_pods(reason, item, fails, path, release):
     found = [
         (entry.severity, results.field(entry.path)) for entry in given.expanded(item, behaviour=release).results if entry.code == "DYN441"

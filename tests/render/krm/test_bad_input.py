@@ -13,6 +13,7 @@ import yaml
 
 from krm_fn.render.krm import function
 from tests.support import growth
+from tests.support.cases import cases
 
 HEAD = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n"
 MINE = "- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: mine, namespace: prod} # stays\n  data: {n: 'no'}\n"
@@ -83,7 +84,7 @@ UNREADABLE = [
 ]
 
 
-@pytest.mark.parametrize(("text", "code", "place", "words"), [row[1:] for row in UNREADABLE], ids=[row[0] for row in UNREADABLE])
+@cases(("text", "code", "place", "words"), UNREADABLE)
 def test_without_a_list_nothing_is_written(text, code, place, words):
     done = krm_fn(text)
     said = done.stderr.decode().splitlines()
@@ -105,7 +106,7 @@ LARGE = [
 
 
 @pytest.mark.slow  # measures two sizes several times
-@pytest.mark.parametrize("text", [row[1] for row in LARGE], ids=[row[0] for row in LARGE])
+@cases("text", LARGE)
 def test_a_text_that_cannot_be_read_takes_linear_time(text):
     def run(size):
         assert function.run(io.BytesIO(text(size).encode()), io.BytesIO(), io.StringIO()) == 1
@@ -152,7 +153,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("text", "code", "where", "words"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])
+@cases(("text", "code", "where", "words"), WRONG)
 def test_with_a_list_every_item_leaves_as_it_came(text, code, where, words):
     done = krm_fn(text)
     output, said = done.stdout.decode(), done.stderr.decode()
@@ -195,7 +196,7 @@ FINE = [
 ]
 
 
-@pytest.mark.parametrize("data", [row[1] for row in FINE], ids=[row[0] for row in FINE])
+@cases("data", FINE)
 def test_unusual_but_valid_input_is_rendered(data):
     done = krm_fn(data)
     assert (done.returncode, done.stderr) == (0, b"")

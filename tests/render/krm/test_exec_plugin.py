@@ -14,6 +14,7 @@ import yaml
 
 from krm_fn.render.krm import exec_plugin
 from tests.support import build_checks, builds, golden
+from tests.support.cases import cases
 
 LAYOUT = golden.EXAMPLES / "layout-f-legacy"
 CONFIG = {"apiVersion": "dynamo.krm-fn.io/v1alpha1", "kind": "DynamoRender", "metadata": {"name": "render"}}
@@ -93,7 +94,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("settings", "raw", "words"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+@cases(("settings", "raw", "words"), REFUSED)
 def test_an_error_leaves_stdout_empty(settings, raw, words, tmp_path):
     code, objects, said = run(tmp_path, settings, raw=raw)
     assert (code, objects) == (1, [])
@@ -133,7 +134,7 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize("arguments", [row[1] for row in COMMANDS], ids=[row[0] for row in COMMANDS])
+@cases("arguments", COMMANDS)
 def test_anything_else_is_a_command(arguments, settings):
     done = command(*(each.format(settings) for each in arguments), text=yaml.safe_dump(GRAPH), folder=settings.parent)
     assert (done.returncode, done.stdout) == (2, "")

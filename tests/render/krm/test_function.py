@@ -13,6 +13,7 @@ import krm_fn
 from krm_fn.base import results
 from krm_fn.render import expand, labels
 from krm_fn.render.krm import function, resourcelist
+from tests.support.cases import cases
 
 HEAD = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n"
 USER = """\
@@ -225,7 +226,7 @@ LOSSES = [
 ]
 
 
-@pytest.mark.parametrize(("change", "stopped"), [row[1:] for row in LOSSES], ids=[row[0] for row in LOSSES])
+@cases(("change", "stopped"), LOSSES)
 def test_items_are_never_lost(change, stopped, monkeypatch):
     monkeypatch.setattr(expand, "expand", Mistake(change))
     code, output, said = run(HEAD + USER + GRAPH)
@@ -390,7 +391,7 @@ ORDERED = [
 ]
 
 
-@pytest.mark.parametrize("text", [row[1] for row in ORDERED], ids=[row[0] for row in ORDERED])
+@cases("text", ORDERED)
 def test_results_of_yaml_and_json_input_have_one_order(text):
     written = [yaml.safe_load(run(each)[1])["results"] for each in (HEAD + text, as_json(HEAD + text))]
     assert len(written[0]) > 1

@@ -3,6 +3,7 @@
 import pytest
 
 from krm_fn.render.krm import origin
+from tests.support.cases import cases
 
 PATH = "internal.config.kubernetes.io/path"
 INDEX = "internal.config.kubernetes.io/index"
@@ -36,7 +37,7 @@ ANNOTATIONS = [
 ]
 
 
-@pytest.mark.parametrize(("annotations", "file"), [row[1:] for row in ANNOTATIONS], ids=[row[0] for row in ANNOTATIONS])
+@cases(("annotations", "file"), ANNOTATIONS)
 def test_file(annotations, file):
     assert origin.file({"metadata": {"annotations": annotations}}) == file
 

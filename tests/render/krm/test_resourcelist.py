@@ -11,6 +11,7 @@ from krm_fn.base import results
 from krm_fn.base.yaml import emitter, reader
 from krm_fn.render import labels
 from krm_fn.render.krm import resourcelist
+from tests.support.cases import cases
 
 HEAD = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\n"
 A = "- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: a}\n"
@@ -77,12 +78,12 @@ VERBATIM = [
 ]
 
 
-@pytest.mark.parametrize("text", [row[1] for row in VERBATIM], ids=[row[0] for row in VERBATIM])
+@cases("text", VERBATIM)
 def test_untouched_items_leave_as_they_came(text):
     assert through(text) == text
 
 
-@pytest.mark.parametrize("text", [row[1] for row in VERBATIM], ids=[row[0] for row in VERBATIM])
+@cases("text", VERBATIM)
 def test_untouched_items_keep_their_text_beside_changed_ones(text):
     """For each item: if it alone is written again, all other items keep their text, and all values stay."""
     received = parse(text)
@@ -122,7 +123,7 @@ REWRITTEN = [
 ]
 
 
-@pytest.mark.parametrize("text", [row[1] for row in REWRITTEN], ids=[row[0] for row in REWRITTEN])
+@cases("text", REWRITTEN)
 def test_what_cannot_stay_keeps_its_values(text):
     before, after = parse(text), parse(through(text))
     assert after.fields == before.fields
@@ -227,7 +228,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("text", "codes", "words", "complete"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])
+@cases(("text", "codes", "words", "complete"), WRONG)
 def test_wrong(text, codes, words, complete):
     received = parse(text)
     assert [result.code for result in received.results] == codes
@@ -274,7 +275,7 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "path", "place"), [row[1:] for row in PLACES], ids=[row[0] for row in PLACES])
+@cases(("text", "path", "place"), PLACES)
 def test_place(text, path, place):
     received = parse(text)
     assert resourcelist.locations(received, received.resources[0], [path]) == {path: place}
@@ -356,7 +357,7 @@ LISTED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "count"), [row[1:] for row in LISTED], ids=[row[0] for row in LISTED])
+@cases(("text", "count"), LISTED)
 def test_a_dynamo_resource_inside_a_list_is_an_error(text, count):
     assert [found.code for found in parse(HEAD + "items:\n" + text).results] == ["DYN082"] * count
 
@@ -374,7 +375,7 @@ PATHS = [
 ]
 
 
-@pytest.mark.parametrize(("path", "outside"), [row[1:] for row in PATHS], ids=[row[0] for row in PATHS])
+@cases(("path", "outside"), PATHS)
 @pytest.mark.parametrize("key", [labels.PATH, labels.LEGACY_PATH])
 def test_a_path_outside_the_package_is_an_error(path, outside, key):
     graph = f"- apiVersion: nvidia.com/v1alpha1\n  kind: DynamoGraphDeployment\n  metadata: {{name: a, annotations: {{{key}: '{path}'}}}}\n"

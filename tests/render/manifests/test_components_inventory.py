@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from krm_fn.render import config, labels
 from krm_fn.render.schema import schema_check
 from tests.support import given, nodes
+from tests.support.cases import cases
 
 KIND = "DynamoComponentDeployment"
 
@@ -61,7 +60,7 @@ ENVS = [
 ]
 
 
-@pytest.mark.parametrize(("of_graph", "own", "names"), [row[1:] for row in ENVS], ids=[row[0] for row in ENVS])
+@cases(("of_graph", "own", "names"), ENVS)
 def test_variables(of_graph, own, names):
     found = spec_of(given.service("worker", envs=own), envs=of_graph)["envs"]
     assert [variable["name"] for variable in found] == names
@@ -81,7 +80,7 @@ HANDED = [
 ]
 
 
-@pytest.mark.parametrize(("of_graph", "own", "found"), [row[1:] for row in HANDED], ids=[row[0] for row in HANDED])
+@cases(("of_graph", "own", "found"), HANDED)
 def test_annotations_that_the_graph_hands_down(of_graph, own, found):
     assert spec_of(given.service("worker", annotations=own), annotations=of_graph).get("annotations") in (found, found or {})
 
@@ -106,7 +105,7 @@ INGRESSES = [
 ]
 
 
-@pytest.mark.parametrize(("written", "default", "found"), [row[1:] for row in INGRESSES], ids=[row[0] for row in INGRESSES])
+@cases(("written", "default", "found"), INGRESSES)
 def test_ingress(written, default, found):
     ingress = spec_of(written, settings={"ingress": default}).get("ingress")
     if found is None or "enabled" not in found or found["enabled"] is False:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from krm_fn.render import expand
 from krm_fn.render.config import Config
 from tests.support import build_checks, golden
+from tests.support.cases import cases
 
 KEY = "kustomize.toolkit.fluxcd.io/substitute"
 GRAPH, *_ = build_checks.read((golden.EXAMPLES / "v1beta1-agg-vllm" / "graph.yaml").read_text())
@@ -36,7 +35,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "metadata", "kinds"), [row[1:] for row in CASES], ids=[row[0] for row in CASES])
+@cases(("text", "metadata", "kinds"), CASES)
 def test_the_annotation_of_a_graph_is_on_its_objects_with_variables(text, metadata, kinds):
     assert annotated(graph(text, **metadata)) == kinds
 

@@ -9,6 +9,7 @@ import pytest
 import krm_fn
 from krm_fn.render import config, labels
 from tests.support import faults, given
+from tests.support.cases import cases
 
 CLAIM = {"name": "weights", "create": True, "size": "1024Gi", "storageClass": "fast", "volumeAccessMode": "ReadWriteMany"}
 
@@ -41,7 +42,7 @@ ADAPTERS = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "adapted"), [row[1:] for row in ADAPTERS], ids=[row[0] for row in ADAPTERS])
+@cases(("fields", "adapted"), ADAPTERS)
 def test_scaling_adapters(fields, adapted):
     """Reference: reconcileScalingAdapters. An apply must not write the number: the syncer writes that of the graph."""
     found = given.rendered(given.graph({"Worker": given.service("worker", **fields)})).get(
@@ -75,7 +76,7 @@ def test_the_account_for_discovery_may_read_end_points_and_write_worker_metadata
 PLANNERS = [("no planner", [], False), ("a planner", ["planner"], True)]
 
 
-@pytest.mark.parametrize(("kinds", "made"), [row[1:] for row in PLANNERS], ids=[row[0] for row in PLANNERS])
+@cases(("kinds", "made"), PLANNERS)
 def test_accounts_are_made_only_for_components_that_are_there(kinds, made):
     services = {kind: given.service(kind) for kind in ["worker", *kinds]}
     found = given.rendered(given.graph(services), rbac=config.RbacSettings(planner_role="my-planner"))
@@ -115,7 +116,7 @@ SUMMARIES = [
 ]
 
 
-@pytest.mark.parametrize(("services", "summary"), [row[1:] for row in SUMMARIES], ids=[row[0] for row in SUMMARIES])
+@cases(("services", "summary"), SUMMARIES)
 def test_the_summary_counts_as_a_person_would(services, summary):
     assert notes(given.graph(services))[labels.SUMMARY] == summary
 
@@ -136,7 +137,7 @@ RESTARTS = [
 ]
 
 
-@pytest.mark.parametrize(("mode", "spec", "written"), [row[1:] for row in RESTARTS], ids=[row[0] for row in RESTARTS])
+@cases(("mode", "spec", "written"), RESTARTS)
 def test_a_render_asks_the_syncer_for_a_restart(mode, spec, written):
     """The request is an annotation, because the syncer does not know the configuration. A stale request of an earlier render goes away."""
     for before in ({}, {labels.RESTART: "sync"}):

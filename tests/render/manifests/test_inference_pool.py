@@ -8,6 +8,7 @@ import yaml
 from krm_fn.render import labels
 from krm_fn.render.config import IstioSettings, ServiceMeshSettings
 from tests.support import beta, given
+from tests.support.cases import cases
 
 CONFIG = {
     "schedulingProfiles": [{"plugins": [{"pluginRef": "b"}, {"weight": 3, "pluginRef": "a"}], "name": "default"}],
@@ -70,7 +71,7 @@ COMPLETED = [
 ]
 
 
-@pytest.mark.parametrize(("more", "expected"), [row[1:] for row in COMPLETED], ids=[row[0] for row in COMPLETED])
+@cases(("more", "expected"), COMPLETED)
 def test_what_the_configuration_says(more, expected):
     found = yaml.safe_load(text({**CONFIG, **more}))
     assert {key: found[key] for key in expected} == expected
@@ -109,7 +110,7 @@ VOLUMES = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "name", "key", "made"), [row[1:] for row in VOLUMES], ids=[row[0] for row in VOLUMES])
+@cases(("fields", "name", "key", "made"), VOLUMES)
 def test_the_configuration_is_mounted_under_one_name(fields, name, key, made):
     found = rendered(**fields)
     volumes = found["Deployment/chat-picker"]["spec"]["template"]["spec"]["volumes"]
@@ -187,7 +188,7 @@ RULES = [
 ]
 
 
-@pytest.mark.parametrize(("settings", "wanted"), [row[1:] for row in RULES], ids=[row[0] for row in RULES])
+@cases(("settings", "wanted"), RULES)
 def test_a_mesh_gets_a_rule_for_the_picker(settings, wanted, control_plane, crds):
     rule = newer(settings={"service_mesh": ServiceMeshSettings(enabled=True, istio=settings)})["DestinationRule/chat-picker"]
     assert rule["spec"] == {"host": "chat-picker.team.svc.cluster.local", "trafficPolicy": {"tls": wanted}}
@@ -209,7 +210,7 @@ NATIVE = [
 ]
 
 
-@pytest.mark.parametrize(("tag", "release", "strict"), [row[1:] for row in NATIVE], ids=[row[0] for row in NATIVE])
+@cases(("tag", "release", "strict"), NATIVE)
 def test_a_native_picker_has_a_home_and_no_configuration(tag, release, strict):
     """Images since 1.5.0 hold a native endpoint picker, and the strict prefix needs 1.6.0."""
     picker = beta.component("Picker", "epp", main={"image": f"registry.example/epp:{tag}"}, replicas=2)

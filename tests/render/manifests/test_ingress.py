@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from krm_fn.render import config
 from tests.support import given
+from tests.support.cases import cases
 
 NGINX = {"ingressControllerClassName": "nginx"}
 GATEWAY = {"useVirtualService": True, "virtualServiceGateway": "istio/own"}
@@ -32,7 +31,7 @@ def opened(written, settings, kind="frontend"):
     return {name.partition("/")[0]: resource for name, resource in found.items() if name.startswith(("Ingress/", "VirtualService/"))}
 
 
-@pytest.mark.parametrize(("written", "settings", "kinds"), [row[1:] for row in WAYS], ids=[row[0] for row in WAYS])
+@cases(("written", "settings", "kinds"), WAYS)
 def test_which_way_in(written, settings, kinds):
     assert set(opened(written, settings)) == kinds
 
@@ -49,7 +48,7 @@ HOSTS = [
 ]
 
 
-@pytest.mark.parametrize(("written", "host"), [row[1:] for row in HOSTS], ids=[row[0] for row in HOSTS])
+@cases(("written", "host"), HOSTS)
 def test_the_host(written, host):
     found = opened({"enabled": True, **NGINX, **GATEWAY, **written}, ISTIO)
     assert [rule["host"] for rule in found["Ingress"]["spec"]["rules"]] == [host]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import copy
 
-import pytest
-
 from krm_fn.base import results
 from krm_fn.kubernetes import identity
 from krm_fn.render import labels
 from krm_fn.render.manifests import ownership, workloads
 from krm_fn.render.manifests.ownership import Generated
 from tests.support import build_checks, faults, given, golden
+from tests.support.cases import cases
 
 CHAT, BATCH = given.graph(name="chat"), given.graph(name="batch")
 PRESENT = {("DynamoGraphDeployment", name, "team") for name in ("chat", "batch")}
@@ -71,7 +70,7 @@ KEPT = [
 ]
 
 
-@pytest.mark.parametrize("notes", [row[1] for row in KEPT], ids=[row[0] for row in KEPT])
+@cases("notes", KEPT)
 def test_what_the_orchestrator_noted_on_an_object_is_kept(notes):
     old = owned(annotations=notes, a=1)
     assert place([old], (CHAT, service(a=1)))[0][0] is old
@@ -108,7 +107,7 @@ NOT_PRUNED = [
 ]
 
 
-@pytest.mark.parametrize("item", [row[1] for row in NOT_PRUNED], ids=[row[0] for row in NOT_PRUNED])
+@cases("item", NOT_PRUNED)
 def test_only_what_was_generated_goes(item):
     placed, said = place([item])
     assert placed == [item]
@@ -197,7 +196,7 @@ STAYS = [
 ]
 
 
-@pytest.mark.parametrize(("item", "present"), [row[1:] for row in STAYS], ids=[row[0] for row in STAYS])
+@cases(("item", "present"), STAYS)
 def test_an_object_whose_owner_may_still_want_it_stays_with_a_warning(item, present):
     assert place([item], present=present) == ([item], [("DYN053", "")])
 
@@ -211,7 +210,7 @@ FOREIGN = [
 ]
 
 
-@pytest.mark.parametrize("item", [row[1] for row in FOREIGN], ids=[row[0] for row in FOREIGN])
+@cases("item", FOREIGN)
 def test_an_object_that_is_not_ours_is_never_touched(item):
     placed, said = place([item], (CHAT, service(a=1)))
     assert placed == [item]
@@ -239,7 +238,7 @@ SHARED = [
 ]
 
 
-@pytest.mark.parametrize(("second", "placed", "said"), [row[1:] for row in SHARED], ids=[row[0] for row in SHARED])
+@cases(("second", "placed", "said"), SHARED)
 def test_graphs_share_an_object_only_if_they_want_it_equal(second, placed, said):
     assert place([], (CHAT, service(a=1)), second) == (placed, said)
 
@@ -262,7 +261,7 @@ IDENTITIES = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other", "same"), [row[1:] for row in IDENTITIES], ids=[row[0] for row in IDENTITIES])
+@cases(("one", "other", "same"), IDENTITIES)
 def test_identity(one, other, same):
     assert (identity.key({**service(), **one}) == identity.key({**service(), **other})) is same
 
@@ -287,7 +286,7 @@ FILES = [
 ]
 
 
-@pytest.mark.parametrize(("notes", "found"), [row[1:] for row in FILES], ids=[row[0] for row in FILES])
+@cases(("notes", "found"), FILES)
 def test_a_new_object_gets_a_file_beside_its_graphs(notes, found):
     assert located(notes) == found
 
@@ -324,7 +323,7 @@ SOURCES = [
 ]
 
 
-@pytest.mark.parametrize(("written", "mode", "left"), [row[1:] for row in SOURCES], ids=[row[0] for row in SOURCES])
+@cases(("written", "mode", "left"), SOURCES)
 def test_what_becomes_of_the_graph(written, mode, left):
     graph = given.graph(annotations=written)
     before = copy.deepcopy(graph)

@@ -8,6 +8,7 @@ from krm_fn.kubernetes.types import Resource
 from krm_fn.render import config, labels
 from krm_fn.render.manifests import graph_objects
 from tests.support import faults, given
+from tests.support.cases import cases
 
 TYPES = ["", "frontend", "worker", "prefill", "decode", "planner", "epp"]
 COMMON = {
@@ -58,9 +59,7 @@ DEFAULTS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("kind", "command", "args", "ports", "more", "probes"), [row[1:] for row in DEFAULTS], ids=[row[0] for row in DEFAULTS]
-)
+@cases(("kind", "command", "args", "ports", "more", "probes"), DEFAULTS)
 def test_the_defaults_of_a_type(kind, command, args, ports, more, probes):
     """Sections on component defaults: container, environment and probes."""
     main = given.main(of(kind))
@@ -138,7 +137,7 @@ PODS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "grace", "account"), [row[1:] for row in PODS], ids=[row[0] for row in PODS])
+@cases(("kind", "grace", "account"), PODS)
 def test_the_default_pod_of_a_type(kind, grace, account):
     spec = given.pod(of(kind))
     assert (spec["terminationGracePeriodSeconds"], spec["serviceAccountName"]) == (grace, account)
@@ -177,7 +176,7 @@ PLATFORM = [
 ]
 
 
-@pytest.mark.parametrize(("settings", "expected"), [row[1:] for row in PLATFORM], ids=[row[0] for row in PLATFORM])
+@cases(("settings", "expected"), PLATFORM)
 @pytest.mark.parametrize("kind", TYPES)
 def test_addresses_of_the_platform_reach_every_type(kind, settings, expected):
     found = given.variables(given.main(of(kind), config=settings))
@@ -225,7 +224,7 @@ BACKENDS = [
 ]
 
 
-@pytest.mark.parametrize(("configured", "annotations", "told", "account"), [row[1:] for row in BACKENDS], ids=[row[0] for row in BACKENDS])
+@cases(("configured", "annotations", "told", "account"), BACKENDS)
 def test_discovery(configured, annotations, told, account):
     found = given.rendered(given.graph(annotations=annotations), discovery_backend=configured)
     spec = found["Deployment/chat-worker"]["spec"]["template"]["spec"]
@@ -249,7 +248,7 @@ ACCOUNTS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "written", "account"), [row[1:] for row in ACCOUNTS], ids=[row[0] for row in ACCOUNTS])
+@cases(("kind", "written", "account"), ACCOUNTS)
 def test_an_account_of_ones_own(kind, written, account):
     assert given.pod(of(kind, pod={"serviceAccountName": written}))["serviceAccountName"] == account
 
@@ -292,7 +291,7 @@ RESOURCES = [
 ]
 
 
-@pytest.mark.parametrize(("container", "service", "native"), [row[1:] for row in RESOURCES], ids=[row[0] for row in RESOURCES])
+@cases(("container", "service", "native"), RESOURCES)
 def test_resources(container, service, native):
     main = given.main(given.service("worker", main={"resources": container}, resources=service))
     assert (main.get("resources") or None) == native
@@ -324,7 +323,7 @@ MEMORY = [
 ]
 
 
-@pytest.mark.parametrize(("written", "size"), [row[1:] for row in MEMORY], ids=[row[0] for row in MEMORY])
+@cases(("written", "size"), MEMORY)
 def test_shared_memory(written, size):
     spec = given.pod(given.service("worker", **({} if written is None else {"sharedMemory": written})))
     volumes: list[object] = [] if size is None else [{"name": "shared-memory", "emptyDir": {"medium": "Memory", "sizeLimit": size}}]
@@ -349,7 +348,7 @@ CACHES = [
 ]
 
 
-@pytest.mark.parametrize(("engine", "written", "place", "told"), [row[1:] for row in CACHES], ids=[row[0] for row in CACHES])
+@cases(("engine", "written", "place", "told"), CACHES)
 def test_a_compilation_cache(engine, written, place, told):
     mount = {"name": "cache", "useAsCompilationCache": True, **({"mountPoint": written} if written else {})}
     args = [f"python3 -m dynamo.{engine}"] if engine else ["./run"]
@@ -409,7 +408,7 @@ POD = [
 ]
 
 
-@pytest.mark.parametrize(("written", "key", "look", "expected"), [row[1:] for row in POD], ids=[row[0] for row in POD])
+@cases(("written", "key", "look", "expected"), POD)
 def test_the_users_pod(written, key, look, expected):
     assert look(given.pod(given.service("worker", pod=written))[key]) == expected
 
@@ -422,7 +421,7 @@ MAIN = [
 ]
 
 
-@pytest.mark.parametrize(("written", "command", "args"), [row[1:] for row in MAIN], ids=[row[0] for row in MAIN])
+@cases(("written", "command", "args"), MAIN)
 def test_command_and_arguments_are_two_lists(written, command, args):
     main = given.main(given.service("frontend", main=written))
     assert (main["command"], main["args"]) == (command, args)
@@ -452,7 +451,7 @@ SECRETS = [
 ]
 
 
-@pytest.mark.parametrize(("written", "annotations", "names"), [row[1:] for row in SECRETS], ids=[row[0] for row in SECRETS])
+@cases(("written", "annotations", "names"), SECRETS)
 def test_pull_secrets(written, annotations, names):
     secret = faults.secret({"registry.example": {}})
     spec = given.pod(given.service("worker", pod=written, annotations=annotations), secret)
@@ -495,7 +494,7 @@ METRICS = [
 ]
 
 
-@pytest.mark.parametrize(("annotations", "marked"), [row[1:] for row in METRICS], ids=[row[0] for row in METRICS])
+@cases(("annotations", "marked"), METRICS)
 def test_metrics_are_collected_unless_they_are_switched_off(annotations, marked):
     assert (labels.METRICS_ENABLED in template(given.service("worker", annotations=annotations))["labels"]) is marked
     whole = given.rendered(given.graph(annotations=annotations))["Deployment/chat-worker"]
@@ -526,7 +525,7 @@ RESTARTS = [
 ]
 
 
-@pytest.mark.parametrize(("restart", "mode", "stamp"), [row[1:] for row in RESTARTS], ids=[row[0] for row in RESTARTS])
+@cases(("restart", "mode", "stamp"), RESTARTS)
 def test_a_restart_stamps_every_template(restart, mode, stamp):
     services = {"A": given.service("frontend"), "B": given.service("worker")}
     found = given.rendered(given.graph(services, **({"restart": restart} if restart else {})), restart=mode)

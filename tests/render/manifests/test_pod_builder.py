@@ -9,6 +9,7 @@ import pytest
 from krm_fn.render import engines
 from krm_fn.render.manifests import component_defaults, graph_objects, pod_builder
 from tests.support import given
+from tests.support.cases import cases
 
 MULTINODE = given.service(
     "worker",
@@ -24,7 +25,7 @@ ONCE = [
 ]
 
 
-@pytest.mark.parametrize(("written", "settings", "roles"), [row[1:] for row in ONCE], ids=[row[0] for row in ONCE])
+@cases(("written", "settings", "roles"), ONCE)
 def test_the_main_container_of_each_role_is_made_once(written, settings, roles, monkeypatch):
     """Rules check the same pods that the workload writes."""
     engine = engines.get("vllm")
@@ -73,7 +74,7 @@ ENTRIES = [
 ]
 
 
-@pytest.mark.parametrize(("written", "part", "field", "index", "origin"), [row[1:] for row in ENTRIES], ids=[row[0] for row in ENTRIES])
+@cases(("written", "part", "field", "index", "origin"), ENTRIES)
 def test_every_entry_of_a_list_has_an_origin(written, part, field, index, origin):
     pods = built(written)
     (pod,) = pods.roles

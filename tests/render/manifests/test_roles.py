@@ -8,6 +8,7 @@ import pytest
 
 from krm_fn.render import labels
 from tests.support import beta, given
+from tests.support.cases import cases
 from tests.support.role_faults import launched, override, own, several
 
 GROVE = {"orchestrator": "grove"}
@@ -98,7 +99,7 @@ LINES = [
 ]
 
 
-@pytest.mark.parametrize(("command", "args", "expected"), [row[1:] for row in LINES], ids=[row[0] for row in LINES])
+@cases(("command", "args", "expected"), LINES)
 def test_the_port_of_the_leader(command, args, expected):
     leader, worker = templates(
         beta.graph(
@@ -181,7 +182,7 @@ OVERRIDDEN = [
 ]
 
 
-@pytest.mark.parametrize(("component", "spec", "part", "expected"), [row[1:] for row in OVERRIDDEN], ids=[row[0] for row in OVERRIDDEN])
+@cases(("component", "spec", "part", "expected"), OVERRIDDEN)
 def test_an_override_replaces_the_constraint(component, spec, part, expected):
     assert cliques(beta.graph(component, **spec))[part].get("topologyConstraint") == expected
 

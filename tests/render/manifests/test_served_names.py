@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from krm_fn.render import labels
 from krm_fn.render.manifests import served_names
 from krm_fn.render.manifests.served_names import ServedNames
+from tests.support.cases import cases
 
 
 def names(command: Any = (), args: Any = (), init: Any = None, **annotations: str) -> ServedNames:
@@ -40,7 +39,7 @@ MODELS = [
 ]
 
 
-@pytest.mark.parametrize(("args", "model"), [row[1:] for row in MODELS], ids=[row[0] for row in MODELS])
+@cases(("args", "model"), MODELS)
 def test_flags_name_the_model(args, model):
     assert names(args=args) == ServedNames(model)
 
@@ -59,7 +58,7 @@ COMPONENTS = [
 ]
 
 
-@pytest.mark.parametrize(("endpoint", "component"), [row[1:] for row in COMPONENTS], ids=[row[0] for row in COMPONENTS])
+@cases(("endpoint", "component"), COMPONENTS)
 def test_the_endpoint_names_the_component(endpoint, component):
     assert names(args=["--endpoint", endpoint]) == names(args=[f"--endpoint={endpoint}"]) == ServedNames(component=component)
 
@@ -76,7 +75,7 @@ LIMITS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "watts"), [row[1:] for row in LIMITS], ids=[row[0] for row in LIMITS])
+@cases(("text", "watts"), LIMITS)
 def test_the_annotation_limits_the_power(text, watts):
     assert names(**{labels.POWER_LIMIT: text}) == ServedNames(watts=watts)
 
@@ -99,6 +98,6 @@ SIDECARS = [
 ]
 
 
-@pytest.mark.parametrize(("init", "expected"), [row[1:] for row in SIDECARS], ids=[row[0] for row in SIDECARS])
+@cases(("init", "expected"), SIDECARS)
 def test_dynamo_beside_an_engine_names_both(init, expected):
     assert names(args=ENGINE, init=init) == expected

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from krm_fn.render import labels, names
 from tests.support import faults, given
+from tests.support.cases import cases
 
 
 def service(written, name="chat-worker", **settings):
@@ -24,7 +23,7 @@ PORTS = [
 ]
 
 
-@pytest.mark.parametrize(("written", "port"), [row[1:] for row in PORTS], ids=[row[0] for row in PORTS])
+@cases(("written", "port"), PORTS)
 def test_the_one_port_of_a_type(written, port):
     """Reference: generateService."""
     assert service(written)["spec"]["ports"] == [port]
@@ -46,7 +45,7 @@ SELECTORS = [
 ]
 
 
-@pytest.mark.parametrize(("written", "selector"), [row[1:] for row in SELECTORS], ids=[row[0] for row in SELECTORS])
+@cases(("written", "selector"), SELECTORS)
 def test_how_a_service_finds_its_pods(written, selector):
     assert service(written)["spec"]["selector"] == selector
 
@@ -59,7 +58,7 @@ DISCOVERY = [
 ]
 
 
-@pytest.mark.parametrize(("written", "settings", "marks"), [row[1:] for row in DISCOVERY], ids=[row[0] for row in DISCOVERY])
+@cases(("written", "settings", "marks"), DISCOVERY)
 def test_labels_for_discovery(written, settings, marks):
     found = service(written, **settings)["metadata"]["labels"]
     assert {key: found[key] for key in (labels.DISCOVERY_BACKEND, labels.DISCOVERY_ENABLED) if key in found} == marks
@@ -92,7 +91,7 @@ DEBUG = [
 ]
 
 
-@pytest.mark.parametrize(("written", "expected"), [row[1:] for row in DEBUG], ids=[row[0] for row in DEBUG])
+@cases(("written", "expected"), DEBUG)
 def test_how_many_services_a_component_has(written, expected):
     found = given.rendered(given.graph({"Worker": written}))
     assert {name.removeprefix("Service/") for name in found if name.startswith("Service/")} == expected
@@ -116,7 +115,7 @@ ALONE = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "selector"), [row[1:] for row in ALONE], ids=[row[0] for row in ALONE])
+@cases(("fields", "selector"), ALONE)
 def test_the_service_of_a_component_alone_selects_by_what_its_pods_carry(fields, selector):
     found = given.rendered(faults.lone(**fields))
     assert found["Service/alone"]["spec"]["selector"] == selector

@@ -10,6 +10,7 @@ from krm_fn.kubernetes.gpu_demand import ClaimUse, GPUDemand
 from krm_fn.render import labels, workload_list
 from krm_fn.render.workload_list import StatusFacts
 from tests.support import beta, given
+from tests.support.cases import cases
 from tests.support.grove_faults import claimed
 
 GPUS = {"limits": {"nvidia.com/gpu": "4"}}
@@ -48,7 +49,7 @@ LAYOUTS = [
 
 
 @pytest.mark.parametrize("orchestrator", ["deployment", "grove"])
-@pytest.mark.parametrize(("fields", "engine", "replica"), [row[1:] for row in LAYOUTS], ids=[row[0] for row in LAYOUTS])
+@cases(("fields", "engine", "replica"), LAYOUTS)
 def test_the_pods_of_each_workload_kind_have_gpus_and_names(orchestrator, fields, engine, replica):
     assert facts(worker(**fields), orchestrator=orchestrator) == StatusFacts(**gpus(engine, replica), **NAMES)
 

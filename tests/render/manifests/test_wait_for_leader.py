@@ -17,6 +17,7 @@ from krm_fn.render import dynamo_api, labels
 from krm_fn.render.manifests import wait_for_leader
 from tests.platform import installation
 from tests.support import given, nodes
+from tests.support.cases import cases
 from tests.testbed import server, syncer
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ GRAPHS = [
 ]
 
 
-@pytest.mark.parametrize(("worker", "expected"), [row[1:] for row in GRAPHS], ids=[row[0] for row in GRAPHS])
+@cases(("worker", "expected"), GRAPHS)
 def test_a_graph_with_a_multinode_component_has_the_script(worker, expected):
     found = rendered(Front=given.service("frontend"), Worker=worker).get("ConfigMap/chat-wait-leader-script")
     assert (found is not None) is expected
@@ -183,7 +184,7 @@ NOT_READY: list[tuple[str, list[dict[str, Any]], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("pods", "reason"), [row[1:] for row in NOT_READY], ids=[row[0] for row in NOT_READY])
+@cases(("pods", "reason"), NOT_READY)
 def test_a_port_alone_is_not_the_leader(pods, reason, cluster, tmp_path):
     """An older leader may still listen at an address that its successor takes over."""
     address = next(_ADDRESSES)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from krm_fn.render import config, labels
 from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import cluster
 from tests.support import faults, given
+from tests.support.cases import cases
 
 HOSTS = [
     ("an image with a registry", "registry.example/team/app:1", "registry.example"),
@@ -31,7 +30,7 @@ HOSTS = [
 ]
 
 
-@pytest.mark.parametrize(("image", "host"), [row[1:] for row in HOSTS], ids=[row[0] for row in HOSTS])
+@cases(("image", "host"), HOSTS)
 def test_the_registry_of_an_image(image, host):
     """Reference: internal/controller_common or common/url.go GetHost: a URL's authority, with a port only if it is a number."""
     assert cluster.registry_host(image) == host
@@ -97,7 +96,7 @@ LOOKUPS = [
 ]
 
 
-@pytest.mark.parametrize(("items", "settings", "names"), [row[1:] for row in LOOKUPS], ids=[row[0] for row in LOOKUPS])
+@cases(("items", "settings", "names"), LOOKUPS)
 def test_the_pull_secrets_of_an_image(items, settings, names):
     assert found(*items, **settings).pull_secrets("team", IMAGE) == names
 
@@ -126,7 +125,7 @@ UNREADABLE = [
 ]
 
 
-@pytest.mark.parametrize("fields", [row[1] for row in UNREADABLE], ids=[row[0] for row in UNREADABLE])
+@cases("fields", UNREADABLE)
 def test_an_unreadable_secret_is_a_warning_that_does_not_show_it(fields):
     around, said = cluster.read([faults.secret({}, **fields)], config.Config())
     assert given.findings(said) == [("DYN050", "data['.dockerconfigjson']")]
@@ -145,7 +144,7 @@ def test_a_password_in_a_registry_key_is_not_shown():
 HARMLESS = [("a list", "[]"), ("no registries", "{}"), ("registries of a wrong type", '{"auths": []}')]
 
 
-@pytest.mark.parametrize("text", [row[1] for row in HARMLESS], ids=[row[0] for row in HARMLESS])
+@cases("text", HARMLESS)
 def test_a_secret_without_registries_says_nothing(text):
     around, said = cluster.read([faults.secret({}, stringData={".dockerconfigjson": text})], config.Config())
     assert (around.secrets, said) == ({}, [])
@@ -169,7 +168,7 @@ ACCOUNTS = [
 ]
 
 
-@pytest.mark.parametrize(("items", "fallback"), [row[1:] for row in ACCOUNTS], ids=[row[0] for row in ACCOUNTS])
+@cases(("items", "fallback"), ACCOUNTS)
 def test_the_account_for_pods_without_one(items, fallback):
     assert found(*items).fallback == fallback
 
@@ -181,7 +180,7 @@ NAMESPACES = [
 ]
 
 
-@pytest.mark.parametrize(("own", "configured", "namespace"), [row[1:] for row in NAMESPACES], ids=[row[0] for row in NAMESPACES])
+@cases(("own", "configured", "namespace"), NAMESPACES)
 def test_where_a_resource_lives(own, configured, namespace):
     assert cluster.namespace(given.graph(namespace=own), config.Config(namespace=configured)) == namespace
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from krm_fn.render.resolve import deployment_config
 from krm_fn.render.resolve.deployment_config import Override
+from tests.support.cases import cases
 
 UNREADABLE = [
     ("nothing", ""),
@@ -24,7 +25,7 @@ UNREADABLE = [
 ]
 
 
-@pytest.mark.parametrize("text", [row[1] for row in UNREADABLE], ids=[row[0] for row in UNREADABLE])
+@cases("text", UNREADABLE)
 def test_what_is_no_json_object_is_refused(text):
     with pytest.raises(ValueError):  # noqa: PT011 - the message is the JSON reader's
         deployment_config.parse(text)
@@ -42,7 +43,7 @@ READABLE = [
 ]
 
 
-@pytest.mark.parametrize(("text", "content"), [row[1:] for row in READABLE], ids=[row[0] for row in READABLE])
+@cases(("text", "content"), READABLE)
 def test_a_json_object_is_read(text, content):
     assert deployment_config.parse(text) == content
 
@@ -74,7 +75,7 @@ OVERRIDES = [
 ]
 
 
-@pytest.mark.parametrize(("content", "override"), [row[1:] for row in OVERRIDES], ids=[row[0] for row in OVERRIDES])
+@cases(("content", "override"), OVERRIDES)
 def test_what_it_says_about_a_service(content, override):
     assert deployment_config.override(content, "Worker") == override
 
@@ -93,7 +94,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("content", "message"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])
+@cases(("content", "message"), WRONG)
 def test_a_member_of_the_wrong_type_is_refused(content, message):
     with pytest.raises(ValueError, match=message):
         deployment_config.override(content, "Worker")
@@ -122,7 +123,7 @@ PRINTED = [
 ]
 
 
-@pytest.mark.parametrize(("content", "text"), [row[1:] for row in PRINTED], ids=[row[0] for row in PRINTED])
+@cases(("content", "text"), PRINTED)
 def test_a_frontends_text_is_printed_as_go_prints_it(content, text):
     assert deployment_config.with_port(content, "Front", 8000) == text
 

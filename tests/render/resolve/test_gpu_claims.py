@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from krm_fn.render.kinds import releases
 from krm_fn.render.resolve import requested_gpus
 from tests.support import beta, given
+from tests.support.cases import cases
 from tests.support.grove_faults import claimed
 
 MIG = "nvidia.com/mig-3g.20gb"
@@ -27,7 +26,7 @@ RESOURCES = [
 ]
 
 
-@pytest.mark.parametrize(("resources", "number"), [row[1:] for row in RESOURCES], ids=[row[0] for row in RESOURCES])
+@cases(("resources", "number"), RESOURCES)
 def test_resources_tell_the_gpus(resources, number):
     container: Any = {"name": "main", "resources": resources} if resources else {"name": "main"}
     assert requested_gpus.of_resources(container, releases.get("v1_5")).number == number
@@ -43,7 +42,7 @@ OLDER_NAMES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "number"), [row[1:] for row in OLDER_NAMES], ids=[row[0] for row in OLDER_NAMES])
+@cases(("name", "number"), OLDER_NAMES)
 def test_names_of_gpus_before_devices_count(name, number):
     container: Any = {"name": "main", "resources": {"limits": {name: "4"}}}
     assert requested_gpus.of_resources(container, releases.get("v1_4")).number == number
@@ -67,6 +66,6 @@ COUNTED = [
 ]
 
 
-@pytest.mark.parametrize(("resources", "processes"), [row[1:] for row in COUNTED], ids=[row[0] for row in COUNTED])
+@cases(("resources", "processes"), COUNTED)
 def test_an_engine_on_several_nodes_uses_all_of_them(resources, processes):
     assert f"-n {processes} " in leader(claimed(GPU), **resources)

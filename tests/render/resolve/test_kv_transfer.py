@@ -11,6 +11,7 @@ import pytest
 
 from krm_fn.render import labels
 from tests.support import beta, given
+from tests.support.cases import cases
 from tests.support.grove_faults import binding
 
 POLICY = {"labelKey": "example.com/rack", "domain": "rack"}
@@ -70,7 +71,7 @@ def test_a_topology_of_grove_gives_a_file_for_each_of_its_domains():
 WEIGHTS = [("a fraction", 0.85, "0.85"), ("a whole number", 1, "1"), ("more digits than 32 bits hold", 0.123456789, "0.12345679")]
 
 
-@pytest.mark.parametrize(("weight", "text"), [row[1:] for row in WEIGHTS], ids=[row[0] for row in WEIGHTS])
+@cases(("weight", "text"), WEIGHTS)
 def test_a_preference_has_a_weight(weight, text):
     found = topology(pods(policy={**POLICY, "enforcement": "preferred", "preferredWeight": weight})["Worker"])
     assert (found["DYN_KV_TRANSFER_ENFORCEMENT"], found["DYN_KV_TRANSFER_PREFERRED_WEIGHT"]) == ("preferred", text)

@@ -17,6 +17,7 @@ from krm_fn.render.config import Config
 from krm_fn.render.kinds import releases
 from krm_fn.render.resolve import release_choice
 from tests.support import beta, given
+from tests.support.cases import cases
 
 ROOT = Path(__file__).parents[3]
 ORIGIN = labels.ORIGIN_VERSION
@@ -172,7 +173,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("resource", "release", "finding"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+@cases(("resource", "release", "finding"), CASES)
 def test_the_release_of_a_resource(resource, release, finding):
     assert release_choice.release_name(resource, Config()) == release
     found = [result for result in expand.expand([resource], Config()).results if result.code in OF_CHOICE]
@@ -198,7 +199,7 @@ def test_an_override_that_is_no_version_is_the_only_error(reason, override, code
     assert (found.severity, found.code, field(found.path)) == ("error", code, "spec.services.Worker.runtimeVersionOverride"), reason
 
 
-@pytest.mark.parametrize("resource", [case[1] for case in CASES], ids=[case[0] for case in CASES])
+@cases("resource", CASES)
 @pytest.mark.parametrize("release", release_choice.RELEASES)
 def test_the_configuration_pins_a_release_for_all_graphs(resource, release):
     """Then the images say nothing. An origin that is newer than the release is still reported."""

@@ -15,6 +15,7 @@ from krm_fn.render.convert import versions
 from krm_fn.render.kinds import releases
 from krm_fn.render.resolve import v1_worker_hash
 from tests.support import beta, given
+from tests.support.cases import cases
 
 FULL, OLDER = releases.get("v1_3"), releases.get("v1_2")
 
@@ -176,7 +177,7 @@ MOUNTS = [
 ]
 
 
-@pytest.mark.parametrize(("written", "native", "flat", "kept"), [row[1:] for row in MOUNTS], ids=[row[0] for row in MOUNTS])
+@cases(("written", "native", "flat", "kept"), MOUNTS)
 def test_mounts_are_read_as_both_conversions_leave_them(written, native, flat, kept):
     assert mounts(written, native) == (flat, kept)
 
@@ -215,7 +216,7 @@ PODS = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "expected"), [row[1:] for row in PODS], ids=[row[0] for row in PODS])
+@cases(("fields", "expected"), PODS)
 def test_pods_are_read_as_both_conversions_leave_them(fields, expected):
     assert json.loads(alpha(**fields))["w"] == expected
 

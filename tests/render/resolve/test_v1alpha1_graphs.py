@@ -8,6 +8,7 @@ from krm_fn.render import config, labels
 from krm_fn.render.plan import Claim, EndpointPicker, IngressPlan, Mount, RestartPlan
 from krm_fn.render.resolve import cluster
 from tests.support import given
+from tests.support.cases import cases
 
 ENGINES = [
     ("a module of Python", ["python3", "-m", "dynamo.vllm"], [], "", "vllm"),
@@ -26,7 +27,7 @@ ENGINES = [
 ]
 
 
-@pytest.mark.parametrize(("command", "args", "said", "engine"), [row[1:] for row in ENGINES], ids=[row[0] for row in ENGINES])
+@cases(("command", "args", "said", "engine"), ENGINES)
 def test_the_engine(command, args, said, engine):
     """Reference: determineBackendFramework."""
     spec = {"backendFramework": said} if said else {}
@@ -54,7 +55,7 @@ NODES = [
 ]
 
 
-@pytest.mark.parametrize(("written", "settings", "nodes", "carrier"), [row[1:] for row in NODES], ids=[row[0] for row in NODES])
+@cases(("written", "settings", "nodes", "carrier"), NODES)
 def test_nodes_and_what_carries_them(written, settings, nodes, carrier):
     plan = given.component(given.service("worker", **written), config=settings)
     assert (plan.placement.nodes, plan.placement.workload) == (nodes, carrier)
@@ -80,7 +81,7 @@ REPLICAS = [
 ]
 
 
-@pytest.mark.parametrize(("written", "text", "replicas"), [row[1:] for row in REPLICAS], ids=[row[0] for row in REPLICAS])
+@cases(("written", "text", "replicas"), REPLICAS)
 def test_replicas(written, text, replicas):
     envs = [{"name": "DYN_DEPLOYMENT_CONFIG", "value": text}] if text else []
     assert given.component(given.service("worker", envs=envs, **written)).placement.replicas == replicas
@@ -133,7 +134,7 @@ HANDED = [
 ]
 
 
-@pytest.mark.parametrize(("graph", "service", "handed"), [row[1:] for row in HANDED], ids=[row[0] for row in HANDED])
+@cases(("graph", "service", "handed"), HANDED)
 def test_a_graph_hands_two_annotations_down(graph, service, handed):
     written = given.graph({"Worker": given.service("worker", annotations=service)}, annotations=graph)
     assert given.plan(written)[0].components[0].identity.annotations == handed
@@ -149,7 +150,7 @@ RESTARTS = [
 ]
 
 
-@pytest.mark.parametrize(("written", "restart"), [row[1:] for row in RESTARTS], ids=[row[0] for row in RESTARTS])
+@cases(("written", "restart"), RESTARTS)
 def test_restart(written, restart):
     assert given.plan(given.graph(restart=written))[0].restart == restart
 
@@ -182,7 +183,7 @@ GPUS = [
 ]
 
 
-@pytest.mark.parametrize(("container", "service", "gpus"), [row[1:] for row in GPUS], ids=[row[0] for row in GPUS])
+@cases(("container", "service", "gpus"), GPUS)
 def test_gpus_of_one_pod(container, service, gpus):
     assert given.component(given.service("worker", main={"resources": container}, resources=service)).pod.gpus.number == gpus
 
@@ -206,7 +207,7 @@ DEFAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "settings", "ingress"), [row[1:] for row in DEFAULTS], ids=[row[0] for row in DEFAULTS])
+@cases(("kind", "settings", "ingress"), DEFAULTS)
 def test_the_ingress_of_the_installation(kind, settings, ingress):
     """Reference: GenerateDefaultIngressSpec."""
     assert given.component(given.service(kind), config={"ingress": settings}).exposure.ingress == ingress
@@ -230,7 +231,7 @@ PICKERS = [
 ]
 
 
-@pytest.mark.parametrize(("written", "picker"), [row[1:] for row in PICKERS], ids=[row[0] for row in PICKERS])
+@cases(("written", "picker"), PICKERS)
 def test_the_configuration_of_an_endpoint_picker(written, picker):
     assert given.component(given.service("epp", eppConfig=written)).exposure.picker == picker
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from krm_fn.render import config, labels, workload_list
 from tests.support import given, nodes
+from tests.support.cases import cases
 
 KIND = "DynamoComponentDeployment"
 
@@ -44,7 +43,7 @@ KINDS = [
 ]
 
 
-@pytest.mark.parametrize(("written", "settings"), [row[1:] for row in KINDS], ids=[row[0] for row in KINDS])
+@cases(("written", "settings"), KINDS)
 def test_no_type_brings_more(written, settings):
     found = given.rendered(component(written), **settings)
     assert {name.partition("/")[0] for name in found} == {"Deployment", "Service", KIND}
@@ -64,7 +63,7 @@ PARENTS = [
 ]
 
 
-@pytest.mark.parametrize(("metadata", "fields", "namespace", "parent"), [row[1:] for row in PARENTS], ids=[row[0] for row in PARENTS])
+@cases(("metadata", "fields", "namespace", "parent"), PARENTS)
 def test_pods_are_told_their_graph_by_owner_references_only(metadata, fields, namespace, parent):
     variables = given.variables(main(given.rendered(component(metadata=metadata, **fields))))
     assert variables["DYN_NAMESPACE"] == namespace
@@ -88,7 +87,7 @@ ACCOUNTS = [
 ]
 
 
-@pytest.mark.parametrize(("written", "settings", "said"), [row[1:] for row in ACCOUNTS], ids=[row[0] for row in ACCOUNTS])
+@cases(("written", "settings", "said"), ACCOUNTS)
 def test_discovery_needs_an_account(written, settings, said):
     assert given.findings(given.expanded(component(written), **settings).results) == said
 
@@ -100,7 +99,7 @@ NAMESPACES = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "said"), [row[1:] for row in NAMESPACES], ids=[row[0] for row in NAMESPACES])
+@cases(("fields", "said"), NAMESPACES)
 def test_its_service_is_found_by_a_dynamo_namespace(fields, said):
     found = given.expanded(component(**fields)).results
     assert [entry for entry in given.findings(found) if entry[0] == "DYN124"] == said
@@ -122,7 +121,7 @@ SELECTORS = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "selector"), [row[1:] for row in SELECTORS], ids=[row[0] for row in SELECTORS])
+@cases(("fields", "selector"), SELECTORS)
 def test_its_service_selects_its_pods(fields, selector):
     """The reference asks for the namespace always, which its pods carry only where the user wrote it."""
     found = given.rendered(component(**fields))

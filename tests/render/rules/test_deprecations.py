@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import labels
 from krm_fn.render.config import Config
 from krm_fn.render.rules import deprecations
 from tests.cli import console
 from tests.support import beta, given
+from tests.support.cases import cases
 
 DEPRECATED, OLDER = ("DYN481", "apiVersion"), ("DYN482", "apiVersion")
 REQUEST = {"model": "acme/tiny", "backend": "vllm", "profilingConfig": {}}
@@ -37,7 +36,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("resource", "settings", "notes"), [row[1:] for row in CASES], ids=[row[0] for row in CASES])
+@cases(("resource", "settings", "notes"), CASES)
 def test_each_resource_gets_its_notes(resource, settings, notes):
     found = list(deprecations.check([resource], Config(**settings)))
     assert given.findings(found) == notes

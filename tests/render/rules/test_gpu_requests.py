@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from krm_fn.base import results
 from tests.support import beta, given
+from tests.support.cases import cases
 
 CASES = [
     ("a request without a limit is lost", {"requests": {"gpu": "2"}}, True),
@@ -15,7 +14,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("resources", "lost"), [row[1:] for row in CASES], ids=[row[0] for row in CASES])
+@cases(("resources", "lost"), CASES)
 def test_a_gpu_request_is_reported_only_if_it_is_lost(resources, lost):
     found = given.findings(given.expanded(given.graph({"Worker": given.service("worker", resources=resources)})).results)
     assert ("DYN115" in {code for code, _ in found}) is lost

@@ -6,6 +6,7 @@ from krm_fn.base import results
 from krm_fn.render import config, function_config
 from krm_fn.render.rules import ignore_rules
 from tests.support import given
+from tests.support.cases import cases
 
 LABELLED = {"Worker": given.service("worker", labels={"tier": "gold"})}
 
@@ -27,7 +28,7 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "stays"), [row[1:] for row in TEXTS], ids=[row[0] for row in TEXTS])
+@cases(("text", "stays"), TEXTS)
 def test_the_annotation_of_a_resource(text, stays):
     found = given.expanded(graph(text)).results
     assert ("DYN114" in {result.code for result in found}) is stays

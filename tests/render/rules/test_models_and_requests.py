@@ -1,10 +1,9 @@
 """Rules over DynamoModels and DynamoGraphDeploymentRequests."""
 
-import pytest
-
 from krm_fn.base import results
 from krm_fn.render.config import RbacSettings
 from tests.support import given
+from tests.support.cases import cases
 
 MODEL = {"modelName": "tiny", "baseModelName": "acme/tiny"}
 SIMULATED = {"sweep": {"useAiConfigurator": True}}
@@ -41,7 +40,7 @@ MODELS = [
 ]
 
 
-@pytest.mark.parametrize(("resource", "found"), [row[1:] for row in MODELS], ids=[row[0] for row in MODELS])
+@cases(("resource", "found"), MODELS)
 def test_models(resource, found):
     assert said(resource) == sorted(found)
 
@@ -70,7 +69,7 @@ REQUESTS = [
 ]
 
 
-@pytest.mark.parametrize(("resource", "found"), [row[1:] for row in REQUESTS], ids=[row[0] for row in REQUESTS])
+@cases(("resource", "found"), REQUESTS)
 def test_requests(resource, found):
     assert said(resource) == sorted(found)
 

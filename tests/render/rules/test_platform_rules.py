@@ -8,6 +8,7 @@ from krm_fn.render.config import Config, GroveSettings, KaiSchedulerSettings, Pl
 from krm_fn.render.kinds import floors
 from krm_fn.render.rules import runtime_windows
 from tests.support import beta, given
+from tests.support.cases import cases
 from tests.support.role_faults import several
 
 GROVE = {"orchestrator": "grove"}
@@ -40,7 +41,7 @@ PLATFORMS = [
 ]
 
 
-@pytest.mark.parametrize(("component", "platform", "settings", "found"), [row[1:] for row in PLATFORMS], ids=[row[0] for row in PLATFORMS])
+@cases(("component", "platform", "settings", "found"), PLATFORMS)
 def test_a_part_that_is_too_old_is_a_warning(component, platform, settings, found):
     results = given.expanded(beta.graph(component), platform=PlatformSettings(**platform), **settings).results
     assert given.findings(results) == found
@@ -91,7 +92,7 @@ WINDOWS = [
 ]
 
 
-@pytest.mark.parametrize(("resource", "behaviour", "found"), [row[1:] for row in WINDOWS], ids=[row[0] for row in WINDOWS])
+@cases(("resource", "behaviour", "found"), WINDOWS)
 def test_runtimes_fit_the_release_and_each_other(resource, behaviour, found):
     results = list(runtime_windows.check([resource], Config(behaviour=behaviour)))
     assert given.findings(results) == found
@@ -122,7 +123,7 @@ EVIDENCE = [
 ]
 
 
-@pytest.mark.parametrize(("image", "behaviour", "text"), [row[1:] for row in EVIDENCE], ids=[row[0] for row in EVIDENCE])
+@cases(("image", "behaviour", "text"), EVIDENCE)
 def test_check_notes_once_what_was_compared(image, behaviour, text):
     """Three components have one note."""
     notes = [each for each in runtime_windows.check([graph(image, image, image)], Config(behaviour=behaviour)) if each.code == "DYN576"]

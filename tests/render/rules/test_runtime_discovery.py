@@ -6,6 +6,7 @@ import pytest
 
 from krm_fn.render import labels
 from tests.support import given
+from tests.support.cases import cases
 
 OLD = "nvcr.io/nvidia/ai-dynamo/vllm-runtime:0.8.1"
 AT = "spec.services.Worker.extraPodSpec.mainContainer.image"
@@ -34,7 +35,7 @@ TAGS = [
 ]
 
 
-@pytest.mark.parametrize(("image", "old"), [row[1:] for row in TAGS], ids=[row[0] for row in TAGS])
+@cases(("image", "old"), TAGS)
 def test_the_tag_of_the_image_says_which_runtime_it_is(image, old):
     assert findings(given.service("worker", main={"image": image})) == ([("DYN173", AT)] if old else [])
 
@@ -61,7 +62,7 @@ STORES = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "config", "graph", "lost"), [row[1:] for row in STORES], ids=[row[0] for row in STORES])
+@cases(("fields", "config", "graph", "lost"), STORES)
 def test_a_store_that_is_named_somewhere_is_enough(fields, config, graph, lost):
     main = {"image": OLD, **fields.get("main", {})}
     written = given.service("worker", main=main, **{key: value for key, value in fields.items() if key != "main"})

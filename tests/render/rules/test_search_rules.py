@@ -11,6 +11,7 @@ from krm_fn.base import results
 from krm_fn.render import dynamo_api, expand
 from krm_fn.render.config import Config
 from tests.support import beta, given, searches
+from tests.support.cases import cases
 from tests.support.searches import STATIC, request, view
 
 NATIVE = ("info", "DYN195", "spec")
@@ -73,7 +74,7 @@ REQUESTS = [
 ]
 
 
-@pytest.mark.parametrize(("resource", "found"), [row[1:] for row in REQUESTS], ids=[row[0] for row in REQUESTS])
+@cases(("resource", "found"), REQUESTS)
 def test_native_requests(resource, found):
     assert said(resource) == sorted([NATIVE, *found])
 
@@ -109,7 +110,7 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize(("resource", "found"), [row[1:] for row in OTHERS], ids=[row[0] for row in OTHERS])
+@cases(("resource", "found"), OTHERS)
 def test_views_runs_and_candidates(resource, found):
     assert said(resource) == sorted(found)
 

@@ -16,6 +16,7 @@ from krm_fn.render.config import Config
 from krm_fn.render.convert import versions
 from krm_fn.render.rules import updates
 from tests.support import beta, given, strategies
+from tests.support.cases import cases
 from tests.support.role_faults import launched, override, several
 
 HOME = "team"
@@ -121,7 +122,7 @@ GRAPHS = [
 ]
 
 
-@pytest.mark.parametrize(("before", "after", "found"), [row[1:] for row in GRAPHS], ids=[row[0] for row in GRAPHS])
+@cases(("before", "after", "found"), GRAPHS)
 def test_graphs(before, after, found):
     assert said("DynamoGraphDeployment", before, after) == found
 
@@ -136,7 +137,7 @@ HELD = [
 ]
 
 
-@pytest.mark.parametrize(("orchestrator", "old", "new", "held"), [row[1:] for row in HELD], ids=[row[0] for row in HELD])
+@cases(("orchestrator", "old", "new", "held"), HELD)
 def test_services_that_grove_cannot_add_or_remove_are_a_warning(orchestrator, old, new, held):
     """Grove refuses to change the cliques of a PodCliqueSet that exists."""
     before, after = given.graph({"a": A, "b": A}, annotations=old), given.graph({"a": A, "c": A}, annotations=new)
@@ -190,7 +191,7 @@ NEWER: list[tuple[str, list[Resource], list[Resource], dict[str, Any], dict[str,
 ]
 
 
-@pytest.mark.parametrize(("before", "after", "old", "new", "found"), [row[1:] for row in NEWER], ids=[row[0] for row in NEWER])
+@cases(("before", "after", "old", "new", "found"), NEWER)
 def test_graphs_in_v1beta1(before, after, old, new, found):
     assert given.findings(list(updates.check([beta.graph(*before, **old)], [beta.graph(*after, **new)], HOME))) == found
 
@@ -206,7 +207,7 @@ ROLES = [
 ]
 
 
-@pytest.mark.parametrize(("before", "after", "found"), [row[1:] for row in ROLES], ids=[row[0] for row in ROLES])
+@cases(("before", "after", "found"), ROLES)
 def test_fields_that_an_operator_keeps_since_1_6(before, after, found):
     changes = [beta.graph(component) for component in (before, after)]
     assert given.findings(list(updates.check(changes[:1], changes[1:], HOME, Config(behaviour="v1.6")))) == found
@@ -289,7 +290,7 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "before", "after", "found"), [row[1:] for row in OTHERS], ids=[row[0] for row in OTHERS])
+@cases(("kind", "before", "after", "found"), OTHERS)
 def test_other_kinds(kind, before, after, found):
     assert said(kind, before, after) == found
 
@@ -306,7 +307,7 @@ MET = [
 ]
 
 
-@pytest.mark.parametrize(("was", "namespace", "name", "version", "met"), [row[1:] for row in MET], ids=[row[0] for row in MET])
+@cases(("was", "namespace", "name", "version", "met"), MET)
 def test_what_is_compared(was, namespace, name, version, met):
     before = given.graph(namespace=was, backendFramework="vllm")
     after = {**given.graph(namespace=namespace, name=name), "apiVersion": version}

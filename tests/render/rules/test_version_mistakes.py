@@ -5,11 +5,10 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-import pytest
-
 from krm_fn.base import results
 from krm_fn.render import labels
 from tests.support import beta, given
+from tests.support.cases import cases
 
 REPOSITORY = "nvcr.io/nvidia/ai-dynamo/vllm-runtime"
 DIGEST = f"@sha256:{'a' * 64}"
@@ -89,13 +88,13 @@ CLEAR = [
 ]
 
 
-@pytest.mark.parametrize(("graph", "found"), [row[1:] for row in MISTAKES], ids=[row[0] for row in MISTAKES])
+@cases(("graph", "found"), MISTAKES)
 def test_a_mistake_has_one_finding(graph, found):
     expansion = given.expanded(graph, behaviour="")
     assert [(result.code, results.field(result.path)) for result in expansion.results] == found
     assert ";" in expansion.results[0].message, "a message says what to do"
 
 
-@pytest.mark.parametrize("graph", [row[1] for row in CLEAR], ids=[row[0] for row in CLEAR])
+@cases("graph", CLEAR)
 def test_a_clear_version_has_no_finding(graph):
     assert given.expanded(graph, behaviour="").results == []

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import copy
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_fn.base import results
 from krm_fn.render.schema import invalid_fields
 from tests.support import strategies
+from tests.support.cases import cases
 
 VALUE = {"a": {"b": 1, "c": 2}, "l": [{"x": 1}, {"y": 2}], "t": ["one", "two"]}
 
@@ -30,7 +30,7 @@ WITHOUT = [
 ]
 
 
-@pytest.mark.parametrize(("broken", "left"), [row[1:] for row in WITHOUT], ids=[row[0] for row in WITHOUT])
+@cases(("broken", "left"), WITHOUT)
 def test_without(broken, left):
     before = copy.deepcopy(VALUE)
     assert invalid_fields.without(VALUE, broken) == left
@@ -77,7 +77,7 @@ NEWS = [
 ]
 
 
-@pytest.mark.parametrize(("path", "broken", "new"), [row[1:] for row in NEWS], ids=[row[0] for row in NEWS])
+@cases(("path", "broken", "new"), NEWS)
 def test_news(path, broken, new):
     found = finding(*path)
     assert list(invalid_fields.independent([found], broken)) == ([found] if new else [])

@@ -10,6 +10,7 @@ from krm_fn.kubernetes import identity, secret_values
 from krm_fn.render.schema import object_changes
 from krm_fn.review.diff import comparison
 from tests.support import given
+from tests.support.cases import cases
 
 POD = ("spec", "template", "spec", "containers", 0)
 
@@ -56,7 +57,7 @@ ROWS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("old", "new", "expected"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+@cases(("old", "new", "expected"), ROWS)
 def test_fields_that_differ(old, new, expected):
     found = object_changes.between(old, new)
     assert [(tuple(each.names[-len(names) :]), each.old, each.new) for each, (names, *_) in zip(found, expected, strict=True)] == expected

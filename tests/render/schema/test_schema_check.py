@@ -15,6 +15,7 @@ from krm_fn.base import results
 from krm_fn.render.schema import fixes, invalid_fields, schema_check, table
 from krm_fn.schemas import codes
 from tests.support import schema_mistakes
+from tests.support.cases import cases
 
 
 @pytest.mark.parametrize("case", schema_mistakes.ALL, ids=lambda case: case.reason)
@@ -197,7 +198,7 @@ PRIVATE = [
 ]
 
 
-@pytest.mark.parametrize("written", [row[1] for row in PRIVATE], ids=[row[0] for row in PRIVATE])
+@cases("written", PRIVATE)
 def test_values_that_may_be_secret_are_never_quoted(written):
     found = list(schema_check.resource(written))
     assert [each.code for each in found] == ["DYN021"]

@@ -13,6 +13,7 @@ import pytest
 
 from krm_fn.repository.files import checkouts
 from krm_fn.repository.files.repository import RepositoryError
+from tests.support.cases import cases
 from tests.testbed import programs, server
 
 GIT = ("git", "-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main", "-c", "commit.gpgsign=false")
@@ -175,7 +176,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "old", "damage", "message"), WRONG, ids=[row[0] for row in WRONG])
+@cases(("reason", "old", "damage", "message"), WRONG)
 def test_an_old_state_that_cannot_be_copied(reason, old, damage, message, repository):
     damage(repository)
     (repository / "new").mkdir()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from krm_fn.repository.files import commands, reading
+from tests.support.cases import cases
 from tests.testbed import server
 
 
@@ -31,7 +32,7 @@ FAILED = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "command", "problem"), FAILED, ids=[row[0] for row in FAILED])
+@cases(("reason", "command", "problem"), FAILED)
 def test_a_command_that_fails(reason, command, problem, tmp_path, monkeypatch):
     monkeypatch.setattr(reading, "LIMIT", 1024**2)
     ended = commands.run(command, tmp_path, 60)

@@ -11,6 +11,7 @@ import pytest
 
 from krm_fn.repository.files import reading
 from tests.cli import console
+from tests.support.cases import cases
 
 GRAPH = console.GRAPH
 SERVICES = GRAPH.replace("    Worker:", "    Decode:")
@@ -68,7 +69,7 @@ OURS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "code"), [row[1:] for row in OURS], ids=[row[0] for row in OURS])
+@cases(("text", "code"), OURS)
 def test_a_broken_file_that_names_a_dynamo_kind_is_a_finding(text, code, tmp_path):
     done = console.run("check", write(tmp_path, {"a/graph.yaml": GRAPH, "b/x.yaml": text}))
     assert f" {code} " in done.out
@@ -136,7 +137,7 @@ TWICE = [
 ]
 
 
-@pytest.mark.parametrize(("files", "code"), [row[1:] for row in TWICE], ids=[row[0] for row in TWICE])
+@cases(("files", "code"), TWICE)
 def test_one_object_twice_in_one_build_is_an_error(files, code, tmp_path, kustomize_on_path):
     done = console.run("check", write(tmp_path, files))
     assert done.out.count(f"error {code}") == 1
@@ -274,7 +275,7 @@ ANNOTATED = [
 ]
 
 
-@pytest.mark.parametrize("path", [row[1] for row in ANNOTATED], ids=[row[0] for row in ANNOTATED])
+@cases("path", ANNOTATED)
 def test_an_annotation_does_not_choose_what_is_read(path, tmp_path):
     """The file is named as the annotation has it, and its line is not known."""
     secret = tmp_path / "secret.yaml"

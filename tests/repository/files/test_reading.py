@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from krm_fn.repository.files import reading
+from tests.support.cases import cases
 
 UNREADABLE = [("no such file", "missing.yaml"), ("a folder", ".")]
 
 
-@pytest.mark.parametrize("name", [row[1] for row in UNREADABLE], ids=[row[0] for row in UNREADABLE])
+@cases("name", UNREADABLE)
 def test_a_file_that_cannot_be_read_is_a_finding(tmp_path, name):
     path = str(tmp_path / name)
     (found,) = reading.read(path).results

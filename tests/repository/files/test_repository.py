@@ -10,6 +10,7 @@ import pytest
 
 from krm_fn.repository.files import repository
 from tests.cli import console
+from tests.support.cases import cases
 
 GIT = ("git", "-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main", "-c", "commit.gpgsign=false")
 GRAPH = console.GRAPH
@@ -88,7 +89,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "settings"), HOSTILE, ids=[row[0] for row in HOSTILE])
+@cases(("reason", "settings"), HOSTILE)
 @pytest.mark.parametrize("lost", [True, False], ids=["with a missing object", "with all objects"])
 def test_nothing_that_a_repository_configures_is_run(reason, settings, lost, clone, tmp_path):
     pwned, program, hooks = tmp_path / "pwned", tmp_path / "program", tmp_path / "hooks"
@@ -154,7 +155,7 @@ LOST = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "damage", "said"), LOST, ids=[row[0] for row in LOST])
+@cases(("reason", "damage", "said"), LOST)
 def test_an_object_that_is_missing_is_an_error(reason, damage, said, clone):
     """Without the error a change would pass, because its old state cannot be read."""
     damage(clone)

@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from krm_fn.repository.files import reading, selection
+from tests.support.cases import cases
 
 
 def select(files, exclude=()):
@@ -74,7 +75,7 @@ SKIPPED = [
 ]
 
 
-@pytest.mark.parametrize(("files", "kept", "skipped"), [row[1:] for row in SKIPPED], ids=[row[0] for row in SKIPPED])
+@cases(("files", "kept", "skipped"), SKIPPED)
 def test_what_is_skipped(files, kept, skipped):
     found = select(files)
     assert (found.names, dict(found.skipped)) == (kept, skipped)

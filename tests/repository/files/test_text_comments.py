@@ -12,6 +12,7 @@ from krm_fn.origins import moved_fields
 from krm_fn.render import dynamo_api
 from krm_fn.render.convert import versions
 from krm_fn.repository.files import reading, text_comments, text_nodes
+from tests.support.cases import cases
 from tests.testbed import programs
 
 GRAPHS = [
@@ -79,7 +80,7 @@ IMPOSSIBLE = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "text", "at"), IMPOSSIBLE, ids=[row[0] for row in IMPOSSIBLE])
+@cases(("reason", "text", "at"), IMPOSSIBLE)
 def test_a_part_without_a_text_of_its_own(reason, text, at):
     """The result would change other fields, so there is none."""
     assert text_comments.replaced(text, at, {"new": "value"}, lambda path: path) is None

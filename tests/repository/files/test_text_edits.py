@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from krm_fn.base.yaml import reader
 from krm_fn.kubernetes import paths
 from krm_fn.repository.files import text_edits
 from tests.support import yaml_styles
+from tests.support.cases import cases
 
 OLD, NEW = "r/vllm:1.5.1", "r/vllm:1.6.1"
 IMAGE = ("spec", "image")
@@ -53,7 +53,7 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "before", "after"), VALUES, ids=[row[0] for row in VALUES])
+@cases(("reason", "before", "after"), VALUES)
 def test_a_value_changes_in_its_style(reason, before, after):
     """Only the value changes, and its quotes and its style stay."""
     changes: dict[Path, str] = {IMAGE: NEW} | ({("other",): NEW} if "other" in before else {})
@@ -72,7 +72,7 @@ FIGURES = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "before", "new", "after"), FIGURES, ids=[row[0] for row in FIGURES])
+@cases(("reason", "before", "new", "after"), FIGURES)
 def test_a_new_value_is_a_string(reason, before, new, after):
     """A text that YAML reads as a number gets quotes."""
     assert text_edits.edited(before, {("a",): new}) == (after, ())
@@ -112,7 +112,7 @@ ADDITIONS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "before", "after"), ADDITIONS, ids=[row[0] for row in ADDITIONS])
+@cases(("reason", "before", "after"), ADDITIONS)
 def test_a_missing_field_is_added(reason, before, after):
     """The field comes behind the other fields of its mapping, in the style of the mapping."""
     assert text_edits.edited(before, {NOTE: "v1"}) == (after, ())
@@ -133,7 +133,7 @@ REMOVALS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "before", "after"), REMOVALS, ids=[row[0] for row in REMOVALS])
+@cases(("reason", "before", "after"), REMOVALS)
 def test_a_field_is_removed(reason, before, after):
     """The field goes with its line; all other lines stay."""
     assert text_edits.edited(before, {("a", "b"): None}) == (after, ())
@@ -157,7 +157,7 @@ IMPOSSIBLE = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "before", "changes"), IMPOSSIBLE, ids=[row[0] for row in IMPOSSIBLE])
+@cases(("reason", "before", "changes"), IMPOSSIBLE)
 def test_a_field_without_a_position_of_its_own(reason, before, changes):
     """The text stays as it is, and the path is named."""
     assert text_edits.edited(before, changes) == (before, tuple(changes))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from krm_fn.repository.files import writing
 from tests.cli import console
+from tests.support.cases import cases
 from tests.testbed import programs
 
 
@@ -39,7 +40,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "resources", "expected"), NAMES, ids=[row[0] for row in NAMES])
+@cases(("reason", "resources", "expected"), NAMES)
 def test_names(reason, resources, expected):
     found = writing.names(resources)
     assert list(found) == expected

@@ -15,6 +15,7 @@ from krm_fn.render.expand import PlannedResource, expand
 from krm_fn.repository.files import reading, sources
 from krm_fn.review.arguments import argument_findings
 from tests.support import argument_mistakes, beta, given, growth
+from tests.support.cases import cases
 from tests.testbed import tier
 
 IMAGE = "nvcr.io/nvidia/ai-dynamo/runtime"
@@ -98,7 +99,7 @@ RIGHT = [
 ]
 
 
-@pytest.mark.parametrize("args", [row[1] for row in RIGHT], ids=[row[0] for row in RIGHT])
+@cases("args", RIGHT)
 def test_a_right_command_line_has_no_finding(args):
     assert findings(worker(args)) == []
 
@@ -120,7 +121,7 @@ VERSIONS = [
 ]
 
 
-@pytest.mark.parametrize(("version", "severities"), [row[1:] for row in VERSIONS], ids=[row[0] for row in VERSIONS])
+@cases(("version", "severities"), VERSIONS)
 def test_only_the_table_of_the_image_gives_errors(version, severities):
     assert [finding.severity for finding in findings(worker("--no-such-flag-at-all", version=version))] == severities
 
@@ -156,7 +157,7 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize(("graph", "field"), [row[1:] for row in PLACES], ids=[row[0] for row in PLACES])
+@cases(("graph", "field"), PLACES)
 def test_each_container_is_judged_at_its_field(graph, field):
     assert given.findings(findings(graph)) == [("DYN600", field)]
 
@@ -188,7 +189,7 @@ SIZES = [
 ]
 
 
-@pytest.mark.parametrize(("args", "gpus", "fields", "code"), [row[1:] for row in SIZES], ids=[row[0] for row in SIZES])
+@cases(("args", "gpus", "fields", "code"), SIZES)
 def test_sizes_are_compared_with_gpus_and_nodes(args, gpus, fields, code):
     assert code in codes(worker(f"--model m {args}", gpus=gpus, **fields))
 
@@ -209,7 +210,7 @@ RIGHT_SIZES = [
 ]
 
 
-@pytest.mark.parametrize(("args", "gpus", "fields", "more"), [row[1:] for row in RIGHT_SIZES], ids=[row[0] for row in RIGHT_SIZES])
+@cases(("args", "gpus", "fields", "more"), RIGHT_SIZES)
 def test_right_and_unknown_sizes_have_no_finding(args, gpus, fields, more):
     assert codes(worker(f"--model m {args}", gpus=gpus, **fields, **more)) == []
 
@@ -226,9 +227,7 @@ OTHER_SIZES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("module", "args", "gpus", "fields", "expected"), [row[1:] for row in OTHER_SIZES], ids=[row[0] for row in OTHER_SIZES]
-)
+@cases(("module", "args", "gpus", "fields", "expected"), OTHER_SIZES)
 def test_each_engine_counts_its_gpus(module, args, gpus, fields, expected):
     assert codes(worker(args, command=("python3", "-m", module), gpus=gpus, **fields)) == expected
 
@@ -240,7 +239,7 @@ INJECTED = [
 ]
 
 
-@pytest.mark.parametrize(("module", "args", "expected"), [row[1:] for row in INJECTED], ids=[row[0] for row in INJECTED])
+@cases(("module", "args", "expected"), INJECTED)
 def test_flags_that_a_render_adds_are_reported(module, args, expected):
     """The engine of the author's flags, on two nodes of eight GPUs."""
     assert codes(worker(args, command=("python3", "-m", module), gpus="8", **TWO)) == expected
@@ -266,7 +265,7 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize(("prefill", "decode", "expected"), [row[1:] for row in PAIRS], ids=[row[0] for row in PAIRS])
+@cases(("prefill", "decode", "expected"), PAIRS)
 def test_a_prefill_worker_and_a_decode_worker_must_agree(prefill, decode, expected):
     mode = "--disaggregation-mode"
     assert codes(pair(f"{prefill} {mode} prefill", f"{decode} {mode} decode"), behaviour="v1.5") == expected
@@ -281,7 +280,7 @@ NOTED = [
 ]
 
 
-@pytest.mark.parametrize(("main", "reasons"), [row[1:] for row in NOTED], ids=[row[0] for row in NOTED])
+@cases(("main", "reasons"), NOTED)
 def test_a_note_says_why_a_command_line_is_not_judged(main, reasons):
     graph = given.graph({"Worker": given.service("worker", main={"image": f"{IMAGE}:1.5.1", **main})})
     planned: list[PlannedResource] = []

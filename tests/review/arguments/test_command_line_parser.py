@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from krm_fn.review.arguments import command_line_parser, flag_tables
 from krm_fn.review.arguments.shell_words import UNKNOWN, Word
+from tests.support.cases import cases
 from tests.support.flag_table import CONTENT
 from tests.testbed import tier
 
@@ -56,7 +57,7 @@ ACCEPTED = [
 ]
 
 
-@pytest.mark.parametrize("line", [row[1] for row in ACCEPTED], ids=[row[0] for row in ACCEPTED])
+@cases("line", ACCEPTED)
 def test_a_right_command_line_has_no_problem(line):
     assert problems(line) == []
 
@@ -91,7 +92,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("line", "kind", "word"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+@cases(("line", "kind", "word"), REFUSED)
 def test_a_wrong_command_line_has_the_problem_at_its_word(line, kind, word):
     assert (kind, word) in problems(line)
 
@@ -119,7 +120,7 @@ UNKNOWN_PARTS = [
 ]
 
 
-@pytest.mark.parametrize("words", [row[1] for row in UNKNOWN_PARTS], ids=[row[0] for row in UNKNOWN_PARTS])
+@cases("words", UNKNOWN_PARTS)
 def test_a_part_with_an_unknown_text_is_no_mistake(words):
     assert parsed(["--model", "m", *words]).problems == []
 

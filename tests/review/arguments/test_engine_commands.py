@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from krm_fn.review.arguments import engine_commands
 from krm_fn.review.arguments.shell_words import UNKNOWN
 from tests.support import growth
+from tests.support.cases import cases
 from tests.testbed import tier
 
 SHELL = ["/bin/sh", "-c"]
@@ -64,7 +65,7 @@ READ = [
 ]
 
 
-@pytest.mark.parametrize(("container", "module", "words"), [row[1:] for row in READ], ids=[row[0] for row in READ])
+@cases(("container", "module", "words"), READ)
 def test_the_command_line_of_a_program_is_read(container, module, words):
     assert read(**container) == [(module, words)]
 
@@ -85,7 +86,7 @@ LEFT_ALONE = [
 ]
 
 
-@pytest.mark.parametrize("container", [row[1] for row in LEFT_ALONE], ids=[row[0] for row in LEFT_ALONE])
+@cases("container", LEFT_ALONE)
 def test_other_commands_are_left_alone(container):
     assert read(**container) == []
 
@@ -110,7 +111,7 @@ UNREADABLE = [
 ]
 
 
-@pytest.mark.parametrize(("container", "is_mistake"), [row[1:] for row in UNREADABLE], ids=[row[0] for row in UNREADABLE])
+@cases(("container", "is_mistake"), UNREADABLE)
 def test_a_line_that_cannot_be_read_says_why(container, is_mistake):
     _, (line,) = engine_commands.read(container)
     assert line.is_mistake is is_mistake

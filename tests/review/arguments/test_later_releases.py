@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from krm_fn.base import results
 from krm_fn.render import expand
 from krm_fn.render.config import Config
 from krm_fn.review.arguments import argument_findings
 from tests.support import beta, given
+from tests.support.cases import cases
 
 
 def said(component):
@@ -55,7 +54,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("component", "found"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+@cases(("component", "found"), ROWS)
 def test_each_container_gets_its_findings(component, found):
     assert sorted(said(component)) == sorted(found)
 

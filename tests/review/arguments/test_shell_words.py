@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from krm_fn.review.arguments import shell_words
 from krm_fn.review.arguments.shell_words import UNKNOWN, UnclosedError
 from tests.support import growth
+from tests.support.cases import cases
 from tests.testbed import tier
 
 VARIABLES = {"NAME": "value", "TWO": "a b", "EMPTY": "", "QUOTE": "it's", "SIZE": "2"}
@@ -54,7 +55,7 @@ SPLIT = [
 ]
 
 
-@pytest.mark.parametrize(("line", "words"), [row[1:] for row in SPLIT], ids=[row[0] for row in SPLIT])
+@cases(("line", "words"), SPLIT)
 def test_a_line_is_split_as_a_shell_does(line, words):
     assert commands(line) == words
 

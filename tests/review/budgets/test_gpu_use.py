@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import copy
 
-import pytest
-
 from krm_fn.kubernetes import identity
 from krm_fn.render.schema import object_changes
 from krm_fn.review.budgets import budget_report, gpu_use
@@ -13,6 +11,7 @@ from krm_fn.review.budgets.gpu_use import RootObjects
 from krm_fn.review.budgets.limits import Budget, Limit
 from tests.review.budgets import shapes
 from tests.review.budgets.shapes import SHAPES, container, deployment, pod
+from tests.support.cases import cases
 
 ALL = Limit("all", gpus=1000)
 
@@ -27,7 +26,7 @@ def used(old, new, *limits, **more):
     return [tuple(use.gpus[:3]) for use in measured(old, new, *limits, **more).uses]
 
 
-@pytest.mark.parametrize(("objects", "gpus"), [row[1:] for row in SHAPES], ids=[row[0] for row in SHAPES])
+@cases(("objects", "gpus"), SHAPES)
 def test_the_gpus_of_each_shape(objects, gpus):
     """A scheduler counts the same number; the table was counted by hand."""
     given = copy.deepcopy(objects)
@@ -51,7 +50,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "gpus"), [row[1:] for row in CHANGES], ids=[row[0] for row in CHANGES])
+@cases(("old", "new", "gpus"), CHANGES)
 def test_the_peak_of_a_change(old, new, gpus):
     assert used([old], [new]) == [gpus]
 
@@ -84,7 +83,7 @@ SELECTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("limit", "gpus"), [row[1:] for row in SELECTIONS], ids=[row[0] for row in SELECTIONS])
+@cases(("limit", "gpus"), SELECTIONS)
 def test_what_a_limit_selects(limit, gpus):
     """A limit selects by namespace, team, product and resource. Each list that is empty selects all."""
     result = measured(FLEET, FLEET, limit, inputs=[GRAPH, NAMESPACE])
@@ -153,7 +152,7 @@ SEVERAL = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "products", "words"), [row[1:] for row in SEVERAL], ids=[row[0] for row in SEVERAL])
+@cases(("fields", "products", "words"), SEVERAL)
 def test_a_pod_counts_in_each_product_where_it_may_run(fields, products, words):
     workload = deployment(pod(container(gpu=2), **fields))
     limits = [Limit(name, number, products=(name,)) for number, name in enumerate(("A100", "H100", "T4"))]
@@ -200,7 +199,7 @@ EXCEEDED = [
 ]
 
 
-@pytest.mark.parametrize(("limit", "is_exceeded"), [row[1:] for row in EXCEEDED], ids=[row[0] for row in EXCEEDED])
+@cases(("limit", "is_exceeded"), EXCEEDED)
 def test_a_limit_is_exceeded_above_its_number(limit, is_exceeded):
     result = measured([], FLEET[:1], limit)
     errors = [*budget_report.findings({"apiVersion": "config.dynamo.krm-fn.io/v1alpha1", "kind": "DynamoBudget"}, result)]

@@ -13,6 +13,7 @@ import yaml
 
 from tests.cli import console
 from tests.support import builds, golden
+from tests.support.cases import cases
 
 GIT = ("git", "-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main", "-c", "commit.gpgsign=false")
 GRAPH = console.GRAPH
@@ -164,7 +165,7 @@ FAILED = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "command", "arguments", "code", "finding", "messages"), FAILED, ids=[row[0] for row in FAILED])
+@cases(("reason", "command", "arguments", "code", "finding", "messages"), FAILED)
 def test_a_build_that_fails(reason, command, arguments, code, finding, messages, plain):
     done = diff(plain, command, *arguments)
     assert (done.code, done.out) == (1, "")
@@ -199,7 +200,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "command", "arguments", "message"), WRONG, ids=[row[0] for row in WRONG])
+@cases(("reason", "command", "arguments", "message"), WRONG)
 def test_wrong_usage(reason, command, arguments, message, plain, monkeypatch):
     monkeypatch.chdir(plain)
     done = console.run("diff", *([] if "--old" in arguments else ["--old", "HEAD"]), "--build", command, *arguments)
@@ -241,7 +242,7 @@ LAYERS = [
 
 
 @pytest.mark.parametrize("annotated", ["", "buildMetadata: [originAnnotations]\n"], ids=["plain", "annotated"])
-@pytest.mark.parametrize(("kustomization", "other", "edit", "expected"), [row[1:] for row in LAYERS], ids=[row[0] for row in LAYERS])
+@cases(("kustomization", "other", "edit", "expected"), LAYERS)
 def test_a_change_names_a_line_of_the_file_that_the_build_read(
     kustomization, other, edit, expected, annotated, tmp_path, monkeypatch, kustomize
 ):

@@ -19,6 +19,7 @@ from tests.cli.test_check_old import clone, commit, write  # noqa: F401 - clone 
 from tests.review.diff.test_scenario import SCHEMA
 from tests.review.forecast import native_objects
 from tests.support import given, golden
+from tests.support.cases import cases
 
 GRAPH = console.GRAPH
 SCALED = GRAPH.replace("replicas: 2", "replicas: 3")
@@ -105,7 +106,7 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("text", "render"), [row[1:] for row in BROKEN], ids=[row[0] for row in BROKEN])
+@cases(("text", "render"), BROKEN)
 @pytest.mark.parametrize("broken", ["before", "after"])
 def test_a_graph_that_cannot_be_read_is_neither_new_nor_removed(broken, text, render, tmp_path):
     """The other graph, in another file, is compared unless the configuration is wrong."""
@@ -145,7 +146,7 @@ NODES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "code"), [row[1:] for row in NODES], ids=[row[0] for row in NODES])
+@cases(("text", "code"), NODES)
 def test_nodes_that_say_too_little(text, code, tmp_path):
     asks = GRAPH.replace("      replicas: 2\n", '      replicas: 2\n      resources: {limits: {gpu: "1"}}\n')
     write(tmp_path, before=asks, after=asks.replace("dynamo:1", "dynamo:2"))
@@ -294,7 +295,7 @@ UPDATES = [
 ]
 
 
-@pytest.mark.parametrize(("before", "after", "findings"), [row[1:] for row in UPDATES], ids=[row[0] for row in UPDATES])
+@cases(("before", "after", "findings"), UPDATES)
 def test_the_verdict_on_a_graph_is_that_of_check(before, after, findings, tmp_path):
     write(tmp_path, before=before, after=after)
     assert codes(told(diff(tmp_path, "--format", "json"))) == checked(tmp_path) == findings

@@ -16,6 +16,7 @@ from krm_fn.review.changed_lines import document_hunks
 from krm_fn.review.changed_lines.document_hunks import LoadedFiles
 from krm_fn.review.diff import comparison, rendered_state
 from tests.support import given
+from tests.support.cases import cases
 
 NAMES = ("fleet-a", "fleet-b", "fleet-c")
 SECRET = given.item("Secret", "pull", type="kubernetes.io/dockerconfigjson")
@@ -83,7 +84,7 @@ ROWS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("states", "others", "expected"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+@cases(("states", "others", "expected"), ROWS)
 def test_one_of_several_graphs_is_rendered_with_reverted_fields(rendered, states, others, expected):
     """Graphs that differ in nothing but names of one length have the origins that each of them has alone."""
     old, new = [before for before, _ in states], [after for _, after in states]
@@ -129,7 +130,7 @@ KNOWN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("old", "new", "expected"), [row[1:] for row in KNOWN], ids=[row[0] for row in KNOWN])
+@cases(("old", "new", "expected"), KNOWN)
 def test_an_item_with_equal_inputs_is_expanded_once(expanded, old, new, expected):
     """A render of a second state expands only the items whose text, configuration or facts about other items differ."""
     known = KnownItems()

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 
 import jsonschema
-import pytest
 
 from tests.cli import console
 from tests.review.diff.test_scenario import SCHEMA
+from tests.support.cases import cases
 
 GRAPH = """\
 apiVersion: nvidia.com/v1beta1
@@ -154,7 +154,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "first", "conditions"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+@cases(("old", "new", "first", "conditions"), ROWS)
 def test_the_first_line_of_each_format_says_what_goes_and_what_stops(old, new, first, conditions, tmp_path):
     """`--fail-on` holds for exactly these conditions of deletions and interruptions."""
     (tmp_path / "old.yaml").write_text(old)

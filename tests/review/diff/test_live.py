@@ -13,6 +13,7 @@ from krm_fn.review.diff import comparison, live_states, rendered_state
 from krm_fn.review.live import cluster_export
 from tests.cli import console
 from tests.support import given, golden
+from tests.support.cases import cases
 from tests.testbed.place import Place
 
 EXAMPLE = golden.EXAMPLES / "disagg-vllm-planner"
@@ -143,7 +144,7 @@ UNUSABLE = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "export", "code"), UNUSABLE, ids=[row[0] for row in UNUSABLE])
+@cases(("reason", "export", "code"), UNUSABLE)
 def test_an_export_that_cannot_be_used(reason, export, code, graph):
     done = diff(graph, export)
     assert (done.code, done.out) == (1, "")
@@ -182,7 +183,7 @@ UNLISTED = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "kinds", "sentence"), UNLISTED, ids=[row[0] for row in UNLISTED])
+@cases(("reason", "kinds", "sentence"), UNLISTED)
 def test_the_first_line_names_objects_that_the_cluster_may_have(graph, reason, kinds, sentence):
     """Of a kind that the export lacks, the cluster may have objects, and clients may use their addresses."""
     objects = [each for each in yaml.safe_load_all(console.run("render", graph).out) if each["kind"] != "DynamoGraphDeployment"]

@@ -15,6 +15,7 @@ from krm_fn.review.diff import comparison, recorded_origins, rendered_state
 from tests.cli import console
 from tests.review.forecast.native_objects import json_copy
 from tests.support import given
+from tests.support.cases import cases
 
 GRAPH = """\
 apiVersion: nvidia.com/v1beta1
@@ -182,7 +183,7 @@ def named(folder: Path, states: dict[str, Path]) -> set[str]:
     }
 
 
-@pytest.mark.parametrize(("old", "new", "expected"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+@cases(("old", "new", "expected"), ROWS)
 def test_the_lines_that_make_a_change(old, new, expected, tmp_path):
     """Each named line differs between both states, and has what a person would point at."""
     states = {"old": written(tmp_path / "old", old), "new": written(tmp_path / "new", new)}
@@ -290,7 +291,7 @@ SOURCES = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "expected"), [row[1:] for row in SOURCES], ids=[row[0] for row in SOURCES])
+@cases(("old", "new", "expected"), SOURCES)
 def test_graphs_that_a_change_adds_or_removes_are_objects_too(old, new, expected):
     """A GitOps tool creates and prunes them as it does their objects."""
     diff = comparison.compare(old, new)

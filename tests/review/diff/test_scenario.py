@@ -14,6 +14,7 @@ from krm_fn import review
 from tests.cli import console
 from tests.review.diff import scenario
 from tests.support import golden
+from tests.support.cases import cases
 
 SCHEMA = json.loads((Path(review.__file__).parent / "schemas" / "diff.json").read_text())
 
@@ -129,7 +130,7 @@ SETS = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "rows"), [row[1:] for row in SETS], ids=[row[0] for row in SETS])
+@cases(("old", "new", "rows"), SETS)
 def test_each_service_of_a_set_has_its_own_gpus_and_lines(old, new, rows, tmp_path):
     """Under Grove, one object has the pods of all services."""
     example = golden.EXAMPLES / "multinode-sglang-grove"

@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 
 import jsonschema
-import pytest
 
 import krm_fn
 from tests.cli import console
+from tests.support.cases import cases
 
 SCHEMA = json.loads((Path(krm_fn.__file__).parent / "review" / "schemas" / "diff.json").read_text())
 GRAPH = """\
@@ -87,7 +87,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "column", "unknown", "headline"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+@cases(("old", "new", "column", "unknown", "headline"), ROWS)
 def test_the_gpus_of_a_claim(tmp_path, old, new, column, unknown, headline):
     for state, text in (("old", old), ("new", new)):
         (tmp_path / state).mkdir()
@@ -147,9 +147,7 @@ MINIMA = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("files", "sentence", "cell", "cost", "state", "claims"), [row[1:] for row in MINIMA], ids=[row[0] for row in MINIMA]
-)
+@cases(("files", "sentence", "cell", "cost", "state", "claims"), MINIMA)
 def test_the_headline_and_the_budget_say_the_same(tmp_path, files, sentence, cell, cost, state, claims):
     """An unknown claim is in no number, and no number looks as if it were exact."""
     (tmp_path / "old").mkdir()

@@ -11,6 +11,7 @@ from tests.review.forecast import given
 from tests.review.forecast.edits import deployment, written
 from tests.review.forecast.native_objects import json_copy, named
 from tests.review.forecast.test_groups import clique_set, leader_worker_set
+from tests.support.cases import cases
 
 GPU = "nvidia.com/gpu"
 MARKS = {"nvidia.com/dynamo-graph-deployment-name": "chat", "nvidia.com/dynamo-component": "Worker"}
@@ -92,7 +93,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "states", "nodes", "codes"), ROWS, ids=[row[0] for row in ROWS])
+@cases(("reason", "states", "nodes", "codes"), ROWS)
 def test_findings(reason, states, nodes, codes):
     found = forecast([given.change(old, new) for old, new in states], nodes)
     told = [*found.findings, *(each for outcome in found.outcomes for each in outcome.findings)]
@@ -131,7 +132,7 @@ WITHOUT_PODS = [
 ]
 
 
-@pytest.mark.parametrize(("old", "replicas", "image", "services"), [row[1:] for row in WITHOUT_PODS], ids=[row[0] for row in WITHOUT_PODS])
+@cases(("old", "replicas", "image", "services"), WITHOUT_PODS)
 def test_a_service_without_pods_does_not_restart(old, replicas, image, services):
     """A new template of a workload that is scaled to zero replaces no pod, also if the workload is scaled up at the same time."""
     new = written(json_copy(old), image, "worker:2")

@@ -15,6 +15,7 @@ from krm_fn.review.forecast import object_rules
 from tests.review.forecast import given
 from tests.review.forecast.edits import written
 from tests.review.forecast.native_objects import json_copy
+from tests.support.cases import cases
 
 NOTHING = object_rules.ClusterState({}, {}, {})
 LABELS = {"nvidia.com/dynamo-graph-deployment-name": "large"}
@@ -76,7 +77,7 @@ SETS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "path", "value", "effect"), SETS, ids=[row[0] for row in SETS])
+@cases(("reason", "path", "value", "effect"), SETS)
 def test_leader_worker_sets(reason, path, value, effect):
     found = part(leader_worker_set(), path, value)
     assert found.effect == effect
@@ -104,7 +105,7 @@ PODS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "path", "value", "services"), PODS, ids=[row[0] for row in PODS])
+@cases(("reason", "path", "value", "services"), PODS)
 def test_clique_sets(reason, path, value, services):
     found = part(clique_set(), path, value)
     assert found.effect == ("restarts" if services else "updated")
@@ -135,7 +136,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "path", "value", "cause"), REFUSED, ids=[row[0] for row in REFUSED])
+@cases(("reason", "path", "value", "cause"), REFUSED)
 def test_clique_sets_that_must_be_replaced(reason, path, value, cause):
     found = part(clique_set(), path, value)
     assert found.effect == "refused"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-import pytest
 import yaml
 
 from krm_fn.kubernetes import identity
 from krm_fn.render.schema import object_changes
 from krm_fn.review import forecast
+from tests.support.cases import cases
 from tests.testbed import programs
 
 WEB = """\
@@ -38,7 +38,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "options", "owner", "replicas"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+@cases(("kind", "options", "owner", "replicas"), ROWS)
 def test_the_forecast_knows_what_becomes_of_replicas_that_leave_the_file(kind, options, owner, replicas, control_plane, request):
     """The forecast reads the state of the cluster, and says how many replicas stop; the server then has as many."""
     number = request.node.callspec.indices["kind"]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import itertools
 
-import pytest
-
 from krm_fn.review import forecast
 from krm_fn.review.forecast import gpu_capacity, simulation
 from krm_fn.review.forecast.rollouts import Rollout, Steps
 from tests.review.forecast.rolled_services import Controller
+from tests.support.cases import cases
 
 GPU = "nvidia.com/gpu"
 
@@ -40,7 +39,7 @@ PEAKS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "of_service", "gpus"), PEAKS, ids=[row[0] for row in PEAKS])
+@cases(("reason", "of_service", "gpus"), PEAKS)
 def test_peak(reason, of_service, gpus):
     assert simulation.peak([of_service]) == gpus
     assert forecast.total_gpus([of_service]).peak == gpus

@@ -13,6 +13,7 @@ from tests.review.forecast import given
 from tests.review.forecast.edits import written
 from tests.review.forecast.native_objects import json_copy
 from tests.review.forecast.test_findings import IMAGE, labelled
+from tests.support.cases import cases
 from tests.testbed import tier
 
 GPU = "nvidia.com/gpu"
@@ -32,7 +33,7 @@ STEPS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "strategy", "replicas", "found"), STEPS, ids=[row[0] for row in STEPS])
+@cases(("reason", "strategy", "replicas", "found"), STEPS)
 def test_steps(reason, strategy, replicas, found):
     assert native_workloads.deployment_steps(strategy, replicas) == found
 
@@ -52,7 +53,7 @@ ROLLOUTS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "one", "peak", "needed"), ROLLOUTS, ids=[row[0] for row in ROLLOUTS])
+@cases(("reason", "one", "peak", "needed"), ROLLOUTS)
 def test_rollouts(reason, one, peak, needed):
     assert simulation.peak([one]) == peak
     assert simulation.needed([one]) == needed
@@ -93,7 +94,7 @@ NODES = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "nodes", "fields", "stuck"), NODES, ids=[row[0] for row in NODES])
+@cases(("reason", "nodes", "fields", "stuck"), NODES)
 def test_nodes(reason, nodes, fields, stuck):
     """Two old pods with a GPU each hold node `one`, and one new pod more needs a GPU."""
     old = labelled()
@@ -113,7 +114,7 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "others", "free"), OTHERS, ids=[row[0] for row in OTHERS])
+@cases(("reason", "others", "free"), OTHERS)
 def test_free_gpus(reason, others, free):
     """The pods of the Deployment itself count once, whether the list of pods has them or not."""
     unchanged = given.change(labelled(), labelled())
@@ -137,7 +138,7 @@ DEMANDS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "spec", "gpus"), DEMANDS, ids=[row[0] for row in DEMANDS])
+@cases(("reason", "spec", "gpus"), DEMANDS)
 def test_demands(reason, spec, gpus):
     assert gpu_capacity.pod_demand(spec).gpus == gpus
 

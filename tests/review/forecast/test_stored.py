@@ -9,6 +9,7 @@ import pytest
 from krm_fn.kubernetes import stored_templates
 from krm_fn.review.forecast.native_workloads import Deployment
 from tests.review.forecast import edits
+from tests.support.cases import cases
 
 
 @pytest.mark.parametrize("edit", edits.LISTED, ids=lambda edit: edit.reason)
@@ -36,7 +37,7 @@ CAUSES = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "path", "value", "cause"), CAUSES, ids=[row[0] for row in CAUSES])
+@cases(("reason", "path", "value", "cause"), CAUSES)
 def test_a_cause_is_the_path_of_the_field(reason, path, value, cause):
     new = edits.written(edits.deployment(), ("spec", "template", "spec", *path), value)
     assert Deployment().causes(edits.deployment(), new) == (("spec", "template", "spec", *cause),)
@@ -71,7 +72,7 @@ CUSTOM = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "form", "old", "new", "same"), CUSTOM, ids=[row[0] for row in CUSTOM])
+@cases(("reason", "form", "old", "new", "same"), CUSTOM)
 def test_definitions_fill_in_less_than_a_deployment(reason, form, old, new, same):
     before, after = (form({"spec": {"containers": [{"name": "main", **fields}]}}) for fields in (old, new))
     assert (before == after) is same

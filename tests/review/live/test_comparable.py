@@ -11,6 +11,7 @@ import pytest
 from krm_fn.kubernetes import identity
 from krm_fn.review.live.server_fields import comparable
 from tests.support import given
+from tests.support.cases import cases
 
 MARK = {"dynamo.krm-fn.io/owner": "DynamoGraphDeployment/chat"}
 WORKER = given.service(
@@ -70,7 +71,7 @@ def main(pod):
     return pod["containers"][0]
 
 
-@pytest.mark.parametrize(("reason", "change", "stays"), POD, ids=[row[0] for row in POD])
+@cases(("reason", "change", "stays"), POD)
 def test_without_managed_fields_what_changes_pods_stays(reason, change, stays):
     made = rendered("Deployment")
     live = stored(made)

@@ -11,6 +11,7 @@ import yaml
 from krm_fn.base.yaml import reader
 from krm_fn.review.live import cluster_export
 from tests.support import given
+from tests.support.cases import cases
 
 GRAPH = given.graph({"Frontend": given.service("frontend")})
 DEPLOYMENT = given.item("Deployment", "chat-frontend", api="apps/v1", spec={"replicas": 1})
@@ -64,7 +65,7 @@ UNUSABLE = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "text", "said"), UNUSABLE, ids=[row[0] for row in UNUSABLE])
+@cases(("reason", "text", "said"), UNUSABLE)
 def test_unusable_exports(reason, text, said):
     (finding,) = read(text).results
     assert (finding.code, finding.severity) == ("DYN565", "error")

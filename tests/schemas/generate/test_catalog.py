@@ -8,7 +8,6 @@ from __future__ import annotations
 from configparser import ConfigParser
 
 import jsonschema
-import pytest
 import yaml
 
 import krm_fn
@@ -17,6 +16,7 @@ from krm_fn.render import function_config
 from krm_fn.render.schema import schema_check
 from krm_fn.schemas.generate import catalog
 from tests.support import golden, markdown
+from tests.support.cases import cases
 from tests.testbed import programs
 
 ROOT = programs.ROOT
@@ -121,7 +121,7 @@ JUDGED = [
 ]
 
 
-@pytest.mark.parametrize(("spec", "good"), [row[1:] for row in JUDGED], ids=[row[0] for row in JUDGED])
+@cases(("spec", "good"), JUDGED)
 def test_the_schema_judges_as_the_function_does(spec, good):
     assert jsonschema.Draft202012Validator(SCHEMA).is_valid(render(**spec)) is good
     assert results.failed(list(schema_check.config(render(**spec)))) is not good

@@ -12,6 +12,7 @@ import pytest
 from aiohttp import web
 
 from krm_fn.syncer.loader.worker_api import BODY_LIMIT, Adapter, WorkerApi, WorkerError, connector
+from tests.support.cases import cases
 from tests.syncer.loops import eventually, runs
 from tests.testbed import lora_workers
 from tests.testbed.lora_workers import Routed, Workers
@@ -160,7 +161,7 @@ BODIES = [
 ]
 
 
-@pytest.mark.parametrize(("body", "told"), [row[1:] for row in BODIES], ids=[row[0] for row in BODIES])
+@cases(("body", "told"), BODIES)
 @runs
 async def test_a_message_has_the_beginning_of_the_answer_in_one_line(body, told):
     assert await answered(body, content_type="text/plain") == told
@@ -177,7 +178,7 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize(("said", "success"), [row[1:] for row in SAID], ids=[row[0] for row in SAID])
+@cases(("said", "success"), SAID)
 @runs
 async def test_a_worker_without_the_adapter_has_unloaded_it(said, success):
     """The runtime answers 500 then, with the message of `unload_lora` of vLLM's and SGLang's workers in all releases."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from krm_fn.syncer.status import SyncFeatures, conditions, replica_scaling
+from tests.support.cases import cases
 from tests.syncer.status.graphs import NOW, adapter, deployment, entry, graph, grove, index, leader_worker_set
 
 ON = SyncFeatures()
@@ -98,7 +97,7 @@ STATES = [
 ]
 
 
-@pytest.mark.parametrize(("replicas", "live", "owner", "features", "reason", "kind"), [r[1:] for r in STATES], ids=[r[0] for r in STATES])
+@cases(("replicas", "live", "owner", "features", "reason", "kind"), STATES)
 def test_an_adapter_says_why_its_number_does_not_arrive(replicas, live, owner, features, reason, kind):
     """`Reconciling` means that it may still arrive, `Stalled` that somebody must act."""
     written = status(adapter("Decode", replicas), index(*live), owner, features)
@@ -113,7 +112,7 @@ QUIET = [
 ]
 
 
-@pytest.mark.parametrize(("live", "owner", "features"), [row[1:] for row in QUIET], ids=[row[0] for row in QUIET])
+@cases(("live", "owner", "features"), QUIET)
 def test_an_adapter_that_nobody_scales_is_ready(live, owner, features):
     written = status(adapter("Decode", 2), index(*live), owner, features)
     assert conditions.find(written, "Ready").is_true

@@ -8,6 +8,7 @@ import pytest
 
 from krm_fn.render import labels, workload_list
 from krm_fn.syncer.status import SyncFeatures, adapter_fields, cached_object
+from tests.support.cases import cases
 from tests.syncer.status.graphs import NAMESPACE, NOW, adapter, deployment, entry, graph, index, leader_worker_set
 
 ON = SyncFeatures()
@@ -31,7 +32,7 @@ FIRST = [
 ]
 
 
-@pytest.mark.parametrize(("found", "live", "owner", "replicas"), [row[1:] for row in FIRST], ids=[row[0] for row in FIRST])
+@cases(("found", "live", "owner", "replicas"), FIRST)
 def test_an_adapter_without_a_number_gets_one(found, live, owner, replicas):
     expected = None if replicas is None else {"spec": {"replicas": replicas, "desiredReplicas": None}}
     assert adapter_fields.fields_patch(found, owner, UID, index(*live), ON) == expected
@@ -44,7 +45,7 @@ OFF = [
 ]
 
 
-@pytest.mark.parametrize(("owner", "features"), [row[1:] for row in OFF], ids=[row[0] for row in OFF])
+@cases(("owner", "features"), OFF)
 def test_an_adapter_gets_nothing(owner, features):
     assert adapter_fields.fields_patch(adapter("Decode", None), owner, UID, index(), features) is None
 
@@ -66,7 +67,7 @@ EARLIER = [
 
 
 @pytest.mark.parametrize("version", ["v1alpha1", "v1beta1"])
-@pytest.mark.parametrize(("replicas", "managed", "number", "settled"), [row[1:] for row in EARLIER], ids=[row[0] for row in EARLIER])
+@cases(("replicas", "managed", "number", "settled"), EARLIER)
 def test_an_adapter_of_an_earlier_version_keeps_its_number(version, replicas, managed, number, settled):
     """An update of krm-fn must not scale anything, whatever is updated first."""
     target = {"name": "demo", "serviceName": "Decode", "componentName": "Decode"}
@@ -116,7 +117,7 @@ OWNERS = [
 ]
 
 
-@pytest.mark.parametrize(("before", "owner", "after"), [row[1:] for row in OWNERS], ids=[row[0] for row in OWNERS])
+@cases(("before", "owner", "after"), OWNERS)
 def test_the_owner_of_an_adapter(before, owner, after):
     """A planner of Dynamo 1.7 compares API version, kind, name, uid and `controller`."""
     found = adapter("Decode", 3, ownerReferences=before)

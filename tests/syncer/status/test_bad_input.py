@@ -12,6 +12,7 @@ from krm_fn.render import labels
 from krm_fn.syncer.status import SyncFeatures, cached_object, conditions, graph_status, replica_status
 from krm_fn.syncer.status.replica_status import WorkloadFamily
 from krm_fn.syncer.status.workload_index import WorkloadIndex
+from tests.support.cases import cases
 from tests.support.strategies import JSON
 from tests.syncer.status import given
 
@@ -37,7 +38,7 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("text", "why"), [row[1:] for row in BROKEN], ids=[row[0] for row in BROKEN])
+@cases(("text", "why"), BROKEN)
 def test_an_annotation_that_cannot_be_read(text, why):
     """The state is failed, and what was known before stays."""
     found = listed(text, before=BEFORE)

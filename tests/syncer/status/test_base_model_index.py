@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from krm_fn.kubernetes import identity
 from krm_fn.render import labels
 from krm_fn.syncer.status import cached_model, cached_object, model_endpoints, replica_status
 from krm_fn.syncer.status.base_model_index import BaseModelIndex
+from tests.support.cases import cases
 from tests.syncer.status import lora
 from tests.syncer.status.lora import endpoint, graph, model, slice_, worker
 
@@ -55,7 +54,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize(("before", "after", "expected"), [row[1:] for row in CHANGES], ids=[row[0] for row in CHANGES])
+@cases(("before", "after", "expected"), CHANGES)
 def test_the_models_that_a_change_concerns(before, after, expected):
     assert concerned(before, after, *AROUND) == expected
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given as random
 
 from krm_fn.syncer.status import conditions
 from krm_fn.syncer.status.conditions import StatusCondition
 from tests.support import strategies
+from tests.support.cases import cases
 from tests.syncer.status import given
 
 READY = {"type": "Ready", "status": "True", "observedGeneration": 3}
@@ -35,7 +35,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("live", "desired", "patch"), [row[1:] for row in CASES], ids=[row[0] for row in CASES])
+@cases(("live", "desired", "patch"), CASES)
 def test_the_patch(live, desired, patch):
     assert conditions.patch(live, desired) == patch
 
@@ -78,7 +78,7 @@ CONDITIONS: list[tuple[str, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("live", "since"), [row[1:] for row in CONDITIONS], ids=[row[0] for row in CONDITIONS])
+@cases(("live", "since"), CONDITIONS)
 def test_the_time_of_a_transition(live, since):
     (found,) = conditions.merge(live, [NEW], ("Ready",), 3, given.NOW)
     assert (found["lastTransitionTime"], found["observedGeneration"], found["status"]) == (since, 3, "True")

@@ -6,6 +6,7 @@ import pytest
 
 from krm_fn.render import labels, workload_list
 from krm_fn.syncer.status import cached_object
+from tests.support.cases import cases
 from tests.syncer.status import given
 
 MARKS = {labels.GRAPH: "demo", labels.COMPONENT: "Decode"}
@@ -44,7 +45,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("entries", "resources", "value", "reason"), [row[1:] for row in CASES], ids=[row[0] for row in CASES])
+@cases(("entries", "resources", "value", "reason"), CASES)
 def test_the_condition_available(entries, resources, value, reason):
     """Other services of the graph do not count."""
     found = judged(*resources, entries=entries)

@@ -7,6 +7,7 @@ import pytest
 from krm_fn.render import labels
 from krm_fn.syncer.status import DEFAULT_FEATURES, graph_status
 from krm_fn.syncer.status.workload_index import WorkloadIndex
+from tests.support.cases import cases
 from tests.syncer.status import given
 
 FRONT, DECODE = given.entry("Frontend"), given.entry("Decode")
@@ -145,7 +146,7 @@ LAST_WRITERS = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "is_ours"), [row[1:] for row in LAST_WRITERS], ids=[row[0] for row in LAST_WRITERS])
+@cases(("fields", "is_ours"), LAST_WRITERS)
 def test_a_graph_that_lost_the_annotation_is_unknown_if_the_syncer_wrote_its_status(fields, is_ours):
     """Else it would be `successful` for ever, whatever happens to its workloads."""
     before = given.status(given.graph(DECODE, restart={"id": "r1"}), given.children(given.deployment()), given.NOW)
@@ -194,7 +195,7 @@ RENDERED = [
 ]
 
 
-@pytest.mark.parametrize(("restarts", "available", "message"), [row[1:] for row in RENDERED], ids=[row[0] for row in RENDERED])
+@cases(("restarts", "available", "message"), RENDERED)
 def test_a_restart_that_was_not_rendered_says_so(restarts, available, message):
     """Somebody changed the graph in the cluster. Without a render it restarts nothing, and is in progress for ever."""
     deployments = [given.deployment(availableReplicas=available), given.deployment("demo-frontend")]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.render import labels
 from krm_fn.syncer.status import request_profiling
+from tests.support.cases import cases
 from tests.syncer.status import asked
 from tests.syncer.status.asked import COMPLETE, FAILED
 
@@ -29,7 +28,7 @@ JOBS = [
 ]
 
 
-@pytest.mark.parametrize(("told", "complete", "failure"), [row[1:] for row in JOBS], ids=[row[0] for row in JOBS])
+@cases(("told", "complete", "failure"), JOBS)
 def test_the_first_final_condition_counts(told, complete, failure):
     found = asked.profiling(*told)
     assert (found.complete, found.failure) == (complete, failure)
@@ -106,7 +105,7 @@ DETAILS = [
 ]
 
 
-@pytest.mark.parametrize(("status", "detail"), [row[1:] for row in DETAILS], ids=[row[0] for row in DETAILS])
+@cases(("status", "detail"), DETAILS)
 def test_the_detail_of_a_pod(status, detail):
     """The words of the operator, for each container, and also for pods that have not failed yet."""
     assert pod(status).problem == (f"Pod: p-1, {detail}" if detail else "")

@@ -9,6 +9,7 @@ from krm_fn.syncer.status.base_model_index import BaseModelIndex
 from krm_fn.syncer.status.cached_model import AdapterLoad
 from krm_fn.syncer.status.model_status import events
 from krm_fn.syncer.status.workload_index import WorkloadIndex
+from tests.support.cases import cases
 from tests.syncer.status import given, lora
 from tests.syncer.status.lora import endpoint, graph, model, slice_, worker
 
@@ -46,7 +47,7 @@ INVALID = [
 ]
 
 
-@pytest.mark.parametrize(("own", "said"), [row[1:] for row in INVALID], ids=[row[0] for row in INVALID])
+@cases(("own", "said"), INVALID)
 def test_an_invalid_model_is_not_served_and_says_why(own, said):
     found = lora.status(own, *TWO)
     assert short(found) == "Valid=-ValidationFailed Ready=-ValidationFailed Stalled=ValidationFailed"
@@ -64,7 +65,7 @@ VALID = [
 ]
 
 
-@pytest.mark.parametrize("own", [row[1] for row in VALID], ids=[row[0] for row in VALID])
+@cases("own", VALID)
 def test_a_valid_model(own):
     found = given.found(lora.status(own, *TWO), "Valid")
     assert found is not None
@@ -135,7 +136,7 @@ SERVED = [
 ]
 
 
-@pytest.mark.parametrize(("own", "around", "known", "told", "counts"), [row[1:] for row in SERVED], ids=[row[0] for row in SERVED])
+@cases(("own", "around", "known", "told", "counts"), SERVED)
 def test_the_conditions_and_counts(own, around, known, told, counts):
     found = lora.status(own, *around, loads=known)
     assert short(found) == f"Valid=ValidationPassed {told}"
@@ -208,7 +209,7 @@ MESSAGES = [
 ]
 
 
-@pytest.mark.parametrize(("own", "around", "known", "said"), [row[1:] for row in MESSAGES], ids=[row[0] for row in MESSAGES])
+@cases(("own", "around", "known", "said"), MESSAGES)
 def test_the_message_says_what_is_missing(own, around, known, said):
     assert message(lora.status(own, *around, loads=known)) == said
 
@@ -325,7 +326,7 @@ EVENTS = [
 ]
 
 
-@pytest.mark.parametrize(("own", "around", "known", "expected"), [row[1:] for row in EVENTS], ids=[row[0] for row in EVENTS])
+@cases(("own", "around", "known", "expected"), EVENTS)
 def test_an_event_tells_what_begins_and_does_not_repeat_it(own, around, known, expected):
     found = lora.status(own, *around, loads=known)
     assert told(own, found) == expected

@@ -3,11 +3,10 @@
 The table follows the operator's internal/modelendpoint/discovery_test.go. One difference: an endpoint in two slices counts once.
 """
 
-import pytest
-
 from krm_fn.syncer.status import cached_model, model_endpoints
 from krm_fn.syncer.status.base_model_index import BaseModelIndex
 from krm_fn.syncer.status.workload_index import WorkloadIndex
+from tests.support.cases import cases
 from tests.syncer.status import lora
 from tests.syncer.status.lora import endpoint, slice_, worker
 
@@ -41,7 +40,7 @@ LISTED = [
 ]
 
 
-@pytest.mark.parametrize(("slices", "expected", "ready"), [row[1:] for row in LISTED], ids=[row[0] for row in LISTED])
+@cases(("slices", "expected", "ready"), LISTED)
 def test_the_pods_in_slices(slices, expected, ready):
     found = listed(*slices)
     assert [f"{each.pod} {each.address}" for each in found] == expected
@@ -68,7 +67,7 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize(("pods", "why"), [row[1:] for row in PLACES], ids=[row[0] for row in PLACES])
+@cases(("pods", "why"), PLACES)
 def test_an_endpoint_is_called_only_if_its_pod_has_the_address_and_the_label(pods, why):
     """Who may write EndpointSlices could else let the syncer call any address."""
     (found,) = listed(slice_(endpoint("w-1")), *pods)

@@ -10,6 +10,7 @@ from krm_fn.render import labels
 from krm_fn.render.workload_list import StatusFacts
 from krm_fn.schemas.generate import crds
 from krm_fn.syncer.status import DEFAULT_FEATURES, cached_object
+from tests.support.cases import cases
 from tests.syncer.status import given
 
 FACTS = StatusFacts(GPUDemand(8), GPUDemand(9), "", "llama", "decode", 300)
@@ -112,7 +113,7 @@ UPDATES = [
 ]
 
 
-@pytest.mark.parametrize(("revision", "updated", "names"), [row[1:] for row in UPDATES], ids=[row[0] for row in UPDATES])
+@cases(("revision", "updated", "names"), UPDATES)
 def test_names_follow_the_pods_that_serve_and_numbers_the_newest_spec(revision, updated, names):
     marks = {"template": {"metadata": {"labels": {labels.NAMESPACE: "team-a-demo", labels.WORKER_HASH: revision}}}}
     living = given.deployment(spec=marks, updatedReplicas=updated)
@@ -166,7 +167,7 @@ ABSENT = [
 ]
 
 
-@pytest.mark.parametrize(("around", "features", "reason"), [row[1:] for row in ABSENT], ids=[row[0] for row in ABSENT])
+@cases(("around", "features", "reason"), ABSENT)
 def test_unknown_numbers_are_absent_with_a_reason(around, features, reason):
     """The graph is as ready as without them."""
     found = judged(graph(CLAIMED), given.deployment(), *around, features=features)

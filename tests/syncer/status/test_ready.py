@@ -8,6 +8,7 @@ import pytest
 
 from krm_fn.render import labels
 from krm_fn.syncer.status.workload_index import WorkloadIndex
+from tests.support.cases import cases
 from tests.syncer.status import given
 
 
@@ -37,7 +38,7 @@ DEPLOYMENTS = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "why"), [row[1:] for row in DEPLOYMENTS], ids=[row[0] for row in DEPLOYMENTS])
+@cases(("fields", "why"), DEPLOYMENTS)
 def test_deployments(fields, why):
     assert observed(given.deployment(**fields)).problem == why
 
@@ -133,7 +134,7 @@ TOGETHER = [
 ]
 
 
-@pytest.mark.parametrize(("whole", "own", "others", "why"), [row[1:] for row in TOGETHER], ids=[row[0] for row in TOGETHER])
+@cases(("whole", "own", "others", "why"), TOGETHER)
 def test_grove_together(whole, own, others, why):
     """Where Grove tells which templates an object follows, all objects of a set must say the same."""
     assert observed(own, *others, *([whole] if whole else [])).problem == why
@@ -155,7 +156,7 @@ SETS = [
 ]
 
 
-@pytest.mark.parametrize(("numbers", "why"), [row[1:] for row in SETS], ids=[row[0] for row in SETS])
+@cases(("numbers", "why"), SETS)
 def test_leader_worker_sets(numbers, why):
     """From version 0.9 on, the status tells which generation it is about."""
     wanted, replicas, up, updated, seen, generation, available = numbers

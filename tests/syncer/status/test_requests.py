@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from krm_fn.render import labels
 from krm_fn.syncer.status import SyncFeatures, cached_request, request_deployment
 from krm_fn.syncer.status.cached_request import RequestInputs
+from tests.support.cases import cases
 from tests.syncer.status import asked
 from tests.syncer.status.asked import COMPLETE, FAILED, HASH, OTHER
 from tests.syncer.status.given import LATER, NOW
@@ -133,7 +132,7 @@ TARGETS = [
 ]
 
 
-@pytest.mark.parametrize(("spec", "stored", "output", "name"), [row[1:] for row in TARGETS], ids=[row[0] for row in TARGETS])
+@cases(("spec", "stored", "output", "name"), TARGETS)
 def test_the_graph_of_a_request(spec, stored, output, name):
     key = request_deployment.target(asked.read(stored, **spec), output)
     assert (key.name if key else None) == name
@@ -236,7 +235,7 @@ LEVELS = [
 ]
 
 
-@pytest.mark.parametrize(("stored", "spec", "seen", "state", "reasons"), [row[1:] for row in LEVELS], ids=[row[0] for row in LEVELS])
+@cases(("stored", "spec", "seen", "state", "reasons"), LEVELS)
 def test_the_state_follows_from_the_objects(stored, spec, seen, state, reasons):
     found = asked.status(asked.read(stored, **spec), seen)
     told = asked.told(found)

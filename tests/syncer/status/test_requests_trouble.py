@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from krm_fn.syncer.status.cached_request import RequestInputs
+from tests.support.cases import cases
 from tests.syncer.status import asked
 from tests.syncer.status.asked import COMPLETE, FAILED, HASH, OTHER
 
@@ -94,7 +95,7 @@ TROUBLE = [
 ]
 
 
-@pytest.mark.parametrize(("seen", "condition", "said", "fix"), [row[1:] for row in TROUBLE], ids=[row[0] for row in TROUBLE])
+@cases(("seen", "condition", "said", "fix"), TROUBLE)
 def test_the_message_says_what_to_do(seen, condition, said, fix):
     """The operator's text comes first, and kstatus hears that waiting does not help."""
     name, reason = condition
@@ -137,7 +138,7 @@ CHANGED = [
 ]
 
 
-@pytest.mark.parametrize(("stored", "seen", "state"), [row[1:] for row in CHANGED], ids=[row[0] for row in CHANGED])
+@cases(("stored", "seen", "state"), CHANGED)
 def test_a_spec_that_changed_after_profiling_began(stored, seen, state):
     """The state of what was profiled stays, nothing freezes, and a condition says that the change does not count."""
     found = asked.status(asked.read({**stored, "backend": "vllm"}, hash_=OTHER, generation=2, backend="sglang"), seen)

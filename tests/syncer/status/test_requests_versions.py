@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from krm_fn.render import labels
 from krm_fn.render.convert import versions
 from krm_fn.render.schema import schema_check
 from krm_fn.syncer.status import SyncFeatures, cached_request, conditions, request_deployment, request_status
 from krm_fn.syncer.status.cached_request import RequestInputs
+from tests.support.cases import cases
 from tests.syncer.status import asked
 from tests.syncer.status.asked import COMPLETE, FAILED, OTHER
 from tests.testbed import api
@@ -30,7 +29,7 @@ LIVES: list[tuple[str, dict[str, Any], RequestInputs, str, tuple[str, str]]] = [
     ("deployed", AUTO, OUT._replace(graph=asked.graph("successful")), "Deployed", ("True", "Deployed")),
     ("refused", AUTO, OUT._replace(rejected="no"), "Failed", ("False", "Failed")),
 ]
-CASES = pytest.mark.parametrize(("spec", "seen", "phase", "succeeded"), [row[1:] for row in LIVES], ids=[row[0] for row in LIVES])
+CASES = cases(("spec", "seen", "phase", "succeeded"), LIVES)
 
 
 def status(resource: dict[str, Any], seen: RequestInputs, features: SyncFeatures = asked.ALL) -> dict[str, Any]:
@@ -111,7 +110,7 @@ SPECS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("spec", "wanted"), [row[1:] for row in SPECS], ids=[row[0] for row in SPECS])
+@cases(("spec", "wanted"), SPECS)
 def test_the_spec_is_read(spec, wanted):
     read = cached_request.read(asked.newer(**spec))
     assert {name: getattr(read, name) for name in wanted} == wanted
@@ -126,7 +125,7 @@ KEPT = [
 ]
 
 
-@pytest.mark.parametrize(("text", "wanted"), [row[1:] for row in KEPT], ids=[row[0] for row in KEPT])
+@cases(("text", "wanted"), KEPT)
 def test_what_a_conversion_kept_is_read(text, wanted):
     resource = asked.newer()
     resource["metadata"]["annotations"][labels.PRESERVED_REQUEST] = text

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from krm_fn.syncer.status import rolling_restart
+from tests.support.cases import cases
 from tests.syncer.status import graphs
 
 DECODE, FRONT = graphs.entry("Decode"), graphs.entry("Frontend")
@@ -62,7 +63,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("asked", "stored", "resources", "wanted"), [row[1:] for row in CASES], ids=[row[0] for row in CASES])
+@cases(("asked", "stored", "resources", "wanted"), CASES)
 def test_a_restart_by_the_syncer(asked, stored, resources, wanted):
     assert progress(*resources, stored=stored, **asked) == wanted
 
@@ -75,7 +76,7 @@ RENDERED = [
 ]
 
 
-@pytest.mark.parametrize(("resources", "wanted"), [row[1:] for row in RENDERED], ids=[row[0] for row in RENDERED])
+@cases(("resources", "wanted"), RENDERED)
 def test_a_restart_by_the_render(resources, wanted):
     """The render stamps all services at once, whatever the order says."""
     assert progress(*resources, sync=False, id="r1", strategy={"type": "Sequential", "order": list(NAMES)}) == wanted

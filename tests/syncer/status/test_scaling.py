@@ -6,6 +6,7 @@ import pytest
 
 from krm_fn.render import labels
 from krm_fn.syncer.status import SyncFeatures, graph_status, replica_scaling
+from tests.support.cases import cases
 from tests.syncer.status.graphs import NOW, adapter, deployment, entry, graph, grove, index, leader_worker_set, pod_clique_set
 
 ON = SyncFeatures()
@@ -65,7 +66,7 @@ NONE = [
 ]
 
 
-@pytest.mark.parametrize(("entries", "live", "adapters", "features"), [row[1:] for row in NONE], ids=[row[0] for row in NONE])
+@cases(("entries", "live", "adapters", "features"), NONE)
 def test_nothing_is_scaled_if(entries, live, adapters, features):
     assert orders(graph(*entries), *live, adapters=adapters, features=features) == []
 
@@ -182,7 +183,7 @@ ROLLOUTS = [
 
 
 @pytest.mark.parametrize("kind", [CLIQUE, GROUP])
-@pytest.mark.parametrize(("strategy", "progress", "scales"), [row[1:] for row in ROLLOUTS], ids=[row[0] for row in ROLLOUTS])
+@cases(("strategy", "progress", "scales"), ROLLOUTS)
 def test_no_replicas_change_while_grove_updates_all_pods_together(kind, strategy, progress, scales):
     """A number from Git and that of an adapter both wait, and the status says so."""
     rolled = pod_clique_set(decode=("Decode", ""))

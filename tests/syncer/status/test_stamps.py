@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from krm_fn.syncer.status import rolling_restart
+from tests.support.cases import cases
 from tests.syncer.status.graphs import deployment, entry, graph, grove, index, leader_worker_set, pod_clique_set
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("progress", "carried", "spec", "expected"), [row[1:] for row in CASES], ids=[row[0] for row in CASES])
+@cases(("progress", "carried", "spec", "expected"), CASES)
 def test_due(progress, carried, spec, expected):
     assert due(progress, plain(**carried), **spec) == [(f"demo-{name}", "r1") for name in expected]
 

@@ -7,6 +7,7 @@ import pytest
 from krm_fn.render.manifests import workloads
 from krm_fn.syncer.status import SyncFeatures, replica_status
 from krm_fn.syncer.status.replica_status import StatusReader
+from tests.support.cases import cases
 
 KINDS = sorted({kind for name in workloads.names() for kind in workloads.get(name).kinds})
 
@@ -46,6 +47,6 @@ SELECTORS = [
 ]
 
 
-@pytest.mark.parametrize(("features", "selectors"), [row[1:] for row in SELECTORS], ids=[row[0] for row in SELECTORS])
+@cases(("features", "selectors"), SELECTORS)
 def test_pods_are_read_only_for_features_that_need_them(features, selectors):
     assert replica_status.get("Pod").selectors(features) == selectors

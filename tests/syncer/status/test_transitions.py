@@ -1,8 +1,7 @@
 """The events of a request: one for each thing that happened, none for what stays as it is."""
 
-import pytest
-
 from krm_fn.syncer.status import request_status
+from tests.support.cases import cases
 
 
 def status(state="", **conditions):
@@ -61,7 +60,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("before", "after", "reasons"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+@cases(("before", "after", "reasons"), ROWS)
 def test_events(before, after, reasons):
     """The reasons of the operator; `!` marks a warning."""
     assert [f"{'!' * each.warning}{each.reason}" for each in request_status.events(before, after)] == reasons

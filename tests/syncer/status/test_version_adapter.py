@@ -10,6 +10,7 @@ import pytest
 from krm_fn.render import labels
 from krm_fn.schemas.generate import crds
 from krm_fn.syncer.status import cached_object
+from tests.support.cases import cases
 from tests.syncer.status import given
 
 SCHEMAS = {
@@ -101,7 +102,7 @@ GROVE = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "group", "clique"), GROVE, ids=[row[0] for row in GROVE])
+@cases(("reason", "group", "clique"), GROVE)
 def test_grove_tells_why_a_graph_is_not_ready(reason, group, clique):
     living = [of_grove("PodCliqueScalingGroup", "demo-0-decode", **group), of_grove("PodClique", "demo-0-prefill", **clique)]
     found = judged(graph(GROUP, CLIQUE), *living)

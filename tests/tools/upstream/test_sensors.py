@@ -6,10 +6,10 @@ import datetime as dt
 import http.server
 import threading
 
-import pytest
 from upstream import sensors
 
 from krm_fn.render.resolve import release_choice
+from tests.support.cases import cases
 
 TODAY = dt.date(2026, 11, 29)
 RECENT, OLD = dt.date(2026, 10, 27), dt.date(2026, 9, 1)
@@ -35,7 +35,7 @@ JUDGED = [
 ]
 
 
-@pytest.mark.parametrize(("readings", "failed", "text"), [row[1:] for row in JUDGED], ids=[row[0] for row in JUDGED])
+@cases(("readings", "failed", "text"), JUDGED)
 def test_a_newer_release_fails_and_so_does_a_long_silence(readings, failed, text):
     judgement = sensors.judged(readings, ["v0.9", "v1.5", "v1.6"], TODAY)
     assert judgement.failed is failed
@@ -78,7 +78,7 @@ ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize(("sensor", "text", "expected"), [row[1:] for row in ANSWERS], ids=[row[0] for row in ANSWERS])
+@cases(("sensor", "text", "expected"), ANSWERS)
 def test_a_sensor_reads_the_answer_of_a_server(sensor, text, expected):
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):

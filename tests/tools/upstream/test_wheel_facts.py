@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import textwrap
 
-import pytest
 from upstream import wheel_facts
+
+from tests.support.cases import cases
 
 CASES = [
     (
@@ -81,7 +82,7 @@ def facts(folder, path, text):
     return wheel_facts.facts([folder])
 
 
-@pytest.mark.parametrize(("path", "before", "after", "expected"), [row[1:] for row in CASES], ids=[row[0] for row in CASES])
+@cases(("path", "before", "after", "expected"), CASES)
 def test_a_difference_of_two_wheels_is_one_line(path, before, after, expected, tmp_path):
     lines = wheel_facts.differences(facts(tmp_path / "a", path, before), facts(tmp_path / "b", path, after))
     assert [line for line in lines if line and not line.startswith("#")] == expected
@@ -98,7 +99,7 @@ LIBRARIES = [
 ]
 
 
-@pytest.mark.parametrize(("before", "after", "expected"), [row[1:] for row in LIBRARIES], ids=[row[0] for row in LIBRARIES])
+@cases(("before", "after", "expected"), LIBRARIES)
 def test_variables_of_a_compiled_library_have_no_separators(before, after, expected, tmp_path):
     both = []
     for name, content in (("a", before), ("b", after)):

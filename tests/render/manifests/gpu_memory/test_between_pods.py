@@ -6,6 +6,7 @@ import pytest
 
 from krm_fn.render import labels
 from tests.support import beta, given, shared_gpus
+from tests.support.cases import cases
 
 SPREAD = {"multinode": {"nodeCount": 2}}
 FOLDER = "/run/gms/shared"
@@ -28,7 +29,7 @@ GROUPS = [
 ]
 
 
-@pytest.mark.parametrize(("written", "names", "pods"), [row[1:] for row in GROUPS], ids=[row[0] for row in GROUPS])
+@cases(("written", "names", "pods"), GROUPS)
 def test_each_node_has_a_clique_for_the_service_and_one_for_its_engines(written, names, pods):
     """With failover one of two engines is enough, so one pod of a clique must run."""
     found = shared_gpus.template(**written, replicas=3, minAvailable=2)
@@ -149,7 +150,7 @@ SUMMARIES = [
 ]
 
 
-@pytest.mark.parametrize(("mode", "failover", "summary"), [row[1:] for row in SUMMARIES], ids=[row[0] for row in SUMMARIES])
+@cases(("mode", "failover", "summary"), SUMMARIES)
 def test_the_summary_counts_every_pod_and_each_gpu_once(mode, failover, summary):
     written = shared_gpus.graph(mode, failover=failover, **SPREAD)
     source = given.rendered(written, orchestrator="grove")["DynamoGraphDeployment/chat"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support import given, shared_gpus
+from tests.support.cases import cases
 
 SPREAD = {"multinode": {"nodeCount": 2}}
 
@@ -84,7 +85,7 @@ ARGUMENTS = [
 ]
 
 
-@pytest.mark.parametrize(("command", "args", "made"), [row[1:] for row in ARGUMENTS], ids=[row[0] for row in ARGUMENTS])
+@cases(("command", "args", "made"), ARGUMENTS)
 def test_the_processes_of_the_second_engine_meet_at_another_port(command, args, made):
     first, second = engines(main={"command": command, "args": args})
     assert (first["args"], second["args"]) == (args, made)

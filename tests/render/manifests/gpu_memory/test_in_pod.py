@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support import beta, given, shared_gpus
+from tests.support.cases import cases
 
 FOLDER = "/gms-intrapod-control"
 MOUNT = {"name": "gms-intrapod-control", "mountPath": FOLDER}
@@ -79,7 +80,7 @@ WRITTEN = [
 ]
 
 
-@pytest.mark.parametrize(("field", "entries", "made"), [row[1:] for row in WRITTEN], ids=[row[0] for row in WRITTEN])
+@cases(("field", "entries", "made"), WRITTEN)
 def test_what_the_user_wrote_stays_unless_the_service_needs_the_name(field, entries, made):
     assert shared_gpus.pod(pod={field: entries})[field] == made
 
@@ -103,7 +104,7 @@ DEVICES = [
 ]
 
 
-@pytest.mark.parametrize(("memory", "device"), [row[1:] for row in DEVICES], ids=[row[0] for row in DEVICES])
+@cases(("memory", "device"), DEVICES)
 @pytest.mark.parametrize(("mode", "orchestrator"), [("IntraPod", "deployment"), ("IntraPod", "grove"), ("InterPod", "grove")])
 def test_a_template_claims_as_many_devices_as_the_engine_has_gpus(memory, device, mode, orchestrator):
     """The reference makes this template in both modes, although only pods with the service inside use it."""

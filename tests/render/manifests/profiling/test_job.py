@@ -12,6 +12,7 @@ from krm_fn.render import labels
 from krm_fn.render.config import ProfilingSettings, PullSecret, RbacSettings
 from krm_fn.render.manifests.profiling import profiler_scripts
 from tests.support import faults, given, pods
+from tests.support.cases import cases
 
 ACCOUNT, BINDING = "ServiceAccount/dgdr-profiling-job", "RoleBinding/dgdr-profiling-job-binding"
 REQUEST, JOB = "DynamoGraphDeploymentRequest/chat", "Job/profile-chat"
@@ -76,7 +77,7 @@ MODES = [
 ]
 
 
-@pytest.mark.parametrize(("settings", "app"), [row[1:] for row in MODES], ids=[row[0] for row in MODES])
+@cases(("settings", "app"), MODES)
 def test_a_label_says_whether_gpus_are_simulated(settings, app):
     found = labels.of(job(settings))
     assert found == {"app": app, "dgdr": "chat", "nvidia.com/managed-by": "dynamo-operator", labels.MANAGED_BY: labels.MANAGER}
@@ -200,7 +201,7 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize(("settings", "spec", "profiling", "gets"), [row[1:] for row in SETTINGS], ids=[row[0] for row in SETTINGS])
+@cases(("settings", "spec", "profiling", "gets"), SETTINGS)
 def test_the_settings_are_completed(settings, spec, profiling, gets):
     before = copy.deepcopy(settings)
     assert settings_of(profiler(settings, spec=spec, **profiling)) == gets
@@ -253,7 +254,7 @@ VOLUMES = [
 ]
 
 
-@pytest.mark.parametrize(("settings", "profiling", "volumes", "mounts"), [row[1:] for row in VOLUMES], ids=[row[0] for row in VOLUMES])
+@cases(("settings", "profiling", "volumes", "mounts"), VOLUMES)
 def test_the_volumes(settings, profiling, volumes, mounts):
     """None stands for the empty directory of the output."""
     made = job(settings, **profiling)
@@ -293,7 +294,7 @@ SECRETS = [
 ]
 
 
-@pytest.mark.parametrize(("items", "config", "names"), [row[1:] for row in SECRETS], ids=[row[0] for row in SECRETS])
+@cases(("items", "config", "names"), SECRETS)
 def test_pull_secrets_are_those_of_both_images(items, config, names):
     pod = template(items=items, config=config)["spec"]
     assert [each["name"] for each in pod.get("imagePullSecrets", ())] == names
@@ -337,7 +338,7 @@ SAME = [
 ]
 
 
-@pytest.mark.parametrize(("request_", "config"), [row[1:] for row in SAME], ids=[row[0] for row in SAME])
+@cases(("request_", "config"), SAME)
 def test_the_hash_does_not_depend_on(request_, config):
     assert digest(request_, **config) == digest()
 

@@ -13,6 +13,7 @@ import pytest
 from krm_fn.render import labels, names
 from krm_fn.render.manifests.profiling import profiler_scripts
 from tests.support import given, pods
+from tests.support.cases import cases
 from tests.testbed import server
 
 CHECK, PROFILER, COPIER = "output-check", "profiler", "output-copier"
@@ -55,7 +56,7 @@ GOOD = [
 ]
 
 
-@pytest.mark.parametrize("files", [row[1] for row in GOOD], ids=[row[0] for row in GOOD])
+@cases("files", GOOD)
 def test_the_output_arrives_byte_by_byte(files, space):
     request, job = space.request()
     space.create(request)
@@ -134,7 +135,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("profiler", "code", "said"), [row[1:] for row in BAD], ids=[row[0] for row in BAD])
+@cases(("profiler", "code", "said"), BAD)
 def test_output_that_cannot_be_published_ends_with_its_own_code(profiler, code, said, space):
     _, job = space.request()
     ended = space.node.run(job, profiler)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from krm_fn.render import labels, workload_list
 from krm_fn.render.config import LeaderWorkerSetSettings
 from krm_fn.render.workload_list import WorkloadEntry
 from tests.support import given
+from tests.support.cases import cases
 
 ROLLING = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}}
 
@@ -32,7 +31,7 @@ STRATEGIES = [
 ]
 
 
-@pytest.mark.parametrize(("own", "of_pods", "strategy"), [row[1:] for row in STRATEGIES], ids=[row[0] for row in STRATEGIES])
+@cases(("own", "of_pods", "strategy"), STRATEGIES)
 def test_strategy(own, of_pods, strategy):
     written = given.service("worker", annotations=own, extraPodMetadata={"annotations": of_pods})
     assert given.deployment(written)["spec"]["strategy"] == strategy
@@ -47,7 +46,7 @@ REPLICAS = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "replicas"), [row[1:] for row in REPLICAS], ids=[row[0] for row in REPLICAS])
+@cases(("fields", "replicas"), REPLICAS)
 def test_replicas(fields, replicas):
     found = given.rendered(given.graph({"Worker": given.service("worker", **fields)}))
     assert found["Deployment/chat-worker"]["spec"].get("replicas") == replicas
@@ -71,7 +70,7 @@ DEADLINES = [
 ]
 
 
-@pytest.mark.parametrize(("written", "seconds"), [row[1:] for row in DEADLINES], ids=[row[0] for row in DEADLINES])
+@cases(("written", "seconds"), DEADLINES)
 def test_a_long_start_is_no_failed_rollout(written, seconds):
     """Longer than the longest start by five minutes, and never below Kubernetes' own ten; on the Deployment, never on the pod."""
     found = given.deployment(written)
@@ -110,7 +109,7 @@ ORCHESTRATORS = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "sets", "said"), [row[1:] for row in ORCHESTRATORS], ids=[row[0] for row in ORCHESTRATORS])
+@cases(("fields", "sets", "said"), ORCHESTRATORS)
 def test_several_nodes_need_an_orchestrator(fields, sets, said):
     written = given.service("worker", main={"args": ["x"]}, resources={"limits": {"gpu": "1"}}, **fields)
     found = given.expanded(given.graph({"Worker": written}), leader_worker_set=sets)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from krm_fn.base.results import field
 from krm_fn.kubernetes import identity
 from krm_fn.render import config, labels, workload_list
 from krm_fn.render.manifests import pod_builder, workloads
 from krm_fn.render.workload_list import WorkloadEntry
 from tests.support import given, nodes
+from tests.support.cases import cases
 
 SGLANG: dict[str, Any] = {"args": ["python3 -m dynamo.sglang"]}
 TRTLLM: dict[str, Any] = {"args": ["python3 -m dynamo.trtllm"]}
@@ -56,7 +55,7 @@ GRAPHS = [
 ]
 
 
-@pytest.mark.parametrize(("orchestrator", "annotations", "kind"), [row[1:] for row in GRAPHS], ids=[row[0] for row in GRAPHS])
+@cases(("orchestrator", "annotations", "kind"), GRAPHS)
 def test_the_configuration_and_the_graph_choose_grove(orchestrator, annotations, kind):
     found = given.rendered(given.graph(annotations=annotations), orchestrator=orchestrator)
     carried = {name.partition("/")[0] for name in found} & {"PodCliqueSet", "Deployment"}
@@ -75,7 +74,7 @@ NAMED = [
 ]
 
 
-@pytest.mark.parametrize(("services", "order"), [row[1:] for row in NAMED], ids=[row[0] for row in NAMED])
+@cases(("services", "order"), NAMED)
 def test_grove_finds_the_template_of_each_clique(services, order):
     """Grove takes the first clique whose name ends the name of the PodClique, so that the longer name stands first."""
     found = template({name: given.service("worker", main={"args": [name]}) for name in services})["cliques"]
@@ -114,7 +113,7 @@ COUNTS = [
 ]
 
 
-@pytest.mark.parametrize(("written", "pods", "groups"), [row[1:] for row in COUNTS], ids=[row[0] for row in COUNTS])
+@cases(("written", "pods", "groups"), COUNTS)
 def test_a_group_is_a_leader_with_its_followers(written, pods, groups):
     found = template({"Worker": written})
     assert {clique["name"]: clique["spec"]["replicas"] for clique in found["cliques"]} == pods
@@ -145,7 +144,7 @@ ORDERS = [
 ]
 
 
-@pytest.mark.parametrize(("written", "after"), [row[1:] for row in ORDERS], ids=[row[0] for row in ORDERS])
+@cases(("written", "after"), ORDERS)
 def test_who_waits_for_whom(written, after):
     found = template({"Worker": written, "Frontend": given.service("frontend")})
     waiting = {clique["name"]: clique["spec"]["startsAfter"] for clique in found["cliques"] if "startsAfter" in clique["spec"]}
@@ -156,7 +155,7 @@ def test_who_waits_for_whom(written, after):
 DELAYS = [("the default", "15m", "15m0s"), ("hours", "4h", "4h0m0s"), ("less than a second", "0.25s", "250ms"), ("none", "0s", None)]
 
 
-@pytest.mark.parametrize(("written", "delay"), [row[1:] for row in DELAYS], ids=[row[0] for row in DELAYS])
+@cases(("written", "delay"), DELAYS)
 def test_termination_delay(written, delay):
     assert template(grove=config.GroveSettings(termination_delay=written)).get("terminationDelay") == delay
 
@@ -185,7 +184,7 @@ METRICS = [
 ]
 
 
-@pytest.mark.parametrize(("of_graph", "of_service", "marked"), [row[1:] for row in METRICS], ids=[row[0] for row in METRICS])
+@cases(("of_graph", "of_service", "marked"), METRICS)
 def test_metrics(of_graph, of_service, marked):
     found = cliques({"Worker": given.service("worker", annotations=of_service)}, annotations=of_graph)["worker"]["labels"]
     assert (labels.METRICS_ENABLED in found) == marked
@@ -229,7 +228,7 @@ ACCOUNTS = [
 ]
 
 
-@pytest.mark.parametrize(("written", "account"), [row[1:] for row in ACCOUNTS], ids=[row[0] for row in ACCOUNTS])
+@cases(("written", "account"), ACCOUNTS)
 def test_accounts(written, account):
     (clique,) = template({"Worker": written})["cliques"]
     assert clique["spec"]["podSpec"]["serviceAccountName"] == account
@@ -272,9 +271,7 @@ SCHEDULED = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("grove", "annotations", "own", "scheduler", "queue"), [row[1:] for row in SCHEDULED], ids=[row[0] for row in SCHEDULED]
-)
+@cases(("grove", "annotations", "own", "scheduler", "queue"), SCHEDULED)
 def test_the_kai_scheduler_places_pods_on_a_queue(grove, annotations, own, scheduler, queue):
     written = given.service("worker", pod={"schedulerName": own} if own else {})
     found = cliques({"Worker": written}, grove=grove, annotations=annotations)["worker"]
@@ -324,7 +321,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("services", "grove", "said"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+@cases(("services", "grove", "said"), REFUSED)
 def test_a_set_that_groves_admission_refuses_is_an_error(services, grove, said, control_plane, crds):
     """The set itself is refused by Grove's rules exactly where there is an error."""
     settings = {"orchestrator": "grove", **({"grove": grove} if grove else {})}
@@ -348,7 +345,7 @@ CHANGED = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "after", "accepted"), CHANGED, ids=[row[0] for row in CHANGED])
+@cases(("reason", "after", "accepted"), CHANGED)
 def test_a_set_that_exists_keeps_its_services(reason, after, accepted, control_plane, crds):
     """`check --old` warns of these changes (`krm_fn.render.rules.updates`)."""
     control_plane.namespace("team")

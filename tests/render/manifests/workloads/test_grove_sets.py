@@ -11,6 +11,7 @@ from krm_fn.render import config, labels, workload_list
 from krm_fn.render.workload_list import WorkloadEntry
 from krm_fn.review import finished_builds
 from tests.support import beta, given
+from tests.support.cases import cases
 
 SGLANG = {"command": ["python3"], "args": ["-m", "dynamo.sglang"]}
 VOLCANO = config.GroveSettings(volcano_scheduler=config.VolcanoSchedulerSettings(enabled=True))
@@ -45,7 +46,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize(("graph", "components", "name"), [row[1:] for row in NAMES], ids=[row[0] for row in NAMES])
+@cases(("graph", "components", "name"), NAMES)
 def test_a_long_name_is_cut_to_what_grove_takes(graph, components, name):
     """Objects that Grove does not make keep the graph's whole name."""
     found = given.rendered(beta.graph(*components, name=graph, namespace="n"), orchestrator="grove")
@@ -100,7 +101,7 @@ GRAPHS: list[tuple[str, list[Any], dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("components", "written", "made"), [row[1:] for row in GRAPHS], ids=[row[0] for row in GRAPHS])
+@cases(("components", "written", "made"), GRAPHS)
 def test_fields_of_the_graph(components, written, made):
     found = template(*components, **written)
     assert {key: found[key] for key in ("priorityClassName", "topologyConstraint") if key in found} == made
@@ -125,7 +126,7 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize(("component", "holder", "of_graph", "made"), [row[1:] for row in PLACES], ids=[row[0] for row in PLACES])
+@cases(("component", "holder", "of_graph", "made"), PLACES)
 def test_a_component_has_a_narrower_topology(component, holder, of_graph, made):
     found = template(component, topologyConstraint=of_graph)
     assert found[holder][0]["topologyConstraint"] == made
@@ -149,7 +150,7 @@ COUNTS = [
 ]
 
 
-@pytest.mark.parametrize(("component", "pods", "groups"), [row[1:] for row in COUNTS], ids=[row[0] for row in COUNTS])
+@cases(("component", "pods", "groups"), COUNTS)
 def test_how_many_pods_run_and_how_many_must(component, pods, groups):
     """A replica on several nodes works only with all its pods, so each of its cliques needs all of them."""
     found = template(component)
@@ -186,7 +187,7 @@ METRICS = [
 ]
 
 
-@pytest.mark.parametrize(("of_graph", "of_component", "marked"), [row[1:] for row in METRICS], ids=[row[0] for row in METRICS])
+@cases(("of_graph", "of_component", "marked"), METRICS)
 def test_metrics(of_graph, of_component, marked):
     found = cliques(beta.component("Worker", metadata=of_component), annotations=of_graph)["worker"]["labels"]
     assert (labels.METRICS_ENABLED in found) == marked
@@ -235,9 +236,7 @@ SCHEDULED = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("grove", "annotations", "own", "scheduler", "of_set", "of_clique"), [row[1:] for row in SCHEDULED], ids=[row[0] for row in SCHEDULED]
-)
+@cases(("grove", "annotations", "own", "scheduler", "of_set", "of_clique"), SCHEDULED)
 def test_schedulers_and_their_queues(grove, annotations, own, scheduler, of_set, of_clique):
     written = beta.component("Worker", pod={"schedulerName": own} if own else {})
     found = rendered(written, annotations=annotations, config={"grove": grove})
@@ -264,7 +263,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("components", "codes"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+@cases(("components", "codes"), REFUSED)
 def test_what_only_grove_refuses_is_a_warning(components, codes):
     """The operator of this release accepts the graph, and the version of Grove in the cluster decides."""
     found = given.expanded(beta.graph(*components), orchestrator="grove").results

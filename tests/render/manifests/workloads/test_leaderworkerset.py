@@ -9,6 +9,7 @@ import pytest
 from krm_fn.render import labels, workload_list
 from krm_fn.render.workload_list import WorkloadEntry
 from tests.support import given, nodes
+from tests.support.cases import cases
 
 ARGS: dict[str, Any] = {"args": ["python3 -m dynamo.sglang"]}
 
@@ -29,7 +30,7 @@ COUNTS = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "indices"), [row[1:] for row in COUNTS], ids=[row[0] for row in COUNTS])
+@cases(("fields", "indices"), COUNTS)
 def test_each_replica_is_a_set_with_a_pod_group(fields, indices):
     written = nodes.worker(**ARGS, **fields)
     found = given.rendered(given.graph({"Worker": {key: value for key, value in written.items() if value is not None}}))
@@ -110,7 +111,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "said"), [row[1:] for row in FAULTS], ids=[row[0] for row in FAULTS])
+@cases(("fields", "said"), FAULTS)
 def test_what_a_group_needs(fields, said):
     found = given.expanded(given.graph({"Worker": nodes.worker(**{**ARGS, **fields})}))
     errors = [result for result in found.results if result.severity == "error"]
@@ -131,7 +132,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize(("service", "replicas", "codes"), [row[1:] for row in NAMES], ids=[row[0] for row in NAMES])
+@cases(("service", "replicas", "codes"), NAMES)
 def test_names_leave_room_for_what_is_put_behind_them(service, replicas, codes):
     """`-0` makes the followers' StatefulSet of it, a dash and a hash of ten characters the label of its pods, of 63 at most."""
     found = given.expanded(given.graph({service: nodes.worker(**ARGS, replicas=replicas)}))

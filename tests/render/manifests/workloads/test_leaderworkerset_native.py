@@ -9,6 +9,7 @@ import pytest
 from krm_fn.render import labels, workload_list
 from krm_fn.render.workload_list import WorkloadEntry
 from tests.support import given, nodes
+from tests.support.cases import cases
 
 LWS = "deployment of 1.5"
 SETTINGS = nodes.settings(LWS)
@@ -22,7 +23,7 @@ def rendered(**fields: Any) -> dict[str, Any]:
 COUNTS = [("replicas not written", None, 1), ("three replicas", 3, 3), ("no replicas", 0, 0)]
 
 
-@pytest.mark.parametrize(("written", "replicas"), [row[1:] for row in COUNTS], ids=[row[0] for row in COUNTS])
+@cases(("written", "replicas"), COUNTS)
 def test_a_component_has_one_set_whose_groups_are_its_replicas(written, replicas):
     fields = {key: value for key, value in nodes.worker(**MAIN, replicas=written).items() if value is not None}
     found = given.rendered(given.graph({"Worker": fields}), **SETTINGS)
@@ -79,7 +80,7 @@ NEEDS = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "codes"), [row[1:] for row in NEEDS], ids=[row[0] for row in NEEDS])
+@cases(("fields", "codes"), NEEDS)
 def test_what_a_group_needs(fields, codes):
     found = nodes.warned(nodes.worker(**{**MAIN, **fields}), LWS, backendFramework="sglang")
     assert found == [(code, "spec.services.Worker.extraPodSpec.mainContainer.args") for code in codes]
@@ -94,7 +95,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize(("service", "replicas", "codes"), [row[1:] for row in NAMES], ids=[row[0] for row in NAMES])
+@cases(("service", "replicas", "codes"), NAMES)
 def test_names_leave_room_for_what_is_put_behind_them(service, replicas, codes):
     """The followers' StatefulSet has the name of the set and the index of the group, and its pods carry that and a hash as a label."""
     found = given.expanded(given.graph({service: nodes.worker(**MAIN, replicas=replicas)}), **SETTINGS)
@@ -108,7 +109,7 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize(("service", "codes"), [row[1:] for row in OTHERS], ids=[row[0] for row in OTHERS])
+@cases(("service", "codes"), OTHERS)
 def test_a_service_cannot_have_the_name_of_a_set(service, codes):
     """The LeaderWorkerSet controller creates a headless Service with the name of the set."""
     written = given.graph({"Worker": nodes.worker(**MAIN, replicas=3), service: given.service("frontend")})

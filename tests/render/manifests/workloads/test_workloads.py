@@ -11,6 +11,7 @@ from krm_fn.render import labels, workload_list
 from krm_fn.render.manifests import pod_builder, workloads
 from krm_fn.render.workload_list import WorkloadEntry
 from tests.support import given
+from tests.support.cases import cases
 
 NODES = given.service("worker", main={"args": ["python3 -m dynamo.sglang"]}, multinode={}, resources={"limits": {"gpu": "4"}}, replicas=2)
 SERVICES = {"Front": given.service("frontend"), "Decode": NODES, "Idle": given.service("worker", replicas=0)}
@@ -47,7 +48,7 @@ CONTRACTS = [
 ]
 
 
-@pytest.mark.parametrize(("settings", "listed"), [row[1:] for row in CONTRACTS], ids=[row[0] for row in CONTRACTS])
+@cases(("settings", "listed"), CONTRACTS)
 def test_a_graph_lists_the_workloads_whose_readiness_is_its_status(settings, listed):
     """The annotation is a contract: one entry for each workload, in the order of the spec, with the replicas that Git decides."""
     notes = given.rendered(given.graph(SERVICES), **settings)["DynamoGraphDeployment/chat"]["metadata"]["annotations"]
