@@ -10,9 +10,9 @@ from krm_fn.render import config, expand, labels
 from krm_fn.review import finished_builds
 from tests.support.cases import cases
 
-WORKER: dict[str, Any] = {"image": "engine:1", "command": ["python3", "-m", "dynamo.vllm"], "args": ["--model", "m"]}
+WORKER: dict[str, Any] = {"image": "engine:0.9.0", "command": ["python3", "-m", "dynamo.vllm"], "args": ["--model", "m"]}
 SERVICES: dict[str, Any] = {
-    "Frontend": {"componentType": "frontend", "extraPodSpec": {"mainContainer": {"image": "front:1"}}},
+    "Frontend": {"componentType": "frontend", "extraPodSpec": {"mainContainer": {"image": "front:0.9.0"}}},
     "Worker": {
         "componentType": "worker",
         "modelRef": {"name": "m"},
@@ -20,13 +20,13 @@ SERVICES: dict[str, Any] = {
         "volumeMounts": [{"name": "weights", "mountPoint": "/weights"}],
         "extraPodSpec": {"mainContainer": WORKER},
     },
-    "Planner": {"componentType": "planner", "extraPodSpec": {"mainContainer": {"image": "planner:1"}}},
+    "Planner": {"componentType": "planner", "extraPodSpec": {"mainContainer": {"image": "planner:0.9.0"}}},
     "Picker": {
         "componentType": "epp",
         "eppConfig": {
             "config": {"plugins": [{"type": "queue"}], "schedulingProfiles": [{"name": "a", "plugins": [{"pluginRef": "queue"}]}]}
         },
-        "extraPodSpec": {"mainContainer": {"image": "picker:1"}},
+        "extraPodSpec": {"mainContainer": {"image": "picker:0.9.0"}},
     },
 }
 CLAIM = {"name": "weights", "create": True, "size": "1Gi", "storageClass": "fast", "volumeAccessMode": "ReadWriteMany"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from krm_fn.base import registry, results
+from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import identity, paths
@@ -17,9 +17,8 @@ from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Labels, Resource
 from krm_fn.kubernetes.values import mapping, name_of, objects, text
 from krm_fn.render import dynamo_api, labels
-from krm_fn.render.kinds import releases
 from krm_fn.render.manifests import workloads
-from krm_fn.render.resolve import v1_worker_hash
+from krm_fn.render.resolve import release_choice, v1_worker_hash
 from krm_fn.render.schema import invalid_fields, schema_check
 from krm_fn.review import pods
 from krm_fn.review.live import cluster_export, server_fields
@@ -210,8 +209,8 @@ def _hashes_of_version_1(graph: Resource) -> set[str]:
     """The hashes of version 1 of a graph: one for each release with this version; empty if the graph is not valid."""
     if results.failed([*schema_check.resource(graph, unknown="warning")]):
         return set()
-    known = (releases.get(name) for name in registry.entries(releases))
-    return {v1_worker_hash.worker_hash(invalid_fields.without_nulls(graph), release) for release in known if release.hashes_v1alpha1}
+    hashing = [release for release in release_choice.every_release() if release.hashes_v1alpha1]
+    return {v1_worker_hash.worker_hash(invalid_fields.without_nulls(graph), release) for release in hashing}
 
 
 def _updating(graph: Resource, hashes: Sequence[str]) -> Result:

@@ -66,14 +66,19 @@ class InferredSettings(NamedTuple):
 
 def settings(exported: ExportedObjects) -> InferredSettings:
     """Infers the settings with which a render makes the live pods."""
-    orchestrator = _orchestrator(exported)
+    orchestrator, releases = _orchestrator(exported), _likely_releases(exported)
     shapes = [
         {"orchestrator": orchestrator, "behaviour": release, "discoveryBackend": discovery}
-        for release, discovery in product(_likely_releases(exported), _DISCOVERY)
+        for release, discovery in product(releases, _DISCOVERY)
     ]
-    best = _best([_completed(item, exported) for item in shapes], exported)
-    spec = _with_worker_hash(best.spec, exported)
-    return best._replace(spec={key: value for key, value in spec.items() if value != _BY_GRAPH})
+    guesses = [_completed(item, exported) for item in shapes]
+    best = _best(guesses, exported)
+    if 0 < score(best.spec, exported).templates < inf:  # the version of the operator can make another release the right one
+        each = (_best([guess for guess in guesses if guess.spec["behaviour"] == release], exported) for release in releases)
+        best = _best([guess._replace(spec=_with_worker_hash(guess.spec, exported)) for guess in each], exported)
+    else:
+        best = best._replace(spec=_with_worker_hash(best.spec, exported))
+    return best._replace(spec={key: value for key, value in best.spec.items() if value != _BY_GRAPH})
 
 
 def _orchestrator(exported: ExportedObjects) -> str:

@@ -70,6 +70,11 @@ def number(name: str) -> ReleaseNumber:
     return releases.get(RELEASES[name].file).number
 
 
+def every_release() -> list[Release]:
+    """Returns all releases, the older ones first."""
+    return [releases.get(row.file) for row in RELEASES.values()]
+
+
 def release_name(resource: Resource, config: Config) -> str:
     """Returns the name, as in the configuration, of the release that the render of a resource follows.
 

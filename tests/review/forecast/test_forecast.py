@@ -9,7 +9,7 @@ import pytest
 from krm_fn.base.yaml import reader
 from krm_fn.kubernetes import identity
 from krm_fn.render import config, dynamo_api
-from krm_fn.render.expand import expand
+from krm_fn.review.diff import rendered_state
 from krm_fn.review.forecast import forecast
 from tests.review.forecast import given
 
@@ -21,9 +21,9 @@ def graph(name):
 
 
 def rendered(resource, **settings):
-    done = expand([resource], config.Config(**settings))
-    assert not [each for each in done.results if each.severity == "error"]
-    return {identity.key(each, given.HOME): each for each in done.resources}
+    done = rendered_state.render([resource], config.Config(**settings))
+    assert not [each for each in done.findings if each.severity == "error"]
+    return {identity.key(each, given.HOME): each for each in done.objects}
 
 
 def changes(old, new):

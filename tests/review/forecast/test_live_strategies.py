@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from krm_fn.review import forecast
 from krm_fn.review.forecast import object_rules
 from tests.review.forecast import given
 from tests.review.forecast.edits import written
 from tests.review.forecast.native_objects import json_copy
-from tests.support.cases import cases
 from tests.testbed import api, server
 
 SPACE = "strategies"
@@ -51,7 +52,7 @@ def pods(plane):
     return uids
 
 
-@cases("row", ROWS)
+@pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
 def test_the_forecast_says_how_many_pods_are_replaced(row):
     name, kind, fields, count, replaced = row
     old = workload(name, kind, fields)
