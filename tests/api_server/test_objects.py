@@ -12,6 +12,8 @@ DYNAMO = (
     *("DynamoGraphDeployment", "DynamoComponentDeployment", "DynamoModel"),
     *("DynamoGraphDeploymentScalingAdapter", "DynamoGraphDeploymentRequest"),
 )
+OF_OLDER_DEFINITIONS = {("operator-1-3", "PodCliqueSet"): "topologyConstraint.packDomain"}
+"""Fields that only older definitions have than those of tests/crds: here those of Grove 0.1.0-alpha.8."""
 FILES = sorted([*golden.EXAMPLES.glob("*/expected*.yaml"), *golden.RENDERED.glob("*.yaml")])
 
 
@@ -48,5 +50,8 @@ def test_accepted(file, control_plane, crds):
             continue
         control_plane.namespace(each["metadata"]["namespace"])
         answer = control_plane.judge(each)
+        if field := OF_OLDER_DEFINITIONS.get((file.parent.name, each["kind"])):
+            assert f"{field}: field not declared in schema" in answer.message
+            continue
         assert answer.ok, f"{each['kind']} {each['metadata']['name']}: {answer.message}"
         assert answer.warnings == ()
