@@ -54,8 +54,7 @@ def give_back(move: Move) -> None:
     move.kubectl(*arguments)
     for adapter in move.adapters().values():
         number = cluster.desired(adapter)
-        if number is None or number != adapter["spec"].get("replicas"):  # the operator's definition requires this field
-            number = 1 if number is None else number
+        if number != adapter["spec"]["replicas"]:  # the only field that the operator's definition has for the number
             move.kubectl("patch", key(adapter), "--type=merge", f"--patch={json.dumps({'spec': {'replicas': number}})}")
     refuse([*missing(move, plan)], "the API server did not store it; run the command again")
     sys.stdout.write("".join(f"note: {note}\n" for note in plan.notes))
@@ -116,8 +115,7 @@ def new_names(graph: Resource, running: list[Resource]) -> Iterator[str]:
 def replicas(move: Move) -> dict[str, int]:
     """The replicas of the graph's adapters by service."""
     references = [(adapter["spec"]["dgdRef"], cluster.desired(adapter)) for adapter in move.adapters().values()]
-    numbered = [(reference, number) for reference, number in references if number is not None]
-    return {reference.get("componentName") or reference["serviceName"]: number for reference, number in numbered}
+    return {reference.get("componentName") or reference["serviceName"]: number for reference, number in references}
 
 
 def pull_secrets(running: list[Resource]) -> dict[str, list[Resource]]:
