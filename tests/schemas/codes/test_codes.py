@@ -64,8 +64,8 @@ BY_SCHEMA = {case.code for case in schema_mistakes.ALL}
 def expected(source):
     """The codes that a test file expects: in an assertion, or in a table that parametrizes a test."""
     tree = ast.parse(source)
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
-    decorators = [call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr == "parametrize"]
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    decorators = [call for call in calls if {getattr(call.func, "attr", ""), getattr(call.func, "id", "")} & {"parametrize", "cases"}]
     named = names(decorators)
     tables = [node for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign) and names([node]) & named]
     asserts = [node for node in ast.walk(tree) if isinstance(node, ast.Assert)]
@@ -91,6 +91,7 @@ def test_some_test_expects_each_code():
     [
         ("an assertion counts", "def test_a():\n    assert code == 'DYN001'", {"DYN001"}),
         ("a row of a table counts", "ROWS = [('a', 'DYN001')]\n@pytest.mark.parametrize('row', ROWS)\ndef test_a(row): ...", {"DYN001"}),
+        ("a row of a table with reasons counts", "ROWS = [('a', 'DYN001')]\n@cases('code', ROWS)\ndef test_a(code): ...", {"DYN001"}),
         ("a comment does not count", "# DYN001\nassert True", set()),
         ("a docstring does not count", "def test_a():\n    'DYN001'\n    assert True", set()),
         ("an input does not count", "def test_a():\n    found = results.error('DYN001')\n    assert found", set()),
