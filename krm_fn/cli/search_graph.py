@@ -64,8 +64,8 @@ def _graph(request: Resource, options: SearchOptions, namespace: str, find: Call
     if not run:
         raise ResultError(f"no {dynamo_api.RUN} {run_name} in namespace {namespace}; the request names it")
     candidate_names = search_results.candidate_names(run)
-    found = zip(candidate_names, find(dynamo_api.CANDIDATE, candidate_names), strict=True)
-    candidates = [RankedCandidate(rank, name, resource) for rank, (name, resource) in enumerate(found, 1)]
+    ranked = zip(candidate_names, find(dynamo_api.CANDIDATE, candidate_names), strict=True)
+    candidates = [RankedCandidate(rank, name, resource) for rank, (name, resource) in enumerate(ranked, 1)]
     chosen = search_results.choose(candidates, run, options.candidate, options.rank)
     graph = search_results.graph(chosen, options.graph_name, namespace)
     if search_results.is_outdated(request):

@@ -74,8 +74,8 @@ def settings(exported: ExportedObjects) -> InferredSettings:
     guesses = [_completed(item, exported) for item in shapes]
     best = _best(guesses, exported)
     if 0 < score(best.spec, exported).templates < inf:  # the version of the operator can make another release the right one
-        each = (_best([guess for guess in guesses if guess.spec["behaviour"] == release], exported) for release in releases)
-        best = _best([guess._replace(spec=_with_worker_hash(guess.spec, exported)) for guess in each], exported)
+        of_releases = (_best([guess for guess in guesses if guess.spec["behaviour"] == release], exported) for release in releases)
+        best = _best([guess._replace(spec=_with_worker_hash(guess.spec, exported)) for guess in of_releases], exported)
     else:
         best = best._replace(spec=_with_worker_hash(best.spec, exported))
     return best._replace(spec={key: value for key, value in best.spec.items() if value != _BY_GRAPH})

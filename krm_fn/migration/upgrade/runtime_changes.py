@@ -1,5 +1,6 @@
 """What a new runtime changes for graphs without a change in their files: the notes of an upgrade.
 
+Flags and variables that it no longer reads are findings about the command lines of each step (`krm_fn.review.arguments.later_releases`).
 The table is data. A new change is a new row. `source` says how sure it is: `notes` for the release notes or the documentation of the
 release, and `nightly` for what the wheels 1.7.0.dev20261026 did, four weeks before the release.
 """
@@ -51,18 +52,9 @@ CHANGES = (
     RuntimeChange(
         (1, 7),
         "nightly",
-        "dynamo.global_planner takes only --config: --managed-namespaces, --environment, --no-operation, --max-total-gpus, "
-        "--min-total-gpus and --intent-cache-ttl-seconds are gone; move them into the file of --config",
-        needs=("dynamo.global_planner",),
-    ),
-    RuntimeChange(
-        (1, 7),
-        "nightly",
-        "a planner reads scaling adapters itself, and trusts only those that their graph owns; run the syncer, which writes the owner",
+        "a planner rejects a scaling adapter that its graph does not own, and nothing writes the owner of the adapters of krm-fn; leave "
+        "scalingAdapter out of the components that the planner scales, or keep the planner's image of 1.6",
         needs=("scalingAdapter", "planner"),
-    ),
-    RuntimeChange(
-        (1, 7), "nightly", "DYN_DYNAMO_REQUEST_QUEUE_LIMIT is not read any more; remove it", needs=("DYN_DYNAMO_REQUEST_QUEUE_LIMIT",)
     ),
     RuntimeChange(
         (1, 7),

@@ -56,9 +56,9 @@ def _objects(plan: GraphPlan, pods: Sequence[Pods]) -> Iterator[Resource]:
 
 def _waits(plan: ComponentPlan, pods: Sequence[Pods]) -> bool:
     """Returns true if a pod waits for its leader with the script of a standalone component. A graph always has the script."""
-    script, each = names.wait_for_leader(plan.identity.graph), (pod for component in pods for pod in component.roles)
-    listed = (volume.get("configMap") or {} for pod in each for volume in pod.spec.get("volumes") or ())
-    return any(config_map.get("name") == script for config_map in listed)
+    script = names.wait_for_leader(plan.identity.graph)
+    volumes_of_pods = (volume for component in pods for pod in component.roles for volume in pod.spec.get("volumes") or ())
+    return any((volume.get("configMap") or {}).get("name") == script for volume in volumes_of_pods)
 
 
 def _shared(plan: GraphPlan) -> Iterator[Resource]:

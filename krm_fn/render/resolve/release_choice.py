@@ -91,7 +91,7 @@ def is_pinned(config: Config) -> bool:
 
 
 def _of_images(resource: Resource, highest: RuntimeVersion | None, config: Config) -> str:
-    if highest is None and runtime_version.names_images(resource):
+    if highest is None and not config.behaviour and runtime_version.names_images(resource):
         return _WITHOUT_VERSION
     lowest = config.behaviour.removesuffix(_OR_NEWER) or (_FIRST_OF_V1BETA1 if _is_of_newer(resource) else _OLDEST)
     return of_runtime(max(RELEASES[lowest].since, highest.version[:2] if highest else (0, 0)))
@@ -133,7 +133,7 @@ def check(resource: Resource, config: Config) -> Iterator[Result]:
             f"for it, so set behaviour: {chosen} in the configuration"
         )
         yield results.warning("DYN490", message, results.ref(resource), highest.path)
-    if highest is None and not _is_told_of_version(resource):
+    if highest is None and not _is_reported_otherwise(resource):
         older = f", or behaviour: {_OLDEST} for Dynamo before 1.0" if is_assumed(resource, config) else ""
         message = (
             f"no tag of an image is a version of Dynamo, so the render follows {chosen}; set behaviour in the configuration{older}, or "
@@ -142,7 +142,7 @@ def check(resource: Resource, config: Config) -> Iterator[Result]:
         yield results.warning("DYN491", message, results.ref(resource), ("spec",))
 
 
-def _is_told_of_version(resource: Resource) -> bool:
+def _is_reported_otherwise(resource: Resource) -> bool:
     """True if another finding says that an image has no version, or if there is no image.
 
     An image of a graph or of an endpoint picker without any version in its tag is an error (DYN451).

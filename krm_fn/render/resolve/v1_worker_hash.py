@@ -12,6 +12,7 @@ from krm_fn.kubernetes import digest, go_json
 from krm_fn.kubernetes.values import mapping, name_of, objects
 from krm_fn.render.convert import preserved_fields, reconverted_services, versions
 from krm_fn.render.dynamo_api import BETA1, V1ALPHA1
+from krm_fn.render.resolve.worker_hash import STRUCTS
 from krm_fn.render.schema import table
 
 TYPE_CHECKING = False
@@ -40,6 +41,7 @@ Rule worker-hash.v1.2: In Dynamo 1.2, the worker hash reads no minimum of replic
 # The fields of a v1alpha1 service in the order of their Go declaration. Version 1 of the hash leaves out annotations, labels, the names and
 # types of a service, and what changes without new pods.
 _STRUCTS: go_json.Structs = {
+    **{name: STRUCTS[name] for name in ("CheckpointIdentity", "CheckpointJob", "Multinode", "TopologyConstraint")},
     "Generation": {"workers": "{}Service"},
     "Service": {
         "globalDynamoNamespace": "?bool",
@@ -65,7 +67,6 @@ _STRUCTS: go_json.Structs = {
     "ServiceMount": {"name": "?string", "mountPoint": "?string", "useAsCompilationCache": "?bool"},
     "SharedMemory": {"disabled": "?bool", "size": "Quantity"},
     "ExtraPodMetadata": {"annotations": "?{}string", "labels": "?{}string"},
-    "Multinode": {"nodeCount": "int32"},
     "FrontendSidecar": {"image": "string", "args": "?[]string", "envFromSecret": "?*string", "envs": "?[]EnvVar"},
     "Checkpoint": {
         "enabled": "?bool",
@@ -77,18 +78,6 @@ _STRUCTS: go_json.Structs = {
         "targetContainerName": "?string",
         "job": "?*CheckpointJob",
     },
-    "CheckpointIdentity": {
-        "model": "string",
-        "backendFramework": "string",
-        "dynamoVersion": "?string",
-        "tensorParallelSize": "?int32",
-        "pipelineParallelSize": "?int32",
-        "dtype": "?string",
-        "maxModelLen": "?int32",
-        "extraParameters": "?{}string",
-    },
-    "CheckpointJob": {"gmsClientContainers": "?[]string", "podTemplate": "?*PodTemplateSpec"},
-    "TopologyConstraint": {"packDomain": "string"},
     "GPUMemoryService": {"enabled": "bool", "mode": "?string", "deviceClassName": "?string", "extraClientContainers": "?[]string"},
     "Failover": {"enabled": "bool", "mode": "?string", "numShadows": "?int32"},
 }

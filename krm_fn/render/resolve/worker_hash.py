@@ -23,8 +23,7 @@ PLACEHOLDER = "worker-hash-placeholder"
 
 _LENGTH = 8
 
-# The fields of a v1beta1 component in the order of their Go declaration. The fields that may change without new pods are not in the list.
-_STRUCTS: go_json.Structs = {
+STRUCTS: go_json.Structs = {
     "Generation": {"workers": "{}Worker"},
     "Worker": {
         "labels": "?{}string",
@@ -86,8 +85,9 @@ _STRUCTS: go_json.Structs = {
     },
     "CheckpointJob": {"gmsClientContainers": "?[]string", "podTemplate": "?*PodTemplateSpec"},
 }
+"""The fields of a v1beta1 component in the order of their Go declaration. Fields that may change without new pods are not in the list."""
 
-FIELDS = frozenset(_STRUCTS["Component"])
+FIELDS = frozenset(STRUCTS["Component"])
 """The fields of a component that the hash reads. It ignores all others, such as `replicas`."""
 
 
@@ -135,4 +135,4 @@ def text(workers: Mapping[str, Worker]) -> str:
 
 @cache
 def _encoder() -> go_json.Encoder:
-    return go_json.Encoder({**go_json.pod_template(), **_STRUCTS})
+    return go_json.Encoder({**go_json.pod_template(), **STRUCTS})

@@ -115,10 +115,10 @@ def _mode(graph: Graph, context: GraphContext) -> str:
 def _worker_hash(workers: Sequence[ComponentTemplate], context: GraphContext, *, sidecar_mode: bool) -> str:
     """Returns the hash of workers. If the graph does not name its engine, the command lines of the workers tell it."""
     engine = context.framework or _detected(workers)
-    each = {template.name: _worker(template, engine, sidecar_mode=sidecar_mode) for template in workers}
+    by_name = {template.name: _worker(template, engine, sidecar_mode=sidecar_mode) for template in workers}
     if not context.release.hashes_runtimes:
-        each = {name: worker._replace(runtime_version="", role_versions={}) for name, worker in each.items()}
-    return hashing.worker_hash(each)
+        by_name = {name: worker._replace(runtime_version="", role_versions={}) for name, worker in by_name.items()}
+    return hashing.worker_hash(by_name)
 
 
 def _worker(template: ComponentTemplate, engine: str, *, sidecar_mode: bool) -> Worker:

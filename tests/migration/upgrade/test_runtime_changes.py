@@ -17,9 +17,9 @@ ROWS = [
     # reason, components, before, after, the beginnings of the notes behind "since 1.7, "
     ("a frontend and a worker", [FRONTEND, WORKER], OLD, NEW, [LIMIT, PREPROCESS, OPERATOR]),
     ("a worker", [WORKER], OLD, NEW, [LIMIT, OPERATOR]),
-    ("a global planner", [GLOBAL], OLD, NEW, ["dynamo.global_planner takes only", OPERATOR]),
+    ("a global planner", [GLOBAL], OLD, NEW, [OPERATOR]),
     ("a scaling adapter without a planner", [SCALED], OLD, NEW, [LIMIT, OPERATOR]),
-    ("a scaling adapter", [SCALED, GLOBAL], OLD, NEW, [LIMIT, "dynamo.global_planner takes only", "a planner reads scaling", OPERATOR]),
+    ("a scaling adapter", [SCALED, GLOBAL], OLD, NEW, [LIMIT, "a planner rejects a scaling adapter", OPERATOR]),
     ("before the change", [WORKER], (1, 5, 1), OLD, []),
     ("behind the change", [WORKER], NEW, (1, 7, 1), []),
     ("back", [WORKER], NEW, OLD, []),

@@ -48,6 +48,9 @@ class Workload:
     always_restarts = True
     """True if its pods must have `restartPolicy: Always`."""
 
+    needs_gpus = False
+    """True if operators before 1.4 make no pods of a component whose limits have no GPUs."""
+
     def addressing(self, plan: ComponentPlan) -> Addressing:
         """Returns the hosts and ranks by which the pods of a multinode group find each other."""
         return Addressing()

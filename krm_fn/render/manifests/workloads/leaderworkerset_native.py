@@ -29,6 +29,7 @@ class NativeLeaderWorkerSetWorkload(_leaderworkersets.Sets):
     """A LeaderWorkerSet with a group for each replica of a component."""
 
     objects = (_leaderworkersets.GROUP_KIND,)
+    needs_gpus = True
 
     def sets(self, plan: ComponentPlan) -> int:
         """Returns one, also for 0 replicas."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from krm_fn.base import results
 from krm_fn.kubernetes.values import mapping
+from krm_fn.render.manifests import workloads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from krm_fn.render.manifests.pod_builder import Pods
     from krm_fn.render.plan import ComponentPlan, GraphPlan
 
-_GROUPS = "leaderworkerset_native"
 _GPUS = "nvidia.com/gpu"
 
 
@@ -30,7 +30,7 @@ def check(plan: GraphPlan, _pods: Sequence[Pods]) -> Iterator[Result]:
 
 def _without_gpus(plan: ComponentPlan) -> Iterator[tuple[Path, str, str]]:
     limits = mapping(mapping(plan.pod.container.get("resources")).get("limits"))
-    if plan.placement.workload == _GROUPS and _GPUS not in limits:
+    if workloads.get(plan.placement.workload).needs_gpus and _GPUS not in limits:
         yield plan.at("resources"), f"it needs {_GPUS} among the limits of a component on several nodes", "add this limit"
 
 
