@@ -134,13 +134,9 @@ class Writer:
             self._metrics.status_lag.observe(monotonic() - RECEIVED.get())
         return result
 
-    async def scale(self, kind: ApiResource, key: ObjectKey, replicas: int, entry: StoredObject[Any] | None = None) -> WriteResult:
-        """Writes `spec.replicas` through the subresource `scale`. Raises Retry.
-
-        With an `entry`, the server refuses the write if the object has changed since, for example because an autoscaler scaled it.
-        """
-        metadata = {"metadata": entry.preconditions} if entry else {}
-        return await self.patch(kind, key, {**metadata, "spec": {"replicas": replicas}}, subresource="scale")
+    async def scale(self, kind: ApiResource, key: ObjectKey, replicas: int) -> WriteResult:
+        """Writes `spec.replicas` through the subresource `scale`. Raises Retry."""
+        return await self.patch(kind, key, {"spec": {"replicas": replicas}}, subresource="scale")
 
     async def patch(
         self,

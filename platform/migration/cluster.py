@@ -106,10 +106,6 @@ class Move(NamedTuple):
         """The scaling adapters of the graph in the cluster, by `key`."""
         return {key(each): each for each in self.live(ADAPTERS) if each["spec"]["dgdRef"]["name"] == self.graph}
 
-    def scale(self, adapter: Resource) -> None:
-        """Give an adapter its number again, in the field that its definition has for autoscalers."""
-        self.kubectl("scale", key(adapter), f"--replicas={desired(adapter)}")
-
     def components(self) -> list[Resource]:
         """The DynamoComponentDeployments of the graph in the cluster."""
         return [each for each in self.live(COMPONENTS) if labels(each).get(GRAPH) == self.graph]
@@ -126,9 +122,9 @@ class Move(NamedTuple):
         return [each for each in found if dict(flags(each)).get("restrictedNamespace") in {None, "", self.namespace}]
 
 
-def desired(adapter: Resource) -> int:
-    """The number that an autoscaler wrote last; with the operator's definition of adapters, it is in `replicas`."""
-    number: int = adapter["spec"].get("desiredReplicas", adapter["spec"]["replicas"])
+def desired(adapter: Resource) -> int | None:
+    """The number of an adapter; None before its first. An adapter of an earlier version has it in `desiredReplicas`."""
+    number: int | None = adapter["spec"].get("desiredReplicas", adapter["spec"].get("replicas"))
     return number
 
 

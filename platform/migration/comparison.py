@@ -149,7 +149,7 @@ def flat(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def adopted(move: Move) -> list[Resource]:
-    """The objects to apply: adapters get the number that they have, and the labels by which Flux knows what it may prune."""
+    """The objects to apply: adapters get the labels by which Flux knows what it may prune."""
     namespace, _, kustomization = move.flux.partition("/")
     prefix = "kustomize.toolkit.fluxcd.io"
     more = {f"{prefix}/name": kustomization, f"{prefix}/namespace": namespace} if kustomization else {}
@@ -157,8 +157,7 @@ def adopted(move: Move) -> list[Resource]:
     found = []
     for each in move.objects:
         if key(each) in live:
-            spec = each["spec"] | {"replicas": cluster.desired(live[key(each)])}
-            found.append(each | {"spec": spec, "metadata": each["metadata"] | {"labels": labels(each) | more}})
+            found.append(each | {"metadata": each["metadata"] | {"labels": labels(each) | more}})
         else:
             found.append(each)
     return found

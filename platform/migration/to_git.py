@@ -31,8 +31,6 @@ def take_over(move: Move) -> None:
     forget(move)
     inherit(move)
     sys.stdout.write(move.kubectl(*comparison.applying(move), given=cluster.listed(objects)))
-    for adapter in move.adapters().values():
-        move.scale(adapter)  # before a tool applies the first number in Git
     if left := sorted(leftovers(move, made)):
         sys.stdout.write(
             f"Only the operator needed the following. To delete it:\nkubectl --namespace {move.namespace} delete {' '.join(left)}\n"
@@ -40,13 +38,18 @@ def take_over(move: Move) -> None:
 
 
 def kept_numbers(move: Move) -> Iterator[Resource]:
-    """The number of replicas of each Deployment that Git leaves to an autoscaler; without an owner it would fall back to 1."""
-    running = move.running()
+    """The number of replicas of each adapter, and of each Deployment that Git leaves to an autoscaler.
+
+    Without an owner, a Deployment would fall back to 1, and an adapter to the number in Git.
+    """
+    running = {**move.running(), **move.adapters()}
     for each in move.objects:
-        if each["kind"] == "Deployment" and "replicas" not in each["spec"]:
+        if each["kind"] in ("Deployment", cluster.ADAPTER) and "replicas" not in each["spec"] and key(each) in running:
             metadata = {field: each["metadata"][field] for field in ("name", "namespace")}
-            spec = {"replicas": running[key(each)]["spec"]["replicas"]}
-            yield {"apiVersion": each["apiVersion"], "kind": each["kind"], "metadata": metadata, "spec": spec}
+            live = running[key(each)]
+            replicas = cluster.desired(live) if each["kind"] == cluster.ADAPTER else live["spec"]["replicas"]
+            if replicas is not None:
+                yield {"apiVersion": each["apiVersion"], "kind": each["kind"], "metadata": metadata, "spec": {"replicas": replicas}}
 
 
 def forget(move: Move) -> None:

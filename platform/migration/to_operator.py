@@ -54,7 +54,8 @@ def give_back(move: Move) -> None:
     move.kubectl(*arguments)
     for adapter in move.adapters().values():
         number = cluster.desired(adapter)
-        if number != adapter["spec"]["replicas"]:  # the only field that the operator's definition has for the number
+        if number is None or number != adapter["spec"].get("replicas"):  # the operator's definition requires this field
+            number = 1 if number is None else number
             move.kubectl("patch", key(adapter), "--type=merge", f"--patch={json.dumps({'spec': {'replicas': number}})}")
     refuse([*missing(move, plan)], "the API server did not store it; run the command again")
     sys.stdout.write("".join(f"note: {note}\n" for note in plan.notes))
@@ -115,7 +116,8 @@ def new_names(graph: Resource, running: list[Resource]) -> Iterator[str]:
 def replicas(move: Move) -> dict[str, int]:
     """The replicas of the graph's adapters by service."""
     references = [(adapter["spec"]["dgdRef"], cluster.desired(adapter)) for adapter in move.adapters().values()]
-    return {reference.get("componentName") or reference["serviceName"]: number for reference, number in references}
+    numbered = [(reference, number) for reference, number in references if number is not None]
+    return {reference.get("componentName") or reference["serviceName"]: number for reference, number in numbered}
 
 
 def pull_secrets(running: list[Resource]) -> dict[str, list[Resource]]:

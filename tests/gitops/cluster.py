@@ -151,7 +151,7 @@ def say(plane: ControlPlane, namespace: str, state: str, message: str = "") -> N
         if not _has(graph, status) or messages != [ready["message"]]:
             report(plane, graph, {**status, "conditions": [{**ready, "lastTransitionTime": now}]})
     for adapter in of_kind(plane, DYNAMO, "DynamoGraphDeploymentScalingAdapter", namespace):
-        desired = adapter["spec"].get("desiredReplicas", adapter["spec"]["replicas"])
+        desired = adapter["spec"].get("replicas", 1)
         status = {"replicas": desired, "observedGeneration": adapter["metadata"]["generation"]}
         if not _has(adapter, status):
             report(plane, adapter, status)

@@ -87,7 +87,7 @@ def test_what_was_scaled_stays_scaled(running):
     running.sync()
     after = running.objects()
     assert after[WORKER]["spec"]["template"]["spec"]["containers"][0]["image"] == "vllm:2"
-    assert (after[WORKER]["spec"]["replicas"], after[ADAPTER]["spec"]["desiredReplicas"]) == (3, 3)
+    assert (after[WORKER]["spec"]["replicas"], after[ADAPTER]["spec"]["replicas"]) == (3, 3)
 
 
 def workloads(app):

@@ -88,7 +88,7 @@ def test_what_was_scaled_stays_scaled(running):
     running.succeed()
     after = running.objects()
     assert after["Deployment/llm-agg-vllmworker"]["spec"]["template"]["spec"]["containers"][0]["image"] == "vllm:2"
-    assert (after["Deployment/llm-agg-vllmworker"]["spec"]["replicas"], after[ADAPTER]["spec"]["desiredReplicas"]) == (3, 3)
+    assert (after["Deployment/llm-agg-vllmworker"]["spec"]["replicas"], after[ADAPTER]["spec"]["replicas"]) == (3, 3)
 
 
 def test_substitution_changes_nothing(running):
@@ -183,7 +183,7 @@ def test_a_graph_taken_over_from_the_operator(app):
     app.deploy()
     app.succeed()
     assert {name for name in cluster.changed(taken, app.versions()) if name.partition("/")[0] in WITH_GENERATION} == {ADAPTER}
-    assert app.objects()[ADAPTER]["spec"]["desiredReplicas"] == 3
+    assert app.objects()[ADAPTER]["spec"]["replicas"] == 3
     assert pods(app) == before
 
     app.change(lambda spec: spec["services"].pop("VllmWorker"))

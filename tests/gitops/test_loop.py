@@ -132,7 +132,7 @@ INTERVALS = 3
 
 def scale(app, plane, replicas):
     """Scale the worker as an autoscaler does, once the syncer has initialized its adapter."""
-    server.eventually(lambda: "desiredReplicas" in app.objects()[ADAPTER]["spec"])
+    server.eventually(lambda: "replicas" in app.objects()[ADAPTER]["spec"])
     cluster.patch(plane, app.objects()[ADAPTER], {"spec": {"replicas": replicas}}, "/scale")
     server.eventually(lambda: app.objects()[WORKER]["status"].get("readyReplicas") == replicas)
 
@@ -160,7 +160,7 @@ def assert_arrived(app, plane, before):
     """The commit is in the adapter, and no pod of the worker was replaced."""
     adapter = app.objects()[ADAPTER]
     assert (adapter["metadata"]["labels"]["team"], adapter["spec"]["replicas"]) == ("search", 2)
-    assert (adapter["spec"]["desiredReplicas"], app.objects()[WORKER]["spec"]["replicas"]) == (5, 5)
+    assert (adapter["spec"]["replicas"], app.objects()[WORKER]["spec"]["replicas"]) == (5, 5)
     assert pods(app, plane) == before
 
 
@@ -182,7 +182,7 @@ def test_argo_cd_leaves_an_autoscaled_adapter_alone(argo_app):
         argo.refresh(argo_app.namespace)
         # A comparison can read the objects in the middle of a change of a controller, so the next one counts, too.
         argo_app.wait(lambda status: status["reconciledAt"] > compared and status["sync"]["status"] == "Synced")  # noqa: B023 - as above
-        assert (argo_app.objects()[ADAPTER]["spec"]["desiredReplicas"], pods(argo_app, plane)) == (5, before)
+        assert (argo_app.objects()[ADAPTER]["spec"]["replicas"], pods(argo_app, plane)) == (5, before)
 
     change_the_worker(argo_app)
     argo_app.sync()
@@ -201,7 +201,7 @@ def test_flux_leaves_an_autoscaled_adapter_alone(flux_app):
     before = pods(flux_app, plane)
     for interval in range(INTERVALS):
         controller.reconcile(name, str(interval))
-        assert (flux_app.objects()[ADAPTER]["spec"]["desiredReplicas"], pods(flux_app, plane)) == (5, before)
+        assert (flux_app.objects()[ADAPTER]["spec"]["replicas"], pods(flux_app, plane)) == (5, before)
 
     change_the_worker(flux_app)
     controller.wait(name, "True", flux_app.release())

@@ -52,7 +52,7 @@ def reconcile(client: Client, graph: Resource, config: Config) -> None:
         if each["metadata"]["name"].removesuffix("-binding") in ACCOUNTS:
             _account(client, each)
         elif each["kind"] in OF_THE_GRAPH:
-            made = sync(client, live, versions.to("v1alpha1", each))  # operators of all releases write adapters in v1alpha1
+            made = sync(client, live, versions.to("v1alpha1", _numbered(each, live)))  # all releases write v1alpha1
             if each["kind"] == ADAPTER:
                 _report(client, made, {"replicas": made["spec"]["replicas"], "selector": f"{labels.GRAPH}={live['metadata']['name']}"})
     components = [_held(client, sync(client, live, forms.typed(each))) for each in wanted if each["kind"] == COMPONENT]
@@ -62,6 +62,16 @@ def reconcile(client: Client, graph: Resource, config: Config) -> None:
             for one in (each, *debugging):
                 sync(client, _owner(each, components) or live, one)
     _report(client, _live(client, live), {"state": "successful"})
+
+
+def _numbered(wanted: Resource, graph: Resource) -> Resource:
+    """An adapter with the replicas of its graph, which our render leaves out; any other object unchanged."""
+    if wanted["kind"] != ADAPTER:
+        return wanted
+    spec, target = graph["spec"], wanted["spec"]["dgdRef"]
+    components = spec.get("services") or {each["name"]: each for each in spec["components"]}
+    component = components[target.get("componentName") or target["serviceName"]]
+    return {**wanted, "spec": {"replicas": component.get("replicas", 1), **wanted["spec"]}}
 
 
 def sync(client: Client, parent: Resource, wanted: Resource) -> Resource:

@@ -156,7 +156,7 @@ def counts(here, service):
     spec = here.get(GRAPH, "chat")["spec"]
     components = spec.get("services") or {each["name"]: each for each in spec["components"]}
     graph = components[service.capitalize()]["replicas"]
-    return [adapter["spec"].get("desiredReplicas"), graph, deployment["spec"]["replicas"], deployment["status"].get("readyReplicas")]
+    return [adapter["spec"].get("replicas"), graph, deployment["spec"]["replicas"], deployment["status"].get("readyReplicas")]
 
 
 def judge(bed, here, service):

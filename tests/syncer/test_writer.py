@@ -230,14 +230,14 @@ async def test_a_few_writes_at_once(fragile, plane, between, monkeypatch):
 
 
 @runs
-async def test_a_scale_with_a_precondition_replaces_no_other_number(fragile, plane):
+async def test_a_patch_with_a_precondition_replaces_no_other_number(fragile, plane):
     """An autoscaler may scale an adapter between our read and our write of its first replicas."""
     plane.namespace("write-first")
     adapter = {
         "apiVersion": "nvidia.com/v1alpha1",
         "kind": ADAPTERS.kind,
         "metadata": {"name": "chat", "namespace": "write-first"},
-        "spec": {"replicas": 1, "dgdRef": {"name": "chat", "serviceName": "Worker"}},
+        "spec": {"dgdRef": {"name": "chat", "serviceName": "Worker"}},
     }
     server.eventually(lambda: plane.apply(adapter, dry_run=False).ok)  # a new definition takes a moment
     path = ADAPTERS._replace(version="v1alpha1").path("write-first", "chat")
@@ -251,10 +251,12 @@ async def test_a_scale_with_a_precondition_replaces_no_other_number(fragile, pla
     assert plane.client.request("PATCH", f"{path}/scale", {"spec": {"replicas": 2}}, api.MERGE).ok
     async with writing(fragile) as written:
         with pytest.raises(Retry):
-            await written.writer.scale(ADAPTERS, key, 1, read)
-        assert plane.client.get(path)["spec"]["desiredReplicas"] == 2
-        assert (await written.writer.scale(ADAPTERS, key, 3, stored())).result == "written"
-    assert plane.client.get(path)["spec"]["desiredReplicas"] == 3
+            await written.writer.patch(ADAPTERS, key, {"metadata": read.preconditions, "spec": {"replicas": 1}})
+        assert plane.client.get(path)["spec"]["replicas"] == 2
+        assert (
+            await written.writer.patch(ADAPTERS, key, {"metadata": stored().preconditions, "spec": {"replicas": 3}})
+        ).result == "written"
+    assert plane.client.get(path)["spec"]["replicas"] == 3
 
 
 @runs

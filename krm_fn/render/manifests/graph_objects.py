@@ -74,7 +74,8 @@ def _shared(plan: GraphPlan) -> Iterator[Resource]:
 def _adapters(plan: GraphPlan) -> Iterator[Resource]:
     """Yields the scaling adapters of a graph.
 
-    They have the API version of the graph.
+    They have the API version of the graph. They have no replicas, so that an apply does not revert those of an autoscaler. The syncer
+    writes the number of the graph into a new adapter.
 
     Rule scaling.adapter: A service with an enabled scaling adapter has a DynamoGraphDeploymentScalingAdapter, through which an autoscaler
     sets its replicas. (operator: internal/controller/dynamographdeployment_controller.go reconcileScalingAdapters)
@@ -90,7 +91,6 @@ def _adapters(plan: GraphPlan) -> Iterator[Resource]:
                     "labels": {labels.GRAPH: plan.name, labels.COMPONENT: component.identity.service},
                 },
                 "spec": {
-                    "replicas": component.placement.replicas_or_one,
                     "dgdRef": {"name": plan.name, plan.word("dgdRef", "componentName"): component.identity.service},
                 },
             }

@@ -84,10 +84,17 @@ def _comparable_pair(live: Resource, rendered: Resource, managers: frozenset[str
 
 
 def _with_replicas(live: Resource, old: Resource, rendered: Resource) -> tuple[Resource, Resource]:
-    """Returns both states with the live number of replicas, if the render has no number or an adapter has it."""
-    number = mapping(live.get("spec")).get("replicas")
+    """Returns both states with the live number of replicas, if the render has no number or an adapter has it.
+
+    An adapter that has no number yet gets the first one, which is in the rendered state.
+    """
+    spec = mapping(live.get("spec"))
+    number = spec.get("replicas")
     stays = "replicas" not in mapping(rendered.get("spec")) and "replicas" not in mapping(old.get("spec"))
-    if not isinstance(number, int) or not (stays or rendered["kind"] == dynamo_api.ADAPTER):
+    if rendered["kind"] == dynamo_api.ADAPTER:
+        number = spec.get("desiredReplicas", spec.get("replicas", mapping(rendered.get("spec")).get("replicas")))
+        stays = True
+    if not isinstance(number, int) or not stays:
         return old, rendered
     return _scaled(old, number), _scaled(rendered, number)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
@@ -11,7 +11,9 @@ from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import expand, labels
+from krm_fn.kubernetes.values import mapping
+from krm_fn.kubernetes.values import objects as objects_of
+from krm_fn.render import dynamo_api, expand, labels
 from krm_fn.render.config import Config
 from krm_fn.render.dynamo_resources import is_expanded, owner_keys
 from krm_fn.render.expand import KnownItems, PlannedResource
@@ -66,7 +68,9 @@ def render(
     file_findings: Iterable[Result] = (),
     known: KnownItems | None = None,
 ) -> RenderedState:
-    """Renders the state of some resources. `settings` is the resource that holds the configuration, and `known` has items of another state.
+    """Renders the state of some resources, with the first replicas of scaling adapters.
+
+    `settings` is the resource that holds the configuration, and `known` has items of another state.
 
     A Dynamo resource whose objects are among the inputs, as in a finished build, is not rendered again: later layers may have changed
     the objects, and the configuration of the build is not known. `file_findings` are about the files of the state: an error about a Dynamo
@@ -82,13 +86,35 @@ def render(
     planned: list[PlannedResource] = []
     expansion = expand.expand(remaining, config, planned.append, known)
     applied = [resource for resource in (*expansion.resources, *finished) if not labels.is_local(resource)]
-    objects = tuple(labels.without_tool_annotations(resource) for resource in applied if not is_expanded(resource))
+    rendered = (labels.without_tool_annotations(resource) for resource in applied if not is_expanded(resource))
+    objects = tuple(_with_first_replicas(rendered, [resource for _, resource in keyed], default_namespace(config)))
     own = (resource for key, resource in keyed if key in built and not labels.is_local(resource))
     sources = (*filter(is_expanded, applied), *own)
     failed = frozenset(_failed(remaining, expansion.results, default_namespace(config)))
     findings = (*expansion.results, *argument_findings.check(planned))
     state = RenderedState(objects, tuple(inputs), config, settings, built, failed, findings=findings, sources=sources)
     return _with_errors(state, file_findings)
+
+
+def _with_first_replicas(objects: Iterable[Resource], inputs: Iterable[Resource], namespace: str) -> Iterator[Resource]:
+    """Yields the objects. A scaling adapter without replicas gets those of its graph, as the syncer writes them into a new adapter."""
+    graphs = {identity.key(resource, namespace): resource for resource in inputs if results.ref(resource).kind == dynamo_api.GRAPH}
+    for resource in objects:
+        spec, key = mapping(resource.get("spec")), identity.key(resource, namespace)
+        if key.kind == dynamo_api.ADAPTER and "replicas" not in spec:
+            target = mapping(spec.get("dgdRef"))
+            graph = graphs.get(key._replace(kind=dynamo_api.GRAPH, name=f"{target.get('name')}"), {})
+            replicas = _component(graph, target.get("componentName", target.get("serviceName"))).get("replicas", 1)
+            yield {**resource, "spec": {"replicas": replicas, **spec}}
+        else:
+            yield resource
+
+
+def _component(graph: Resource, name: Any) -> dict[str, Any]:
+    """Returns a component of a graph in its API version; an empty object if the graph does not have it."""
+    services, components = (mapping(graph.get("spec")).get(field) for field in ("services", "components"))
+    listed = next((component for component in objects_of(components) if component.get("name") == name), None)
+    return mapping(mapping(services).get(name) if listed is None else listed)
 
 
 def built_keys(inputs: Sequence[Resource], config: Config) -> frozenset[ObjectKey]:

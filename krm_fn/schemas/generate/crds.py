@@ -19,7 +19,7 @@ _GROUP = "nvidia.com"
 _NO_CONVERSION: Resource = {"strategy": "None"}
 _AGE: Resource = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}
 _SCALE: Resource = {
-    "specReplicasPath": ".spec.desiredReplicas",
+    "specReplicasPath": ".spec.replicas",
     "statusReplicasPath": ".status.replicas",
     "labelSelectorPath": ".status.selector",
 }

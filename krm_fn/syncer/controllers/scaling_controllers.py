@@ -12,9 +12,10 @@ from krm_fn.kubernetes import values
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.syncer.controllers import ADAPTERS, GRAPHS, Controller, ControllerContext
 from krm_fn.syncer.informer_cache import graph_key
-from krm_fn.syncer.status import SyncFeatures, conditions, live_fields, replica_scaling, version_adapter
+from krm_fn.syncer.status import SyncFeatures, adapter_fields, conditions, live_fields, replica_scaling, version_adapter
 from krm_fn.syncer.status.cached_object import ADAPTER, CachedObject
 from krm_fn.syncer.status.replica_scaling import AdapterReadiness
+from krm_fn.syncer.writer import WriteResult
 
 REWRITE_DELAY = 30.0
 """Seconds until replicas of a graph are written again after another program overwrote them. A GitOps tool with other settings may do that
@@ -41,8 +42,6 @@ class AdapterController(Controller):
         """The monotonic time at which a workload was first seen to have lost the replicas that it had."""
         self._conditions_stored = True
         """False if the API server was seen to drop the conditions of adapters."""
-        self._desired_stored = True
-        """False if the subresource `scale` was seen to write `spec.replicas`, as with the operator's CRD."""
 
     def state(self, value: CachedObject) -> str:
         """Returns `ready` or `not_ready`, as in the operator's metrics."""
@@ -62,26 +61,31 @@ class AdapterController(Controller):
         if first is not None and first.key != key:
             readiness = replica_scaling.second_adapter(first)
         elif graph is not None:
-            changed, early = await self._initialize(entry, graph)
-            if changed:
+            result, readiness = await self._initialize(entry, graph)
+            if result and result.resource and values.mapping(result.resource, "metadata").get("resourceVersion") != entry.resource_version:
                 return None  # the event about the changed adapter leads to the next reconcile
-            readiness, pause = await self._scale(entry, graph)
-            pause = pause or early
+            if readiness is None:
+                readiness, pause = await self._scale(entry, graph)
+            pause = pause or (result.pause if result else None)
         return await self._write(entry, graph, readiness) or pause
 
-    async def _initialize(self, entry: StoredObject[CachedObject], graph: CachedObject) -> tuple[bool, float | None]:
-        """Writes the first replicas into an adapter that has none. Returns true if it changed, and the pause if the server rejects it.
+    async def _initialize(
+        self, entry: StoredObject[CachedObject], graph: CachedObject
+    ) -> tuple[WriteResult | None, AdapterReadiness | None]:
+        """Writes the first replicas and the owner into an adapter. Returns the readiness if the server rejects the replicas. Raises Retry.
 
-        The write does not replace a number that an autoscaler has written since the adapter was read. Raises Retry.
+        The write does not replace a number that an autoscaler has written since the adapter was read.
         """
-        replicas = replica_scaling.first_replicas(entry.value, graph, self.context.features) if self._desired_stored else None
-        if replicas is None:
-            return False, None
-        result = await self.context.writer.scale(self.kind, entry.value.key, replicas, entry)
-        if result.resource is None:
-            return False, result.pause
-        self._desired_stored = values.mapping(result.resource, "metadata").get("resourceVersion") != entry.resource_version
-        return self._desired_stored, None
+        owner = self.context.cache.entry(graph.key)
+        uid = owner.uid if owner else ""
+        patch = adapter_fields.fields_patch(entry.value, graph, uid, self.context.cache.workloads, self.context.features)
+        if patch is None:
+            return None, None
+        body = {**patch, "metadata": {**entry.preconditions, **patch.get("metadata", {})}}
+        result = await self.context.writer.patch(self.kind, entry.value.key, body)
+        if result.message and entry.value.replicas is None and "spec" in patch:
+            return result, replica_scaling.rejected_initialization(patch["spec"]["replicas"], result.message)
+        return result, None
 
     async def _scale(self, entry: StoredObject[CachedObject], graph: CachedObject) -> tuple[AdapterReadiness | None, float | None]:
         """Writes the replicas of the adapter to its workloads. Returns the readiness and the pause if the server rejects it."""

@@ -28,9 +28,10 @@ class CachedObject(NamedTuple):
     annotation `workloads`. `problem` is the reason why no status can be computed, and `reason` is then the reason of its conditions.
     `restart` is `spec.restart`, and `restart_by_syncer` is true if the syncer annotates the pod templates (annotation
     `dynamo.krm-fn.io/restart: sync`). `graph` and `component` are those that a component or an adapter belongs to. `replicas` is the
-    desired number of an adapter: `spec.desiredReplicas`, or `spec.replicas` until it is set. `is_initialized` is true after it is set.
-    `planned` has the components of a graph with their `replicas`, if one of them is a planner, which reads these counts. `status` is the
-    stored status, in `version`.
+    desired number of an adapter, and None until it has one. `is_initialized` is false if the syncer has to write it to `spec.replicas`.
+    `owners` are the owner references of an adapter. `autoscaled` has the components of a graph whose replicas an adapter sets, with the
+    number of the graph. `planned` has the components of a graph with their `replicas`, if one of them is a planner, which reads these
+    counts. `status` is the stored status, in `version`.
     """
 
     key: ObjectKey
@@ -46,6 +47,8 @@ class CachedObject(NamedTuple):
     component: str = ""
     replicas: int | None = None
     is_initialized: bool = False
+    owners: tuple[dict[str, Any], ...] = ()
+    autoscaled: tuple[tuple[str, int], ...] = ()
     planned: tuple[PlannedComponent, ...] = ()
     models: tuple[str, ...] = ()
     request: ObjectKey | None = None
@@ -77,7 +80,7 @@ def read(resource: Resource, default_namespace: str = "") -> CachedObject:
     entries, problem, reason = _entries(annotations.get(labels.WORKLOADS))
     graph, component = _membership(resource, spec)
     restart = spec.get("restart")
-    desired = live_fields.whole_number(spec.get("desiredReplicas"))
+    replicas, is_initialized = _adapter_replicas(spec, metadata)
     return CachedObject(
         identity.key(resource, default_namespace),
         live_fields.whole_number(metadata.get("generation")) or 0,
@@ -90,8 +93,10 @@ def read(resource: Resource, default_namespace: str = "") -> CachedObject:
         restart_by_syncer=annotations.get(labels.RESTART) == _BY_SYNCER,
         graph=graph,
         component=component,
-        replicas=live_fields.whole_number(spec.get("replicas")) if desired is None else desired,
-        is_initialized=desired is not None,
+        replicas=replicas,
+        is_initialized=is_initialized,
+        owners=tuple(values.objects(metadata.get("ownerReferences"))) if resource.get("kind") == ADAPTER else (),
+        autoscaled=_autoscaled(components, entries or ()),
         planned=_planned(components, spec),
         models=_models([spec, *components.values()]),
         request=_request(resource),
@@ -111,6 +116,33 @@ def _components(spec: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Reads the components of a graph by name, in the order of the spec."""
     listed = values.objects(spec.get("components"))
     return {name: component for component in listed if (name := values.text(component.get("name")))}
+
+
+def _adapter_replicas(spec: dict[str, Any], metadata: dict[str, Any]) -> tuple[int | None, bool]:
+    """Reads the desired number of an adapter; None if it has none. Returns false with it if `spec.replicas` does not hold it yet.
+
+    An adapter of an earlier version has the number of Git in `spec.replicas`, and its own in `spec.desiredReplicas`. While a file still
+    sets the former, the latter counts. After an autoscaler has written the former, or no file has it any more, one number is left.
+    """
+    replicas, desired = (live_fields.whole_number(spec.get(field)) for field in ("replicas", "desiredReplicas"))
+    if desired is None:
+        return replicas, replicas is not None
+    if replicas is None:
+        return desired, False
+    return (replicas, False) if _is_scaled(metadata) else (desired, True)
+
+
+def _is_scaled(metadata: dict[str, Any]) -> bool:
+    """True if the last writer of `spec.replicas` scaled the adapter. One that applies a file writes the whole object."""
+    entries = values.objects(metadata.get("managedFields"))
+    writers = [entry for entry in entries if "f:replicas" in values.mapping(entry, "fieldsV1", "f:spec")]
+    return bool(writers) and all(entry.get("subresource") == "scale" for entry in writers)
+
+
+def _autoscaled(components: dict[str, dict[str, Any]], entries: Iterable[WorkloadEntry]) -> tuple[tuple[str, int], ...]:
+    """Reads the replicas of the components whose workloads have none in Git."""
+    services = dict.fromkeys(entry.service for entry in entries if entry.replicas is None)
+    return tuple((name, live_fields.desired_replicas(components[name])) for name in services if name in components)
 
 
 def _planned(components: dict[str, dict[str, Any]], spec: dict[str, Any]) -> tuple[PlannedComponent, ...]:

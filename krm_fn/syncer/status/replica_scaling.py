@@ -63,16 +63,6 @@ def scale_requests(
     return [request for request in requests if request]
 
 
-def first_replicas(adapter: CachedObject, graph: CachedObject, features: SyncFeatures) -> int | None:
-    """Returns the replicas to write into a new adapter through its subresource `scale`; None if there is nothing to write.
-
-    Until then, autoscalers cannot read the adapter. Afterwards, an apply of its file does not change them: the file has another field.
-    """
-    if adapter.is_initialized or not features.scaling or graph.entries is None:
-        return None
-    return adapter.replicas
-
-
 def min_replicas(entry: WorkloadEntry, status: ReplicaStatus | None = None) -> int | None:
     """Returns the smallest replica count of a workload. None if only Git can change the count, or the kind is not known.
 
@@ -179,6 +169,11 @@ def _rank(name: str, graph: str, component: str) -> tuple[bool, str]:
     return name != names.component(graph, component), name
 
 
+def rejected_initialization(replicas: int, message: str) -> AdapterReadiness:
+    """Returns the readiness of an adapter into which the first replicas cannot be written. `message` is the reason of the API server."""
+    return AdapterReadiness(False, REJECTED, f"the adapter cannot get its first number, {replicas} replicas: {message}", True)
+
+
 def _scale_request(
     graph: CachedObject, entry: WorkloadEntry, adapter: CachedObject | None, index: WorkloadIndex, features: SyncFeatures
 ) -> ScaleRequest | None:
@@ -207,7 +202,7 @@ def _readiness(
     statuses: Sequence[ReplicaStatus | None],
     features: SyncFeatures,
 ) -> AdapterReadiness:
-    component, replicas, fields = adapter.component, adapter.replicas or 0, version_adapter.FIELDS
+    component, fields = adapter.component, version_adapter.FIELDS
     if graph is None:
         message = f"graph {adapter.graph} does not exist in namespace {adapter.key.namespace}; create it"
         return AdapterReadiness(False, "GraphNotFound", message)
@@ -223,7 +218,9 @@ def _readiness(
         switch = f"set {fields[graph.version].adapter_switch} in service {component} of graph {adapter.graph}"
         return AdapterReadiness(False, "AdapterNotEnabled", f"{switch}; until then its replicas change in Git", True)
     minimum = max(min_replicas(entry, status) or 0 for entry, status in zip(entries, statuses, strict=True))
-    if replicas < minimum:
+    if adapter.replicas is None:
+        return _without_number(adapter, features)
+    if adapter.replicas < minimum:
         message = f"a {entries[0].kind} needs {minimum} or more replicas; scale the adapter to {minimum} or more"
         return AdapterReadiness(False, "TooFewReplicas", message, True)
     return _scaling_progress(adapter, statuses, features)
@@ -244,6 +241,14 @@ def _scaling_progress(adapter: CachedObject, statuses: Sequence[ReplicaStatus | 
     if features.scaling:
         return AdapterReadiness(False, _SCALING, f"{workload} goes from {others[0].desired} to {adapter.replicas} replicas")
     message = f"krm-fn sync runs without --scaling, so {workload} stays at replicas: {others[0].desired}"
+    return AdapterReadiness(False, "ScalingDisabled", message, True)
+
+
+def _without_number(adapter: CachedObject, features: SyncFeatures) -> AdapterReadiness:
+    """Reports that an adapter has no number of replicas."""
+    if features.scaling:
+        return AdapterReadiness(False, _SCALING, f"service {adapter.component} gets the number of replicas of its graph")
+    message = "krm-fn sync runs without --scaling, so the adapter has no spec.replicas; scale it, or run the syncer with --scaling"
     return AdapterReadiness(False, "ScalingDisabled", message, True)
 
 

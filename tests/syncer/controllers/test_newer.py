@@ -112,6 +112,22 @@ def test_the_gpus_of_claims_follow_the_claims_in_the_cluster(place):
     assert is_valid(place, GRAPH, "chat")
 
 
+def test_a_graph_owns_its_adapters_while_it_has_a_planner(place):
+    """A planner of Dynamo 1.7 trusts no other adapter. Argo CD prunes no object with an owner."""
+    graph = chat(replicas=2, scalingAdapter={})
+    planned = {**graph, "spec": {**graph["spec"], "components": [*graph["spec"]["components"], beta.component("Planner", "planner")]}}
+    place.deploy(planned)
+    server.eventually(lambda: place.get(ADAPTER, "chat-worker")["metadata"].get("ownerReferences"))
+    (owner,) = place.get(ADAPTER, "chat-worker")["metadata"]["ownerReferences"]
+    uid = place.get(GRAPH, "chat")["metadata"]["uid"]
+    assert owner == {"apiVersion": dynamo_api.V1BETA1, "kind": GRAPH, "name": "chat", "uid": uid, "controller": True}
+    place.deploy(planned)
+    assert place.get(ADAPTER, "chat-worker")["metadata"]["ownerReferences"] == [owner]
+    place.deploy(graph)
+    server.eventually(lambda: not place.get(ADAPTER, "chat-worker")["metadata"].get("ownerReferences"))
+    assert place.get(ADAPTER, "chat-worker")["spec"]["replicas"] == 2
+
+
 def test_an_adapter_scales_its_component(place):
     """The number of `kubectl scale` reaches the Deployment, and neither the Deployment nor the graph takes it back."""
     rendered = place.render(chat(scalingAdapter={}))

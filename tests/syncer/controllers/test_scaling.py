@@ -114,7 +114,7 @@ APPLIES = [("apply", "--server-side"), ("apply", "--server-side", "--field-manag
 
 @pytest.mark.parametrize("arguments", APPLIES, ids=["on the server", "by another manager", "on the client"])
 def test_an_apply_leaves_an_autoscaled_adapter_alone(place, arguments):
-    """An apply of the same file changes nothing, and is no conflict. Another number in the file has no effect."""
+    """An apply of the same file changes nothing, and is no conflict. Another number in the graph has no effect."""
     name = f"chat{APPLIES.index(arguments)}"
     files = [place.render({**chat(replicas=replicas), "metadata": {"name": name}}) for replicas in (2, 3)]
     texts = [json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}) for objects in files]
@@ -126,7 +126,7 @@ def test_an_apply_leaves_an_autoscaled_adapter_alone(place, arguments):
         place.kubectl(*arguments, "-f", "-", input=text)
         place.wait(f"{name}-worker", has(5), ADAPTER)
         assert place.get("Deployment", f"{name}-worker")["spec"]["replicas"] == 5
-    assert place.get(ADAPTER, f"{name}-worker")["spec"]["replicas"] == 3
+    assert place.get(ADAPTER, f"{name}-worker")["spec"]["replicas"] == 5
 
 
 def test_the_planner_scales_with_the_rights_that_it_gets(place, kustomize):
@@ -143,7 +143,10 @@ def test_the_planner_scales_with_the_rights_that_it_gets(place, kustomize):
         scale = f"{place.path(ADAPTER, 'chat-decode')}/scale"
         answer = client.request("PATCH", scale, {"spec": {"replicas": 2}}, api.MERGE)
         assert answer.ok, answer.message
-        assert client.request("GET", place.path("Pod")).status == 403
+        assert client.request("GET", scale).body["spec"]["replicas"] == 2
+        assert client.request("GET", place.path(ADAPTER, "chat-decode")).body["spec"]["replicas"] == 2
+        assert client.request("GET", place.path("Pod")).ok
+        assert client.request("GET", place.path("Deployment")).status == 403
     place.wait("chat", lambda status: successful(status) and status["services"]["Decode"]["readyReplicas"] == 2)
     place.wait("chat-decode", has(2), ADAPTER)
 

@@ -43,14 +43,14 @@ def graph(
     )
 
 
-def adapter(service: str, replicas: int, status: Any = None, name: str = "", **metadata: Any) -> CachedObject:
+def adapter(service: str, replicas: int | None, status: Any = None, name: str = "", **metadata: Any) -> CachedObject:
     """The scaling adapter of a service of the graph `demo`."""
     return cached_object.read(
         {
             "apiVersion": "nvidia.com/v1alpha1",
             "kind": "DynamoGraphDeploymentScalingAdapter",
             "metadata": {"name": name or f"demo-{service.lower()}", "namespace": NAMESPACE, "generation": 2, **metadata},
-            "spec": {"replicas": replicas, "dgdRef": {"name": "demo", "serviceName": service}},
+            "spec": {**({} if replicas is None else {"replicas": replicas}), "dgdRef": {"name": "demo", "serviceName": service}},
             "status": status or {},
         }
     )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from krm_fn.syncer.status import SyncFeatures, cached_object, conditions, replica_scaling
+from krm_fn.syncer.status import SyncFeatures, conditions, replica_scaling
 from tests.support.cases import cases
 from tests.syncer.status.graphs import NOW, adapter, deployment, entry, graph, grove, index, leader_worker_set
 
@@ -85,6 +83,16 @@ STATES = [
         "Reconciling",
     ),
     ("no set for no replica", 2, [], graph(services={"Decode": {"replicas": 0}}), ON, "ReplicasChangeInGit", "Stalled"),
+    ("no number yet", None, [deployment("Decode", 1)], graph(entry("Decode")), ON, "Scaling", "Reconciling"),
+    (
+        "no number, and the feature is off",
+        None,
+        [deployment("Decode")],
+        graph(entry("Decode")),
+        SyncFeatures(scaling=False),
+        "ScalingDisabled",
+        "Stalled",
+    ),
     ("a broken annotation", 2, [], graph()._replace(entries=None, problem="no JSON"), ON, "InvalidWorkloads", "Stalled"),
 ]
 
@@ -95,25 +103,6 @@ def test_an_adapter_says_why_its_number_does_not_arrive(replicas, live, owner, f
     written = status(adapter("Decode", replicas), index(*live), owner, features)
     assert told(written) == [("Ready", "False", reason), (kind, "True", reason)]
     assert written["selector"] == SELECTOR
-
-
-def test_a_new_adapter_gets_its_first_replicas_once():
-    """Only in a rendered graph, and not without the feature `scaling`."""
-    new, owner = adapter("Decode", 2), graph(entry("Decode"))
-    assert replica_scaling.first_replicas(new, owner, ON) == 2
-    assert replica_scaling.first_replicas(new, owner, SyncFeatures(scaling=False)) is None
-    assert replica_scaling.first_replicas(new, owner._replace(entries=None), ON) is None
-    assert replica_scaling.first_replicas(new._replace(is_initialized=True), owner, ON) is None
-
-
-@pytest.mark.parametrize("version", ["v1alpha1", "v1beta1"])
-def test_the_replicas_in_git_count_until_an_autoscaler_wrote_others(version):
-    target = {"name": "demo", "serviceName": "Decode", "componentName": "Decode"}
-    resource = {"apiVersion": f"nvidia.com/{version}", "kind": "DynamoGraphDeploymentScalingAdapter", "metadata": {"name": "a"}}
-    first = cached_object.read({**resource, "spec": {"replicas": 2, "dgdRef": target}})
-    scaled = cached_object.read({**resource, "spec": {"replicas": 2, "desiredReplicas": 0, "dgdRef": target}})
-    assert (first.replicas, first.is_initialized) == (2, False)
-    assert (scaled.replicas, scaled.is_initialized) == (0, True)
 
 
 QUIET = [

@@ -198,11 +198,11 @@ class GraphServiceReference(base.Model):
 class ScalingAdapterSpec(base.Model):
     """The desired state of a scaling adapter."""
 
-    replicas: base.Int32 = Field(ge=0)
-    """The first number of replicas: that of the graph in Git. It has no effect after `desiredReplicas` is set."""
+    replicas: base.Int32 | None = Field(default=None, ge=0)
+    """The desired number of replicas. Autoscalers, the planner and `kubectl scale` set it through the subresource `scale`. A file does not
+    contain it, so an apply of the file does not revert it. The syncer writes it first: the number of the graph."""
     desired_replicas: base.Int32 | None = Field(default=None, ge=0)
-    """The desired number of replicas. Autoscalers and `kubectl scale` set it through the scale subresource. A file never contains it, so an
-    apply of the file does not revert it. The syncer sets it first, to `replicas`."""
+    """The desired number of replicas, as earlier versions of `platform/crds` defined it. The syncer moves it to `replicas`."""
     dgd_ref: GraphServiceReference
     """The service to scale."""
 
@@ -235,7 +235,7 @@ class DynamoGraphDeploymentScalingAdapter(base.Kind):
             base.Column("DGD", ".spec.dgdRef.name"),
             base.Column("SERVICE", ".spec.dgdRef.serviceName"),
             base.Column("REPLICAS", ".status.replicas", "integer"),
-            base.Column("WANTED", ".spec.desiredReplicas", "integer", wide=True),
+            base.Column("WANTED", ".spec.replicas", "integer", wide=True),
             base.Column("Ready", '.status.conditions[?(@.type=="Ready")].status', wide=True),
         ),
         scale=True,
