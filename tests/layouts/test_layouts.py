@@ -44,7 +44,7 @@ ARRIVED = [
     ("A: a patch of the graph", f"{A}/staging", f"Deployment/staging-chat-worker/{MAIN}/args/1", "Qwen/Qwen3-0.6B"),
     ("A: an image by patch", f"{A}/prod", f"Deployment/prod-chat-worker/{MAIN}/image", f"{VLLM}:1.0.1"),
     ("A: replicas", f"{A}/prod", "Deployment/prod-chat-frontend/spec/replicas", 3),
-    ("A: replicas of an autoscaler", f"{A}/prod", "DynamoGraphDeploymentScalingAdapter/prod-chat-worker/spec/replicas", 8),
+    ("A: replicas of an autoscaler", f"{A}/prod", "DynamoGraphDeployment/prod-chat/spec/services/Worker/replicas", 8),
     ("A: settings", f"{A}/prod", "Ingress/prod-chat-frontend/spec/rules/0/host", "prod-chat.chat.example.com"),
     ("A: images around", f"{A}/prod-tuned", f"Deployment/prod-chat-worker/{MAIN}/image", "registry.example.com/mirror/vllm-runtime:1.0.1"),
     ("A: replicas around", f"{A}/prod-tuned", "Deployment/prod-chat-frontend/spec/replicas", 5),

@@ -220,6 +220,7 @@ CORE = [
 ]
 FEATURES = {
     "scaling": [
+        ("patch", "nvidia.com", "dynamographdeploymentscalingadapters", ""),
         ("patch", "apps", "deployments/scale", ""),
         ("patch", LWS, "leaderworkersets/scale", ""),
         ("patch", GROVE, "podcliques/scale", ""),

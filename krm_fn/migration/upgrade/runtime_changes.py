@@ -52,8 +52,8 @@ CHANGES = (
     RuntimeChange(
         (1, 7),
         "nightly",
-        "a planner rejects a scaling adapter that its graph does not own, and nothing writes the owner of the adapters of krm-fn; leave "
-        "scalingAdapter out of the components that the planner scales, or keep the planner's image of 1.6",
+        "a planner rejects a scaling adapter that its graph does not own in v1beta1; run krm-fn sync, which writes the owner if the "
+        "cluster serves v1beta1, and apply platform/roles, which lets the planner get and patch adapters",
         needs=("scalingAdapter", "planner"),
     ),
     RuntimeChange(

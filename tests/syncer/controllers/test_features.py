@@ -38,7 +38,7 @@ def test_without_scaling_the_condition_says_so(dynamo, controllers, kubelet, tmp
     with running:
         place.deploy(given.graph({"A": given.service("worker", **SCALED)}, name="chat"))
         status = place.wait("chat-a", lambda status: "Stalled" in conditions(status), ADAPTER)
-        message = "krm-fn sync runs without --scaling, so Deployment chat-a stays at replicas: 1"
+        message = "krm-fn sync runs without --scaling, so the adapter has no spec.replicas; scale it, or run the syncer with --scaling"
         assert conditions(status)["Stalled"]["message"] == message
         assert place.get("Deployment", "chat-a")["spec"]["replicas"] == 1
 
@@ -53,10 +53,10 @@ def test_without_the_rights_the_condition_says_so_and_the_log_says_it_once(dynam
         place.deploy(given.graph({"A": given.service("worker", **SCALED), "B": given.service("worker", **SCALED)}, name="chat"))
         told = [place.wait(f"chat-{each}", lambda status: "Stalled" in conditions(status), ADAPTER) for each in "ab"]
         message = conditions(told[0])["Ready"]["message"]
-        assert message.startswith("Deployment chat-a cannot be scaled from 1 to 2 replicas: deployments.apps ")
-        assert 'cannot patch resource "deployments/scale"' in message
+        assert message.startswith("the adapter cannot get its first number, 2 replicas: dynamographdeploymentscalingadapters.nvidia.com ")
+        assert 'cannot patch resource "dynamographdeploymentscalingadapters"' in message
         server.eventually(lambda: "UpdateFailed" in events(place))
-        assert poor.log().count("deployments/scale cannot be written") == 1
+        assert poor.log().count("dynamographdeploymentscalingadapters cannot be written") == 1
 
 
 def test_the_planner_finds_the_number_of_an_adapter_in_the_graph(dynamo, controllers, kubelet, kustomize, tmp_path):
