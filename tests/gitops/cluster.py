@@ -139,7 +139,7 @@ def run_pods(plane: ControlPlane, namespace: str) -> None:
 
 
 def say(plane: ControlPlane, namespace: str, state: str, message: str = "") -> None:
-    """Act as status syncer: write the state of every graph, and the replicas of every adapter.
+    """Act as syncer: write the state of every graph, the first number of every adapter, and its observed replicas.
 
     Like the syncer, it writes only what changes: each write makes GitOps controllers assess the resource again.
     """
@@ -150,11 +150,21 @@ def say(plane: ControlPlane, namespace: str, state: str, message: str = "") -> N
         messages = [condition["message"] for condition in graph.get("status", {}).get("conditions", [])]
         if not _has(graph, status) or messages != [ready["message"]]:
             report(plane, graph, {**status, "conditions": [{**ready, "lastTransitionTime": now}]})
-    for adapter in of_kind(plane, DYNAMO, "DynamoGraphDeploymentScalingAdapter", namespace):
-        desired = adapter["spec"].get("replicas", 1)
-        status = {"replicas": desired, "observedGeneration": adapter["metadata"]["generation"]}
+    for adapter in [_with_number(plane, each) for each in of_kind(plane, DYNAMO, "DynamoGraphDeploymentScalingAdapter", namespace)]:
+        status = {"replicas": adapter["spec"]["replicas"], "observedGeneration": adapter["metadata"]["generation"]}
         if not _has(adapter, status):
             report(plane, adapter, status)
+
+
+def _with_number(plane: ControlPlane, adapter: Object) -> Object:
+    """The adapter with its number. A new adapter gets that of its graph, which is 1 if Git does not say it."""
+    if "replicas" in adapter["spec"]:
+        return adapter
+    target, where = adapter["spec"]["dgdRef"], adapter["metadata"]
+    graph = get(plane, DYNAMO, "DynamoGraphDeployment", target["name"], where["namespace"]) or {"spec": {"services": {}}}
+    replicas = graph["spec"]["services"].get(target["serviceName"], {}).get("replicas", 1)
+    patch(plane, adapter, {"spec": {"replicas": replicas}})
+    return {**adapter, **(get(plane, DYNAMO, adapter["kind"], where["name"], where["namespace"]) or {})}
 
 
 def _has(resource: Object, status: Object) -> bool:

@@ -129,6 +129,30 @@ def test_an_apply_leaves_an_autoscaled_adapter_alone(place, arguments):
     assert place.get(ADAPTER, f"{name}-worker")["spec"]["replicas"] == 5
 
 
+SCALES = [({"desiredReplicas": 5}, ""), ({"replicas": 5}, "/scale")]
+
+
+@pytest.mark.parametrize(("change", "part"), SCALES, ids=["of an earlier version", "that was scaled"])
+@pytest.mark.parametrize("arguments", APPLIES, ids=["on the server", "by another manager", "on the client"])
+def test_an_apply_that_takes_the_number_out_of_an_adapter_scales_nothing(place, arguments, change, part):
+    """The former file had `replicas`. An apply on the client then removes the field, whoever wrote it last."""
+    name = f"chat{APPLIES.index(arguments)}{SCALES.index((change, part))}"
+    rendered = place.render({**chat(replicas=2), "metadata": {"name": name}})
+    former = [{**each, "spec": {**each["spec"], "replicas": 2}} if each["kind"] == ADAPTER else each for each in rendered]
+    texts = [json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}) for objects in (former, rendered)]
+    place.kubectl(*arguments, "-f", "-", input=texts[0])
+    place.wait(f"{name}-worker", has(2), ADAPTER)
+    place.patch(ADAPTER, f"{name}-worker", {"spec": change}, part)
+    place.wait(f"{name}-worker", has(5), ADAPTER)
+    before = place.get("Deployment", f"{name}-worker")["metadata"]["generation"]
+    place.kubectl(*arguments, "-f", "-", input=texts[1])
+    wanted = {"replicas": 5, "dgdRef": {"name": name, "serviceName": "Worker"}}
+    server.eventually(lambda: place.get(ADAPTER, f"{name}-worker")["spec"] == wanted)
+    place.wait(f"{name}-worker", has(5), ADAPTER)
+    deployment = place.get("Deployment", f"{name}-worker")
+    assert (deployment["spec"]["replicas"], deployment["metadata"]["generation"]) == (5, before)
+
+
 def test_the_planner_scales_with_the_rights_that_it_gets(place, kustomize):
     """The planner reads the graph, waits for Ready, and patches the scale of an adapter, with the rights of platform/roles only."""
     graph = given.graph({"Planner": given.service("planner"), "Decode": given.service("decode", **SCALED)}, name="chat")
