@@ -46,7 +46,7 @@ class Adoption(NamedTuple):
 
 def adopt(resources: Sequence[Resource]) -> Adoption:
     """Adopts an exported namespace. Never raises for the content of the export; each difference between pods is an error finding."""
-    exported = exported_objects.with_worker_hashes(exported_objects.read(resources))
+    exported = exported_objects.with_worker_hashes(exported_objects.with_origins(exported_objects.read(resources)))
     if results.failed(exported.results):
         return Adoption({}, "", None, exported.results, is_steady=_is_steady(exported.results))
     inferred = inferred_settings.settings(exported)

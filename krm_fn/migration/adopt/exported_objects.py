@@ -167,6 +167,23 @@ def without_empty_lists(value: Any) -> Any:
     return [without_empty_lists(item) for item in value] if isinstance(value, list) else value
 
 
+def with_origins(exported: ExportedObjects) -> ExportedObjects:
+    """Annotates each graph that lacks its origin version with the version that all its live pods have.
+
+    An operator writes the version into the pods of Grove only (reference: `internal/dynamo/graph.go`).
+    """
+    return exported._replace(written=[_with_origin(resource, exported) for resource in exported.written])
+
+
+def _with_origin(resource: Resource, exported: ExportedObjects) -> Resource:
+    if resource["kind"] != dynamo_api.GRAPH or labels.ORIGIN_VERSION in labels.annotations(resource):
+        return resource
+    of_graph = exported._replace(written=[resource])
+    pod_templates = templates_of(filter(of_graph.runs, exported.live), exported.namespace).values()
+    origins = {text(template.annotations.get(labels.ORIGIN_VERSION)) for template in pod_templates}
+    return annotated(resource, {labels.ORIGIN_VERSION: origins.pop()}) if len(origins) == 1 and origins != {""} else resource
+
+
 def with_worker_hashes(exported: ExportedObjects) -> ExportedObjects:
     """Annotates each graph whose workers' names end with a hash that no annotation of the graph has, as a newer operator does.
 

@@ -106,9 +106,13 @@ def rendered(spec: Spec, exported: ExportedObjects) -> expand.Expansion:
 
 
 def _likely_releases(exported: ExportedObjects) -> tuple[str, ...]:
-    """The releases that are tried: that of the graphs' annotations and version first. Graphs of two releases may need no setting."""
-    likely = sorted({_likely_release(item) for item in exported.written})
-    others = (release for release in release_choice.RELEASES if release not in likely)
+    """The releases that are tried: that of the graphs' annotations and version first, then those next to it, the older one first.
+
+    Releases can make the same pods, so the first one of them is chosen. Graphs of two releases may need no setting.
+    """
+    likely, releases = sorted({_likely_release(item) for item in exported.written}), [*release_choice.RELEASES]
+    distances = {name: min(abs(index - releases.index(one)) for one in likely) for index, name in enumerate(releases)}
+    others = (release for release in sorted(releases, key=lambda name: distances[name]) if release not in likely)
     return (*likely, *others, _BY_GRAPH) if len(likely) > 1 else (*likely, *others)
 
 

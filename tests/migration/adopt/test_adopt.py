@@ -71,7 +71,7 @@ SETTINGS = [
     ("KAI", {**V0_9, "orchestrator": "grove", "grove": {"kaiScheduler": {"enabled": True, "queue": "research"}}}),
     ("a newer operator", {**NEWER, **PLATFORM}),
     ("another version of a newer operator", {**NEWER, "operatorVersion": "1.4.0"}),
-    ("a newer operator with Grove", {"behaviour": "v1.5", "orchestrator": "grove", "operatorVersion": "1.3.0"}),
+    ("a newer operator with Grove", {"behaviour": "v1.5", "orchestrator": "grove"}),
 ]
 
 
@@ -560,3 +560,54 @@ def test_fields_of_wrong_types_are_no_exception(place):
         holder[place[-1]] = value
         adopted = adopt.adopt(export)
         assert adopted.verification or codes(adopted)
+
+
+OPERATORS = [
+    ("1.2.1", "v1.2", "deployment"),
+    ("1.2.1", "v1.2", "grove"),
+    ("1.3.4, which no release of krm-fn names", "v1.3", "grove"),
+    ("1.4.2", "v1.4", "deployment"),
+    ("1.4.7, which no release of krm-fn names", "v1.4", "grove"),
+]
+
+
+@pytest.mark.parametrize("noted", [True, False], ids=["with annotations", "without annotations"])
+@cases(("operator", "release", "orchestrator"), OPERATORS)
+def test_pods_of_operators_from_1_2_to_1_4_stay(operator, release, orchestrator, noted):
+    """Grove's pods name the operator that created their graph, so the graph gets its annotation again."""
+    version = operator.partition(",")[0]
+    graph = given.graph(with_images(SERVICES, f"registry.example/dynamo:{version}"), annotations={labels.ORIGIN_VERSION: version})
+    export = exported(graph, behaviour=release, orchestrator=orchestrator, workerHash="names")
+    if not noted:
+        export[0]["metadata"]["annotations"] = {}
+    adopted = adopt.adopt(export)
+    assert not codes(adopted)
+    assert adopted.verification is not None
+    assert adopt.summary(adopted.verification) == "2 of 2 pod templates the same, no restart"
+    written = labels.annotations(adopted.files["dynamographdeployment_chat.yaml"])
+    assert written.get(labels.ORIGIN_VERSION) == (version if noted or orchestrator == "grove" else None)
+
+
+def with_images(services, image):
+    """The services with another image of their main containers."""
+    mains = {name: {**each["extraPodSpec"]["mainContainer"], "image": image} for name, each in services.items()}
+    return {name: {**each, "extraPodSpec": {**each["extraPodSpec"], "mainContainer": mains[name]}} for name, each in services.items()}
+
+
+def test_pods_of_two_origins_annotate_no_graph():
+    """The annotation of one component is not the origin of the graph."""
+    graph = given.graph(SERVICES, annotations={labels.ORIGIN_VERSION: "1.4.7"})
+    export = exported(graph, behaviour="v1.4", orchestrator="grove")
+    export[0]["metadata"]["annotations"] = {}
+    workload(export, "chat")["spec"]["template"]["cliques"][0]["annotations"][labels.ORIGIN_VERSION] = "1.3.1"
+    written = adopt.adopt(export).files["dynamographdeployment_chat.yaml"]
+    assert labels.ORIGIN_VERSION not in labels.annotations(written)
+
+
+def test_among_equal_releases_the_nearest_older_one_is_written():
+    """Without annotations, nothing tells 1.2 from 1.4 in the pods of a PodCliqueSet, and 1.5 writes a worker hash into them."""
+    graph = given.graph(with_images(SERVICES, "registry.example/dynamo:1.5.1"))
+    export = exported(graph, behaviour="v1.4", orchestrator="grove", operatorVersion="1.5.1")
+    adopted = adopt.adopt(export)
+    assert not codes(adopted)
+    assert settings_of(adopted)["behaviour"] == "v1.4"
