@@ -38,9 +38,10 @@ else ifdef CHANGED
 test: $(VENV)/dev
 	@tests="$$($(BIN)/python tools/changed_tests.py --base $(BASE) --without $(OTHERS))" || exit 2; \
 	if [ -z "$$tests" ]; then echo "no test imports what differs from $(BASE)"; exit 0; fi; \
-	KRM_FN_TIER=changed $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $$tests
+	KRM_FN_TIER=changed$(if $(SLOW),-slow) $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $$tests; code=$$?; \
+	if [ $$code = 5 ]; then echo "All tests of what differs are slow: SLOW=1 runs them."; exit 0; fi; exit $$code
 else
-test: $(VENV)/dev ## run the tests that need Python and git only, in 3 minutes on 2 cores; FILE=tests/a.py runs some, CHANGED=1 those of what differs from BASE=main
+test: $(VENV)/dev ## run the tests that need Python and git only, in 3 minutes on 2 cores; FILE=tests/a.py runs some, CHANGED=1 those of what differs from BASE=main, and with SLOW=1 also the slow ones
 	@echo "Collecting about 20,000 tests. Then each dot is a test, and each s one that needs a program of make tools."
 	@KRM_FN_TIER=quick $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadgroup -r fE $(OTHERS:%=--ignore %)
 	@echo "Tested: what graphs become, what is found in them, and what commands print. Next: CONTRIBUTING.md; make test-all adds real servers."

@@ -37,7 +37,7 @@ def cluster(folder: Path, *flags: str) -> Iterator[ControlPlane]:
             "--leader-elect=false",
             "--use-service-account-credentials=false",
         ]
-        with server.running(command, plane.folder / "kube-controller-manager.log"):
+        with server.running(command, plane.folder / "kube-controller-manager.log", planes.GO_VARIABLES):
             yield plane
 
 

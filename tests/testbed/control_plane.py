@@ -32,8 +32,11 @@ CONTROLLERS = (
 
 
 EXISTS = 409
-FEWER_COLLECTIONS = {"GOGC": "400"}
-"""Go's garbage collector runs less often: an API server takes a third less CPU time and twice the memory."""
+GO_VARIABLES = {"GOGC": "400", "GOMAXPROCS": "1"}
+"""Go's garbage collector runs less often: an API server takes a third less CPU time and twice the memory.
+
+On one core at a time, an idle server takes a third less, because its threads wake each other less often.
+"""
 
 
 class Programs(NamedTuple):
@@ -103,7 +106,7 @@ class ControlPlane(NamedTuple):
 
 
 @contextlib.contextmanager
-def running(folder: Path, programs: Programs, *flags: str, environment: Mapping[str, str] = FEWER_COLLECTIONS) -> Iterator[ControlPlane]:
+def running(folder: Path, programs: Programs, *flags: str, environment: Mapping[str, str] = GO_VARIABLES) -> Iterator[ControlPlane]:
     """Start a control plane with its files in an empty `folder`, and wait until it is ready. Its data is deleted when it stops.
 
     `flags` are further flags of kube-apiserver, and `environment` has variables of its programs.
@@ -139,7 +142,7 @@ def controllers(plane: ControlPlane, program: Path) -> Iterator[server.Server]:
         "--kube-api-burst=400",
         "--concurrent-deployment-syncs=10",
     ]
-    with server.running(command, plane.folder / "kube-controller-manager.log", FEWER_COLLECTIONS) as running_controllers:
+    with server.running(command, plane.folder / "kube-controller-manager.log", GO_VARIABLES) as running_controllers:
         yield running_controllers
 
 

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from xdist.workermanage import WorkerController
 
 
+def group_of(nodeid: str) -> str:
+    """The group of a test, which pytest-xdist has written behind its name; empty without a group, and without `--dist loadgroup`."""
+    return nodeid.rpartition("@")[2] if nodeid.rfind("@") > nodeid.rfind("]") else ""
+
+
 class GroupScheduling(LoadGroupScheduling):  # type: ignore[misc] # pytest-xdist has no types
     """Remembers the tests that still run, and not those that ended."""
 

@@ -1,7 +1,8 @@
 """The tiers of the tests, by the variable KRM_FN_TIER.
 
 - `quick`, of `make test`: no program of `make tools` runs, tests that are marked as slow are left out, and many tests take fewer inputs.
-- `changed`, of `make test CHANGED=1`: no API server runs, and many tests take fewer inputs.
+- `changed`, of `make test CHANGED=1`: no API server runs, tests that are marked as slow are left out, and many tests take fewer inputs.
+- `changed-slow`, of `make test CHANGED=1 SLOW=1`: the same with the slow tests.
 - None, of `make test-all` and of a test that is run by hand: all tests with all inputs.
 """
 
@@ -10,6 +11,8 @@ from __future__ import annotations
 import os
 
 NAME = os.environ.get("KRM_FN_TIER", "")
+
+WITHOUT_SLOW = NAME in ("quick", "changed")
 
 
 def number(usual: int, quick: int, variable: str = "") -> int:
@@ -21,6 +24,6 @@ def reason_against(program: str) -> str:
     """Why this tier does not run a program, or an empty text."""
     if NAME == "quick":
         return "it runs a program of `make tools`, as `make test-all` does"
-    if NAME == "changed" and program == "kube-apiserver":
+    if NAME.startswith("changed") and program == "kube-apiserver":
         return "it starts an API server"
     return ""

@@ -25,7 +25,8 @@ TARGETS = [
         False,
         "-m pytest tests/render/test_expand.py",
     ),
-    ("changed files run without a server", ("test", "CHANGED=1"), False, "KRM_FN_TIER=changed"),
+    ("changed files run without a server", ("test", "CHANGED=1"), False, "KRM_FN_TIER=changed "),
+    ("changed files run with their slow tests if asked", ("test", "CHANGED=1", "SLOW=1"), False, "KRM_FN_TIER=changed-slow "),
     ("make test-all has all programs", ("test-all",), True, "KRM_FN_TOOLS=required"),
     ("make check has all tests", ("check",), True, "KRM_FN_TOOLS=required"),
 ]
@@ -54,6 +55,8 @@ LEFT_OUT = [
     ("quick", "kube-apiserver", True),
     ("changed", "kustomize", False),
     ("changed", "kube-apiserver", True),
+    ("changed-slow", "kustomize", False),
+    ("changed-slow", "kube-apiserver", True),
     ("", "kustomize", False),
     ("", "kube-apiserver", False),
 ]
