@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 
 import pytest
 
@@ -192,9 +193,15 @@ def test_replicas_that_git_never_had_stay(app):
     assert graph(app)["spec"]["services"]["VllmWorker"]["replicas"] == 3
 
 
-@pytest.mark.parametrize("app", ["llm-agg"], indirect=True)
+@pytest.mark.parametrize("app", ["llm-agg-kustomize"], indirect=True)
 def test_ignored_replicas_of_an_adapter_stay(running):
-    """The page about scaling advises this for the vendor's definition of adapters."""
+    """The page about scaling advises this for the vendor's definition of adapters, which requires a number in Git."""
+    patch = json.dumps([{"op": "add", "path": "/spec/replicas", "value": 2}])
+    named = {"apiVersion": "builtin", "kind": "PatchTransformer", "metadata": {"name": "number"}}
+    (running.folder / "number.yaml").write_text(json.dumps({**named, "target": {"kind": ADAPTER.partition("/")[0]}, "patch": patch}))
+    builds.edit(running.folder / "kustomization.yaml", lambda file: file["transformers"].append("number.yaml"))
+    running.sync()
+    assert running.objects()[ADAPTER]["spec"]["replicas"] == 2
     rule = {"group": "nvidia.com", "kind": "DynamoGraphDeploymentScalingAdapter", "jsonPointers": ["/spec/replicas"]}
     cluster.patch(running.argo.plane, running.argo.application(running.namespace), {"spec": {"ignoreDifferences": [rule]}})
     cluster.patch(running.argo.plane, running.objects()[ADAPTER], {"spec": {"replicas": 3}})
