@@ -94,6 +94,8 @@ CASES = [
         "Profiling: Profiling is False",
     ),
     ("adapter: no status", ADAPTER, {"replicas": 2}, None, PROGRESSING, "no status yet"),
+    ("adapter: no number yet", ADAPTER, {}, {"replicas": 2}, PROGRESSING, "no status yet"),
+    ("adapter: of an earlier version", ADAPTER, {"replicas": 2, "desiredReplicas": 3}, {"replicas": 3}, HEALTHY, "3 of 3"),
     ("adapter: all", ADAPTER, {"replicas": 2}, {"replicas": 2}, HEALTHY, "2 of 2"),
     ("adapter: some", ADAPTER, {"replicas": 2}, {"replicas": 1}, PROGRESSING, "1 of 2"),
     ("adapter: stalled", ADAPTER, {"replicas": 2}, {"replicas": 1, "conditions": said(Stalled="True")}, DEGRADED, "Stalled is True"),

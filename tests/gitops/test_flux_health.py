@@ -10,8 +10,10 @@ import pytest
 from tests.gitops import cluster, flux
 from tests.support import golden
 
+ADAPTER = "DynamoGraphDeploymentScalingAdapter"
 READY, FAILED, WAITS = "True", "False", "Unknown"
-WANTED = "as many as wanted"
+WANTED = 2
+NEW = "adapter: no number yet"
 ENDPOINTS = {"readyEndpoints": 0, "totalEndpoints": 1}
 NOW = "2026-01-01T00:00:00Z"
 
@@ -53,13 +55,14 @@ CASES = [
         {"state": "Ready", "conditions": said(Ready="False", Stalled="True")},
         FAILED,
     ),
-    ("adapter: no status", "disagg-vllm-planner", "DynamoGraphDeploymentScalingAdapter", None, WAITS),
-    ("adapter: others", "disagg-vllm-planner", "DynamoGraphDeploymentScalingAdapter", {"replicas": 99}, WAITS),
-    ("adapter: all", "disagg-vllm-planner", "DynamoGraphDeploymentScalingAdapter", {"replicas": WANTED}, READY),
+    ("adapter: no status", "disagg-vllm-planner", ADAPTER, None, WAITS),
+    (NEW, "disagg-vllm-planner", ADAPTER, {"replicas": WANTED}, WAITS),
+    ("adapter: others", "disagg-vllm-planner", ADAPTER, {"replicas": 99}, WAITS),
+    ("adapter: all", "disagg-vllm-planner", ADAPTER, {"replicas": WANTED}, READY),
     (
         "adapter: stalled",
         "disagg-vllm-planner",
-        "DynamoGraphDeploymentScalingAdapter",
+        ADAPTER,
         {"replicas": 99, "conditions": said(Stalled="True")},
         FAILED,
     ),
@@ -117,11 +120,13 @@ def resource(example, kind, namespace):
     return {**found, "metadata": {**found["metadata"], "namespace": namespace}}
 
 
-def exists(plane, wanted, status):
-    """Create an object with its status before Flux applies it."""
+def exists(plane, wanted, status, numbered):
+    """Create an object with its status before Flux applies it. An adapter gets its number from the syncer, so it has none in Git."""
     cluster.put(plane, wanted)
+    if numbered and wanted["kind"] == ADAPTER:
+        cluster.patch(plane, wanted, {"spec": {"replicas": WANTED}})
     if status is not None:
-        cluster.report(plane, wanted, {key: wanted["spec"]["replicas"] if value == WANTED else value for key, value in status.items()})
+        cluster.report(plane, wanted, status)
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +137,7 @@ def names(controller, tmp_path_factory):
     for number, (reason, example, kind, status, health) in enumerate(CASES):
         name = named[reason] = plane.namespace(f"flux-health-{number}")
         wanted = resource(example, kind, name)
-        exists(plane, wanted, status)
+        exists(plane, wanted, status, reason != NEW)
         folder = tmp_path_factory.mktemp(name)
         (folder / "resource.yaml").write_text(json.dumps(wanted))
         controller.publish(name, folder)

@@ -144,7 +144,7 @@ def pods(app, plane):
 
 
 def change_the_worker(app):
-    """A commit about the autoscaled service: other first replicas, and a label on its adapter."""
+    """A commit about the autoscaled service: another number in the graph, and a label on its adapter."""
     app.change(lambda spec: spec["services"]["VllmWorker"].update(replicas=2))
     builds.edit(app.folder / "kustomization.yaml", lambda file: file["transformers"].append("team.yaml"))
     label = {"apiVersion": "builtin", "kind": "LabelTransformer", "metadata": {"name": "team"}, "labels": {"team": "search"}}
@@ -157,10 +157,11 @@ def switch_off(app):
 
 
 def assert_arrived(app, plane, before):
-    """The commit is in the adapter, and no pod of the worker was replaced."""
+    """The commit is in the graph and in the adapter, which keeps its number, and no pod of the worker was replaced."""
     adapter = app.objects()[ADAPTER]
-    assert (adapter["metadata"]["labels"]["team"], adapter["spec"]["replicas"]) == ("search", 2)
-    assert (adapter["spec"]["replicas"], app.objects()[WORKER]["spec"]["replicas"]) == (5, 5)
+    assert app.objects()[f"{GRAPH}/llm-agg"]["spec"]["services"]["VllmWorker"]["replicas"] == 2
+    assert (adapter["metadata"]["labels"]["team"], adapter["spec"]["replicas"]) == ("search", 5)
+    assert app.objects()[WORKER]["spec"]["replicas"] == 5
     assert pods(app, plane) == before
 
 
