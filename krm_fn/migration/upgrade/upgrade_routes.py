@@ -77,10 +77,11 @@ def find(parts: Sequence[FleetPart], target: Version, *, downgrade: bool = False
     known = {number: tuple(_accepting(end, accepted) for end in versions) for number, versions in ends.items() if versions}
     older = _routes({number: lowest for number, (lowest, _) in known.items()}, target, is_back=False)
     newer = _routes({number: highest for number, (_, highest) in known.items()}, target, is_back=True)
-    routes, staying = (newer, older) if downgrade else (older, newer)
-    staying = {number: route for number, route in staying.items() if number not in routes}
+    routes, opposite = (newer, older) if downgrade else (older, newer)
+    staying = {number: route for number, route in opposite.items() if number not in routes}
     findings = [_without_version(graphs[number]) for number in graphs if number not in known]
     findings += [_stays(graphs[number], route, target, is_newer=not downgrade) for number, route in staying.items()]
+    findings += [_keeps_images(graphs[number], opposite[number], target, is_newer=not downgrade) for number in routes if number in opposite]
     left_out = {*routes, *staying, *(number for number in graphs if number not in known)}
     unchanged = tuple(
         (parts[number[0]].name, parts[number[0]].key(resource)) for number, resource in graphs.items() if number not in left_out
@@ -124,4 +125,12 @@ def _stays(resource: Resource, route: Route, target: Version, *, is_newer: bool)
     message = f"the graph has {present}, which is newer than {wanted}, so it stays; to move newer graphs back, add --downgrade"
     if not is_newer:
         message = f"the graph has {present}, which is older than {wanted}, so a downgrade leaves it; to upgrade it, remove --downgrade"
+    return results.warning("DYN653", message, results.ref(resource), ("spec",))
+
+
+def _keeps_images(resource: Resource, route: Route, target: Version, *, is_newer: bool) -> Result:
+    """Returns the finding about a graph on a route that also has images on the other side of the target."""
+    present, wanted = upgrade_steps.version_text(route.start.runtime), upgrade_steps.version_text(target)
+    compared, fix = ("newer", "choose a newer target") if is_newer else ("older", "upgrade them without --downgrade")
+    message = f"images of the graph have {present}, which is {compared} than {wanted}, so these images stay; write {wanted} for them, or {fix}"
     return results.warning("DYN653", message, results.ref(resource), ("spec",))

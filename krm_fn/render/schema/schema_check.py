@@ -285,8 +285,8 @@ def _not_allowed(value: str, enum: list[str], path: Path) -> Violation:
 
     allowed = [word for word in enum if word]
     problem = f"{_quoted(value, path)} is not one of {', '.join(allowed)}"
-    if value in unknown_fields.LATER_VALUES:
-        return Violation("DYN024", f"{problem}; {unknown_fields.LATER_VALUES[value]}")
+    if value in unknown_fields.OTHER_VALUES:
+        return Violation("DYN024", f"{problem}; {unknown_fields.OTHER_VALUES[value]}")
     nearest = unknown_fields.nearest(value, tuple(allowed)) or (allowed[0] if len(allowed) == 1 else "")
     return Violation("DYN024", f"{problem}; write {nearest or 'one of them'}", nearest or None)
 

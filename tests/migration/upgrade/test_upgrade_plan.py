@@ -251,6 +251,28 @@ def test_a_graph_that_is_newer_than_the_target_stays_beside_older_ones():
     assert (codes(alone.findings), alone.steps) == (["DYN653"], ())
 
 
+MIXED = [
+    ("an upgrade", "1.5", False, "images of the graph have 1.6.2, which is newer than 1.5.1, so these images stay"),
+    ("a downgrade", "1.3", True, "images of the graph have 0.9.1, which is older than 1.3.1, so these images stay"),
+    ("above all images", "1.7", False, ""),
+]
+
+
+@cases(("reason", "target", "downgrade", "said"), MIXED)
+def test_images_of_four_releases_in_one_graph(reason, target, downgrade, said):
+    """Images beyond the target stay, and the plan says it. No image moves against the direction of the plan."""
+    images = {"Front": ("0.9.1", "frontend"), "Prefill": ("1.3.1", "worker"), "Decode": ("1.4.2", "worker"), "Worker": ("1.6.2", "worker")}
+    mixed = given.graph({name: tagged(version, kind) for name, (version, kind) in images.items()}, backendFramework="sglang")
+    plan = planned(mixed, target=target, options=UpgradeOptions(downgrade=downgrade))
+    assert codes(plan.findings) == (["DYN653"] if said else [])
+    assert all(said in finding.message for finding in plan.findings)
+    (resource,) = plan.steps[-1].parts[0].new.resources
+    after = {name: each["extraPodSpec"]["mainContainer"]["image"].rpartition(":")[2] for name, each in resource["spec"]["services"].items()}
+    end = upgrade_steps.version_text(upgrade_steps.target(target))
+    limit = min if downgrade else max
+    assert after == {name: limit(version, end) for name, (version, _) in images.items()}
+
+
 def test_a_downgrade_moves_newer_graphs_back_and_leaves_older_ones():
     newer = {**pair("1.6.2"), "metadata": {"name": "newer", "namespace": "team"}}
     plan = planned(pair("1.4.2"), newer, target="1.5", options=UpgradeOptions(downgrade=True))
