@@ -132,5 +132,7 @@ def _keeps_images(resource: Resource, route: Route, target: Version, *, is_newer
     """Returns the finding about a graph on a route that also has images on the other side of the target."""
     present, wanted = upgrade_steps.version_text(route.start.runtime), upgrade_steps.version_text(target)
     compared, fix = ("newer", "choose a newer target") if is_newer else ("older", "upgrade them without --downgrade")
-    message = f"images of the graph have {present}, which is {compared} than {wanted}, so these images stay; write {wanted} for them, or {fix}"
+    message = (
+        f"images of the graph have {present}, which is {compared} than {wanted}, so these images stay; write {wanted} for them, or {fix}"
+    )
     return results.warning("DYN653", message, results.ref(resource), ("spec",))

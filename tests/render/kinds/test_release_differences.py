@@ -379,3 +379,29 @@ def test_a_lost_mount_is_a_warning(release):
 def test_an_annotation_that_a_release_does_not_read_is_a_warning(release):
     found = [entry.code for entry in given.expanded(STRATEGY, behaviour=release, **GROVE).results if entry.severity == "warning"]
     assert ("DYN125" in found) == (release in BEFORE_1_4)
+
+
+LOADER = {"name": "loader", "image": "registry.example/loader:1"}
+CLIENTS = [
+    ("a name that no container has", ["missing"]),
+    ("the main container", ["main"]),
+]
+
+
+@pytest.mark.parametrize("release", [release for release in RELEASES if release != "v1.2"])
+@cases(("reason", "names"), CLIENTS)
+def test_clients_without_a_container_have_no_effect_before_1_5(reason, names, release):
+    """The definitions of 1.2 lack the field. 1.3 and 1.4 skip the name, and make the same pods as without it."""
+    gpus = {"resources": {"limits": {"nvidia.com/gpu": "1"}}}
+    made = []
+    services: tuple[Any, ...] = ({"extraClientContainers": names}, {})
+    for service in services:
+        worker = beta.component("Worker", main={"command": PYTHON, **gpus}, beside=[LOADER], experimental={"gpuMemoryService": service})
+        made.append(given.expanded(beta.graph(worker), behaviour=release, worker_hash="none"))
+    found = [(entry.severity, results.field(entry.path)) for entry in made[0].results if entry.code == "DYN462"]
+    severity = "warning" if release in OLDER else "error"
+    assert found == [(severity, f"{AT}.experimental.gpuMemoryService.extraClientContainers[0]")], reason
+    if release in OLDER:
+        pods = [[each for each in output.resources if each["kind"] == "Deployment"] for output in made]
+        assert pods[0] == pods[1]
+        assert pods[0]

@@ -77,7 +77,11 @@ def test_unknown_native_fields_can_be_a_warning(reason, given, severity):
         ("a misspelt key", {"natsAdress": "x"}, ("DYN023", "spec.natsAdress", "; write natsAddress")),
         ("a misspelt key further down", {"rbac": {"plannerRol": "x"}}, ("DYN023", "spec.rbac.plannerRol", "; write plannerRole")),
         ("a word in the wrong case", {"source": "Keep"}, ("DYN024", "spec.source", "; write keep")),
-        ("a release before the first of v1beta1", {"behaviour": "v1.1"}, ("DYN024", "spec.behaviour", "; write v1.2, the release of images")),
+        (
+            "a release before the first of v1beta1",
+            {"behaviour": "v1.1"},
+            ("DYN024", "spec.behaviour", "; write v1.2, the release of images"),
+        ),
         ("a duration", {"grove": {"terminationDelay": "1h30m"}}, None),
         ("a duration without its unit", {"grove": {"terminationDelay": "15"}}, ("DYN027", "spec.grove.terminationDelay", "15m or 1h30m")),
         ("half a pull secret", {"imagePullSecrets": [{"name": "x"}]}, ("DYN022", "spec.imagePullSecrets[0].registry", "missing")),

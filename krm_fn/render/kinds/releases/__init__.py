@@ -285,9 +285,10 @@ class Release(NamedTuple):
     frontend sidecar gets its own name; otherwise it gets the name of the main container.
     `hashes_runtimes`: the worker hash reads the runtime versions of workers. `memory_needs_size`: shared memory of a v1alpha1 service needs
     a size. `keeps_service_mounts`: the `volumeMounts` of a v1alpha1 service stay if its main container has others. `needs_runtime`: each
-    component needs a runtime version. `probes_gpu_memory`: the GPU memory service in a pod has a startup probe. `repeats_volumes`: the
-    operator writes the volume of a claim once for each of its mounts, which an API server refuses.`lacks` are
-    the features whose fields the definitions of the release do not have (`krm_fn.render.resolve.missing_fields`).
+    component needs a runtime version. `probes_gpu_memory`: the GPU memory service in a pod has a startup probe. `refuses_unknown_clients`:
+    each client of this service must be a container of the pod; otherwise an unknown name has no effect. `repeats_volumes`: the operator
+    writes the volume of a claim once for each of its mounts, which an API server refuses. `lacks` are the features whose fields the
+    definitions of the release do not have (`krm_fn.render.resolve.missing_fields`).
     `reports_gpus` and `reports_names`: the status of a component repeats facts of its pods (`krm_fn.render.manifests.status_facts`).
     """
 
@@ -325,6 +326,7 @@ class Release(NamedTuple):
     keeps_service_mounts: bool = True
     needs_runtime: bool = True
     probes_gpu_memory: bool = False
+    refuses_unknown_clients: bool = True
     repeats_volumes: bool = False
     lacks: tuple[Feature, ...] = ()
     reports_gpus: bool = False

@@ -14,6 +14,7 @@ RELEASE = v1_5.RELEASE._replace(
     picker=v1_5.RELEASE.picker._replace(cache="/home/nonroot/.cache", native_cache=""),
     pod_metadata=v1_5.RELEASE.pod_metadata._replace(follows_selector=False),
     hashes_runtimes=False,
+    refuses_unknown_clients=False,
     memory_needs_size=False,
     reports_gpus=False,
     lacks=("provider overrides", "roles", "scaling groups of one node"),

@@ -55,15 +55,16 @@ def _check_service(graph: GraphPlan, plan: ComponentPlan, memory: GPUMemory) -> 
 
 
 def _check_clients(plan: ComponentPlan, clients: tuple[str, ...]) -> Iterator[Result]:
-    """Reports clients that are not other containers of the pod, or that are listed twice."""
+    """Reports clients that are not other containers of the pod, or that are listed twice. Releases that ignore them get a warning."""
+    report, effect = (results.error, "") if plan.release.refuses_unknown_clients else (results.warning, ", and the name has no effect")
     names = [name for name in plan.features.containers if name != "main"]
     for index, name in enumerate(clients):
         at = plan.at("experimental", "gpuMemoryService", "extraClientContainers", index)
         if name not in names:
             known = f"write one of {', '.join(names)}" if names else "add the container"
-            yield results.error("DYN462", f"the pod has no container {name} beside the main one; {known}", plan.ref, at)
+            yield report("DYN462", f"the pod has no container {name} beside the main one{effect}; {known}", plan.ref, at)
         elif name in clients[:index]:
-            yield results.error("DYN462", f"{name} is listed twice; list each container once", plan.ref, at)
+            yield report("DYN462", f"{name} is listed twice{effect}; list each container once", plan.ref, at)
 
 
 def _check_failover(graph: GraphPlan, plan: ComponentPlan) -> Iterator[Result]:
