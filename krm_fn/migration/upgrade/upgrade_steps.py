@@ -164,6 +164,9 @@ def _following(start: Versions, goal: Versions) -> Iterator[Versions]:
     points = [goal, *(Versions(release_of(runtime), runtime) for runtime in newest.values())]
     points += [Versions(release, start.runtime) for release in release_choice.CHOSEN]
     is_back = is_before(goal, start)
+    if not is_back:  # a release that is pinned beyond the images stays until the images reach it
+        behind = (runtime for runtime in newest.values() if _is_release_before(release_of(runtime), start.release))
+        points += [Versions(start.release, runtime) for runtime in behind]
     for point in dict.fromkeys(points):
         first, last = (goal, start) if is_back else (start, goal)
         is_between = first.runtime <= point.runtime <= last.runtime and (

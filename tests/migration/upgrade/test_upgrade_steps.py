@@ -83,3 +83,18 @@ def test_graphs_share_the_steps_that_they_have_in_common():
         (1, "v0.9", "v1.5", (0, 9, 0), (1, 5, 1)),
         (2, "v1.5", "v1.6", (1, 4, 2), (1, 6, 1)),
     ]
+
+
+PINNED_BEYOND = [
+    ("four minor versions", "v1.6 1.2.1", "1.6", ["v1.6 1.4.2", "v1.6 1.6.2"]),
+    ("two minor versions", "v1.6 1.4.2", "1.6", ["v1.6 1.6.2"]),
+    ("to a newer release", "v1.6 1.4.2", "1.7", ["v1.6 1.6.2", "v1.7 1.7.0"]),
+]
+
+
+@cases(("start", "target", "points"), PINNED_BEYOND)
+def test_images_behind_a_pinned_release_move_in_steps_that_work_together(start, target, points):
+    """`behaviour: v1.6` keeps the pods of images of 1.2. Their upgrade has images between, as without the pin."""
+    end = upgrade_steps.target(target)
+    assert end is not None
+    assert upgrade_steps.path(parsed(start), end) == tuple(map(parsed, points))
