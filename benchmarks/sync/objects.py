@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _SETTINGS = 17  # with the variables of Dynamo, a container has 30
-_IMAGE = "nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.0.0"
+_IMAGE = "nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.6.1"
 _SINCE = "2026-01-01T00:00:00Z"
 
 Resource = dict[str, Any]

@@ -29,12 +29,12 @@ spec:
     Frontend:
       componentType: frontend
       extraPodSpec:
-        mainContainer: {image: "registry.example/front:1.4.0"}
+        mainContainer: {image: "registry.example/front:1.5.0"}
     Worker:
       componentType: worker
       replicas: 2
       extraPodSpec:
-        mainContainer: {image: "registry.example/dynamo:1.4.0"}
+        mainContainer: {image: "registry.example/dynamo:1.5.0"}
 """
 MISSPELT = GRAPH.replace("replicas", "replica")
 

@@ -356,7 +356,7 @@ spec:
     Frontend:
       componentType: frontend
       extraPodSpec:
-        mainContainer: {image: "registry.example/front:1.4.0"}
+        mainContainer: {image: "registry.example/front:1.5.0"}
 ---
 
 # Lines count from the top of the file, comments and blank ones too.
@@ -390,14 +390,14 @@ spec:
         ingressControllerClassName: nginx
       extraPodSpec:
         mainContainer:
-          image: registry.example/front:1.4.0
+          image: registry.example/front:1.5.0
           imagePullPolcy: Always  # DYN029
     Worker:
       componentTyp: worker  # DYN023
       sharedMemory: {}  # DYN116
       extraPodSpec:
         mainContainer:
-          image: registry.example/dynamo:1.4.0
+          image: registry.example/dynamo:1.5.0
 """
 OVERLAY = """\
 resources: [../base]

@@ -13,7 +13,7 @@ from tests.support.cases import cases
 
 GIT = ("git", "-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main", "-c", "commit.gpgsign=false")
 GRAPH = console.GRAPH.replace("      replicas: 2\n", '      replicas: 2\n      resources: {limits: {gpu: "1"}}\n').replace(
-    '"registry.example/dynamo:1.4.0"', '"registry.example/dynamo:1.4.0", command: [python3], args: [-m, dynamo.vllm]'
+    '"registry.example/dynamo:1.5.0"', '"registry.example/dynamo:1.5.0", command: [python3], args: [-m, dynamo.vllm]'
 )
 SEVERAL = GRAPH.replace("      replicas: 2\n", "      replicas: 2\n      multinode: {nodeCount: 2}\n").replace(
     "[-m, dynamo.vllm]", '[-m, dynamo.vllm, --tensor-parallel-size, "2"]'

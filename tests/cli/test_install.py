@@ -23,7 +23,7 @@ GRAPH = golden.EXAMPLES / "agg-vllm"
 LIST = (
     "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n- apiVersion: nvidia.com/v1alpha1\n  kind: DynamoGraphDeployment\n"
     "  metadata: {name: llm, namespace: prod}\n"
-    "  spec: {services: {Frontend: {componentType: frontend, extraPodSpec: {mainContainer: {image: example.com/dynamo:1.4.0}}}}}\n"
+    "  spec: {services: {Frontend: {componentType: frontend, extraPodSpec: {mainContainer: {image: example.com/dynamo:1.5.0}}}}}\n"
 )
 
 

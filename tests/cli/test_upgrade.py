@@ -13,7 +13,7 @@ from tests.cli import console
 
 SCHEMA = json.loads((Path(review.__file__).parent / "schemas" / "upgrade.json").read_text())
 RENDER = "apiVersion: dynamo.krm-fn.io/v1alpha1\nkind: DynamoRender\nmetadata: {name: render}\nspec: {natsAddress: 'nats://nats:4222'}\n"
-OLD = console.GRAPH.replace("1.4.0", "0.9.0")
+OLD = console.GRAPH.replace("1.5.0", "0.9.0")
 
 
 @pytest.fixture
@@ -28,20 +28,23 @@ def test_the_table_has_a_row_for_each_graph_and_step(graph):
     done = console.run("upgrade", "--to", "1.6", "graph.yaml")
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith(
-        "Upgrade to 1.6.2 in 2 steps.\n"
-        "Step 1, images 1.5.1, release v0.9 -> v1.5: 2 of 2 services restart.\n"
-        "Step 2, images 1.6.2, release v1.5 -> v1.6: 2 of 2 services restart.\n"
+        "Upgrade to 1.6.2 in 4 steps.\n"
+        "Step 1, images 1.1.1, release v0.9 -> v1.2: 2 of 2 services restart.\n"
+        "Step 2, images 1.3.1, release v1.2 -> v1.3: 2 of 2 services restart.\n"
+        "Step 3, images 1.5.1, release v1.3 -> v1.5: 2 of 2 services restart.\n"
+        "Step 4, images 1.6.2, release v1.5 -> v1.6: 2 of 2 services restart.\n"
         "\n"
         "GRAPH      STEP  RESTARTS  GPUS  INTERRUPTED  PEAK  WAVE  CAUSED BY\n"
         "team/chat  1     2 of 2    0     0            0     -     release or image\n"
         "team/chat  2     2 of 2    0     0            0     -     image\n"
+        "team/chat  3     2 of 2    0     0            0     -     image, for others release or image\n"
+        "team/chat  4     2 of 2    0     0            0     -     image\n"
     )
-    assert "graph.yaml:6:1: warning DYN650 spec: " in done.out
     assert "Kubernetes" in done.out
 
 
 def test_the_page_of_a_graph_has_each_cause_and_each_edit_with_its_line(graph):
-    done = console.run("upgrade", "--to", "v1.6.2", "--graph", "team/chat", "--step", "2", "graph.yaml")
+    done = console.run("upgrade", "--to", "v1.6.2", "--graph", "team/chat", "--step", "4", "graph.yaml")
     assert done.code == 0
     assert "Step 1" not in done.out
     assert "Worker    restarts  0     0            0     stays    restarts  -               -            image\n" in done.out
@@ -53,7 +56,7 @@ def test_json_follows_its_schema(graph):
     for arguments in ([], ["--graph", "chat"], ["--step", "1", "--gpus", "4"], ["--api-version", "v1beta1", "--new-origin"]):
         document = json.loads(console.run("upgrade", "--to", "1.6", "--format", "json", *arguments, "graph.yaml").out)
         jsonschema.validate(document, SCHEMA)
-    last = document["steps"][1]["graphs"][0]
+    last = document["steps"][-1]["graphs"][0]
     assert last["causes"] == ["release", "image", "originVersion", "apiVersion"]
     alone = {service["name"]: service["alone"] for service in last["services"]}
     assert alone["Frontend"] == {"release": False, "image": True, "originVersion": False, "apiVersion": False}
@@ -81,7 +84,7 @@ def test_a_step_says_what_to_do_with_the_platform_before(style, graph):
 
 def test_markdown_is_the_text_of_a_comment(graph):
     done = console.run("upgrade", "--to", "1.6", "--format", "markdown", "graph.yaml")
-    assert (done.code, done.out.splitlines()[0]) == (0, "### Upgrade to 1.6.2 in 2 steps.")
+    assert (done.code, done.out.splitlines()[0]) == (0, "### Upgrade to 1.6.2 in 4 steps.")
     assert "| `team/chat` | 1 | 2 of 2 | 0 | 0 | 0 |  | release or image |\n" in done.out
     page = console.run("upgrade", "--to", "1.6", "--format", "markdown", "--graph", "chat", "graph.yaml")
     assert "| `Worker` | restarts | 0 | 0 | 0 | restarts | restarts |  |  | release or image |\n" in page.out
@@ -91,11 +94,11 @@ def test_markdown_is_the_text_of_a_comment(graph):
 def test_waves_keep_the_gpus_below_the_limit(graph):
     worker = "replicas: 2\n      resources: {limits: {gpu: '2'}}"
     graphs = [OLD.replace("name: chat", f"name: {name}").replace("replicas: 2", worker) for name in ("a", "b")]
-    done = console.run("upgrade", "--to", "1.5", "--gpus", "10", "-", stdin="---\n".join(graphs))
+    done = console.run("upgrade", "--to", "1.1", "--gpus", "10", "-", stdin="---\n".join(graphs))
     assert (done.code, "In 2 waves, 10 GPUs of all graphs at the peak." in done.out) == (0, True)
     assert "team/a  1     2 of 2    4     4            6     1     release or image\n" in done.out
     assert "team/b  1     2 of 2    4     4            6     2     release or image\n" in done.out
-    few = console.run("upgrade", "--to", "1.5", "--gpus", "9", "-", stdin="---\n".join(graphs))
+    few = console.run("upgrade", "--to", "1.1", "--gpus", "9", "-", stdin="---\n".join(graphs))
     assert (few.code, "error DYN666" in few.out) == (1, True)
 
 
@@ -109,19 +112,21 @@ def test_each_root_of_a_repository_is_built(graph):
     keys = {
         (graph["root"], graph["resource"]["namespace"], graph["old"]["runtime"]) for step in document["steps"] for graph in step["graphs"]
     }
-    assert keys == {(".", "prod", "0.9.0"), (".", "prod", "1.5.1")}
+    assert keys == {(".", "prod", "0.9.0"), (".", "prod", "1.1.1"), (".", "prod", "1.3.1"), (".", "prod", "1.5.1")}
 
 
 def test_a_graph_of_two_roots_has_the_lines_of_each(graph):
     """Two overlays for two clusters have a graph of the same name."""
+    flag = '"registry.example/dynamo:0.9.0", command: [python3, -m, dynamo.vllm], args: [--is-prefill-worker]'
+    old = OLD.replace('"registry.example/dynamo:0.9.0"', flag)  # 1.5 does not know the flag
     for folder in ("east", "west"):
         (graph.parent / folder).mkdir()
-        (graph.parent / folder / "graph.yaml").write_text(f"# {folder}\n" * (folder == "west") + OLD)
+        (graph.parent / folder / "graph.yaml").write_text(f"# {folder}\n" * (folder == "west") + old)
         (graph.parent / folder / "kustomization.yaml").write_text("resources: [graph.yaml]\n")
     graph.unlink()
     done = console.run("upgrade", "--to", "1.5", "--format", "json", ".")
     document = json.loads(done.out)
-    assert {finding["file"] for finding in document["steps"][0]["findings"]} == {"east/graph.yaml", "west/graph.yaml"}
+    assert {finding["file"] for finding in document["steps"][-1]["findings"]} == {"east/graph.yaml", "west/graph.yaml"}
     edits = [graph["edits"][0] for graph in document["steps"][0]["graphs"]]
     assert [(edit["file"], edit["line"]) for edit in edits] == [("east/graph.yaml", 11), ("west/graph.yaml", 12)]
 
@@ -129,7 +134,7 @@ def test_a_graph_of_two_roots_has_the_lines_of_each(graph):
 def test_an_export_is_a_list_on_stdin(graph):
     rendered = console.run("render", "-o", "json", "graph.yaml").out
     done = console.run("upgrade", "--to", "1.6", "-", stdin=rendered)
-    assert (done.code, done.out.count("\nteam/chat ")) == (0, 2)
+    assert (done.code, done.out.count("\nteam/chat ")) == (0, 4)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +156,7 @@ def test_an_input_without_a_graph_is_an_error(graph, reason, stdin, code):
         ("an unknown release", ["--to", "1.8"], "'1.8' is not a release of Dynamo that krm-fn knows. It knows 0.9.0, "),
         ("no release", [], "Missing option '--to'."),
         ("an unknown graph", ["--to", "1.6", "--graph", "chta"], "no graph has the name 'chta'. Did you mean 'chat'?"),
-        ("a step too many", ["--to", "1.6", "--step", "3"], "the plan has 2 steps."),
+        ("a step too many", ["--to", "1.6", "--step", "5"], "the plan has 4 steps."),
         ("two limits", ["--to", "1.6", "--gpus", "1", "--nodes", "graph.yaml"], "name either --gpus or --nodes"),
         ("a negative limit", ["--to", "1.6", "--gpus", "-1"], "-1 is not in the range x>=0."),
         ("stdin twice", ["--to", "1.6", "--nodes", "-", "-"], "only one of PATH and --nodes can be stdin"),
@@ -242,14 +247,13 @@ def test_write_makes_the_edits_of_the_plan_and_a_second_run_changes_nothing(grap
 
 
 def test_the_steps_are_written_one_after_the_other(graph):
-    console.run("upgrade", "--to", "1.6", "--step", "1", "--write", "graph.yaml")
-    assert graph.read_text().count(":1.5.1") == 2
-    console.run("upgrade", "--to", "1.6", "--step", "2", "--write", "graph.yaml")
-    assert graph.read_text().count(":1.6.2") == 2
+    for image in ("1.1.1", "1.3.1", "1.5.1", "1.6.2"):
+        console.run("upgrade", "--to", "1.6", "--step", "1", "--write", "graph.yaml")
+        assert graph.read_text().count(f":{image}") == 2
 
 
 def test_a_patch_has_the_edits_and_writes_nothing(graph):
     done = console.run("upgrade", "--to", "1.6", "--step", "1", "--patch", "graph.yaml")
     assert (done.code, graph.read_text()) == (0, OLD)
-    assert '+        mainContainer: {image: "registry.example/front:1.5.1"}\n' in done.out
+    assert '+        mainContainer: {image: "registry.example/front:1.1.1"}\n' in done.out
     assert console.run("upgrade", "--to", "1.6", "--patch", "-", stdin=OLD).code == 2

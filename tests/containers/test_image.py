@@ -22,7 +22,7 @@ STRICT = ("--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges")
 NOTHING = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\n"
 GRAPH = NOTHING.replace(" []", "") + (
     "- apiVersion: nvidia.com/v1alpha1\n  kind: DynamoGraphDeployment\n  metadata: {name: llm, namespace: prod}\n"
-    "  spec: {services: {Frontend: {componentType: frontend, extraPodSpec: {mainContainer: {image: example.com/dynamo:1.4.0}}}}}\n"
+    "  spec: {services: {Frontend: {componentType: frontend, extraPodSpec: {mainContainer: {image: example.com/dynamo:1.5.0}}}}}\n"
 )
 BILL = "usr/share/doc/dynamo-krm-fn/sbom.cdx.json"
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Object = dict[str, Any]
 
 DYNAMO = "nvidia.com/v1alpha1"
-NEWER_IMAGE = "vllm-runtime:1.0.0"
+NEWER_IMAGE = "vllm-runtime:1.6.1"
 _NOT_OURS = {"ConfigMap/kube-root-ca.crt", "ServiceAccount/default"}
 _KINDS = (
     ("apps/v1", "Deployment"),

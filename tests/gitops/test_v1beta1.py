@@ -12,7 +12,7 @@ from tests.gitops import application, argocd, cluster, flux, kustomization
 from tests.testbed import server
 
 NEWER, GRAPH = "nvidia.com/v1beta1", "DynamoGraphDeployment"
-IMAGE, LATER = "registry.example/dynamo:1.4.0", "registry.example/dynamo:1.4.1"
+IMAGE, LATER = "registry.example/dynamo:1.5.0", "registry.example/dynamo:1.5.1"
 WORKERS = 2  # with maxUnavailable at 25 %, no worker may be missing
 
 

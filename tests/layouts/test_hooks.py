@@ -29,7 +29,7 @@ spec:
   services:
     Frontend:
       componentType: frontend
-      extraPodSpec: {mainContainer: {image: "registry.example/front:1.4.0"}}
+      extraPodSpec: {mainContainer: {image: "registry.example/front:1.5.0"}}
 """
 MISSPELT = GRAPH.replace("componentType", "componentTyp")
 

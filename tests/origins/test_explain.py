@@ -66,7 +66,7 @@ def test_a_setting_has_its_line_and_a_default_says_so(graph, tmp_path):
 
 
 def test_a_field_names_what_it_won_over(graph):
-    graph.write_text(console.GRAPH.replace('dynamo:1.4.0"}', 'dynamo:1.4.0", command: [python3, -m, dynamo.vllm]}'))
+    graph.write_text(console.GRAPH.replace('dynamo:1.5.0"}', 'dynamo:1.5.0", command: [python3, -m, dynamo.vllm]}'))
     assert 'overrides ["/bin/sh", "-c"]: rule' in said("--object", "Deployment/chat-worker", graph)
 
 
@@ -148,7 +148,7 @@ def test_a_value_of_many_origins_shows_its_rule():
     out = said("--object", "Deployment/writer-decode", "--field", "metadata.labels", newer)
     shown = out.partition("dynamo-worker-hash']")[2].splitlines()[1:8]
     assert [line.split()[0] for line in shown] == [*["user"] * 5, "rule", "and"]
-    assert "rule      worker-hash.value: " in shown[5]
+    assert "rule      worker-hash.runtime-version: " in shown[5]
 
 
 @pytest.mark.parametrize("name", ["agg-vllm", "v1beta1-multinode-vllm"])

@@ -23,7 +23,7 @@ SETTINGS = markdown.files(PAGE)["example.yaml"]
 DEPLOYMENT, WEBHOOKS = yaml.safe_load_all((programs.ROOT / "tests" / "platform" / "operator.yaml").read_text())
 NOBODY = "00000000-0000-4000-8000-000000000000"
 
-IMAGE = {"image": "nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.0.0"}
+IMAGE = {"image": "nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.6.1"}
 VLLM = {**IMAGE, "command": ["python3", "-m", "dynamo.vllm"], "args": ["--model", "Qwen/Qwen3-8B"]}
 FRONTEND = {"componentType": "frontend", "extraPodSpec": {"mainContainer": IMAGE}}
 PLANNER = {"componentType": "planner", "extraPodSpec": {"mainContainer": {**IMAGE, "command": ["python3", "-m", "planner_sla"]}}}

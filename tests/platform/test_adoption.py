@@ -11,7 +11,7 @@ from tests.support import given
 from tests.testbed import kubelet, server
 from tests.testbed.control_plane import ControlPlane
 
-IMAGE, LATER = "registry.example/dynamo:1.4.0", "registry.example/dynamo:1.4.1"
+IMAGE, LATER = "registry.example/dynamo:1.5.0", "registry.example/dynamo:1.5.1"
 REPLICAS, FEWEST = 4, 3  # maxUnavailable is 25 %
 OPERATOR, FLUX = "manager", "kustomize-controller"
 SUFFIX = "DYN_NAMESPACE_WORKER_SUFFIX"

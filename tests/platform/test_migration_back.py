@@ -84,7 +84,7 @@ def test_one_read_of_the_namespace_for_all_graphs(migration, tmp_path):
     assert len([line for line in calls if " get " in line]) == 1
     assert len(calls) == 2 + 3 * 2
 
-    wrong = (reader.folder / "search.objects.yaml").read_text().replace("vllm-runtime:1.0.0", "vllm-runtime:1.0.1")
+    wrong = (reader.folder / "search.objects.yaml").read_text().replace("vllm-runtime:1.6.1", "vllm-runtime:1.6.2")
     (reader.folder / "search.objects.yaml").write_text(wrong)
     with pytest.raises(AssertionError, match=f"deployment.apps/{OTHER}-worker spec.containers.main.image") as failure:
         reader.run(f"python3 platform/migration compare {reader.namespace} {OTHER} {OTHER}.objects.yaml chat chat.objects.yaml")

@@ -29,7 +29,7 @@ OPERATOR = newer.OPERATOR._replace(nats_address=NATS, image_pull_secrets=(config
 
 
 def component(name, kind, **fields):
-    main = {"name": "main", "image": "nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.4.0", **fields}
+    main = {"name": "main", "image": "nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.5.0", **fields}
     return {"name": name, "type": kind, "replicas": 2, "podTemplate": {"spec": {"containers": [main]}}}
 
 

@@ -21,7 +21,7 @@ spec:
     Worker:
       componentType: worker
       replicas: {replicas}
-      extraPodSpec: {{mainContainer: {{image: "nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.0.0", args: [{argument}]}}}}
+      extraPodSpec: {{mainContainer: {{image: "nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.6.1", args: [{argument}]}}}}
 """
 _MARKS = (
     "\t",

@@ -86,7 +86,7 @@ def test_a_layer_around_the_function_is_not_explained(clone):
     clone.put({"clusters/a/kustomization.yaml": "resources: [../../named]\n", "clusters/b/kustomization.yaml": layer})
     _, document, sections = across(*CLUSTERS[:2])
     rows = sections["DynamoGraphDeployment prod/chat"]
-    assert rows["Worker image"] == ["registry.example/dynamo:1.4.0", "registry.example/dynamo:1.4.1"]
+    assert rows["Worker image"] == ["registry.example/dynamo:1.5.0", "registry.example/dynamo:1.5.1"]
     assert rows["Deployment chat-worker metadata.labels.team"] == [None, "x"]
     assert document["explained"] == 0
 
@@ -176,7 +176,7 @@ def test_wrong_usage_says_what_to_write(clone, arguments, message):
 
 def test_long_values_differ_where_they_are_cut(clone):
     long = "registry.example/" + "x" * 200
-    plain(clone, a=GRAPH.replace("registry.example/dynamo:1.4.0", f"{long}:1.4.0"), b=GRAPH.replace("registry.example/dynamo", long))
+    plain(clone, a=GRAPH.replace("registry.example/dynamo:1.5.0", f"{long}:1.4.0"), b=GRAPH.replace("registry.example/dynamo", long))
     clone.edit("clusters/b/graph.yaml", f"{long}:1.4.0", f"{long}:1.4.1")
     done = console.run("diff", "--across", *CLUSTERS[:2])
     assert "…xxxxxxx:1.4.0  …xxxxxxx:1.4.1" in done.out

@@ -38,7 +38,7 @@ def test_a_graph_that_names_its_namespace_is_no_duplicate_of_its_render(clone):
 
 def test_services_count_once(rendered):
     """One of two services restarts, not one of four."""
-    rendered.edit("graph.yaml", "dynamo:1.4.0", "dynamo:1.4.1")
+    rendered.edit("graph.yaml", "dynamo:1.5.0", "dynamo:1.5.1")
     done = console.run("diff", "--old", "main")
     assert "1 of 2 services restarts: Worker." in done.out
     assert codes(done) == ["DYN063"]
@@ -134,7 +134,7 @@ def test_a_package_of_kpt_is_rendered_again(clone, kpt):
     clone.shell("kpt", "fn", "render", "--allow-exec", "app")
     clone.commit()
     assert (console.run("check").code, codes(console.run("check"))) == (0, [])
-    clone.edit("app/graph.yaml", "dynamo:1.4.0", "dynamo:1.4.1")
+    clone.edit("app/graph.yaml", "dynamo:1.5.0", "dynamo:1.5.1")
     done = console.run("check")
     assert codes(done) == ["DYN063"]
     assert "run `kpt fn render --allow-exec app`" in done.out
@@ -247,7 +247,7 @@ def test_a_second_copy_of_another_object_divides_nothing(clone):
 
 def test_a_render_in_another_folder_than_its_source_is_no_second_cluster(clone):
     clone.put(PLAIN, "source").save("rendered/objects.yaml", "krm-fn", "render", "source/graph.yaml").commit()
-    clone.edit("source/graph.yaml", "dynamo:1.4.0", "dynamo:1.4.1")
+    clone.edit("source/graph.yaml", "dynamo:1.5.0", "dynamo:1.5.1")
     clone.save("rendered/objects.yaml", "krm-fn", "render", "source/graph.yaml")
     done = console.run("diff", "--old", "HEAD")
     assert "1 of 2 services restarts: Worker." in done.out

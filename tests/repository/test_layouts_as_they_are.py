@@ -61,7 +61,7 @@ def test_a_change_has_the_verdict_of_the_real_build(layout, root, file, variable
         monkeypatch.setenv(name, str(clone.folder / path))
     monkeypatch.setenv("PATH", f"{programs.ROOT / '.venv' / 'bin'}:{golden.SHIM}:{clone.path}")
     text = (clone.folder / file).read_text()
-    (clone.folder / file).write_text(text.replace("memory: 2Gi", "memory: 3Gi").replace("-runtime:1.0.0", "-runtime:1.0.2", 1))
+    (clone.folder / file).write_text(text.replace("memory: 2Gi", "memory: 3Gi").replace("-runtime:1.6.1", "-runtime:1.6.3", 1))
     assert (clone.folder / file).read_text() != text
     ours = json.loads(console.run("diff", "--old", "HEAD", "--format", "json").out)
     ours = next(entry for entry in ours["roots"] if entry["root"] == root) if "roots" in ours else ours

@@ -69,7 +69,7 @@ def graph_moved(fleet):
     fleet.put({**overlay("extra", 2), "other.yaml": OTHER}, "overlays/eu")
     fleet.edit("overlays/eu/kustomization.yaml", "[../../base]", "[../../base, other.yaml]").commit()
     fleet.put({"kustomization.yaml": "namespace: extra\nresources: [other.yaml]\ntransformers: [render.yaml]\n"}, "overlays/extra")
-    fleet.put({"render.yaml": FUNCTION, "other.yaml": OTHER.replace("dynamo:1.4.0", "dynamo:1.4.1")}, "overlays/extra")
+    fleet.put({"render.yaml": FUNCTION, "other.yaml": OTHER.replace("dynamo:1.5.0", "dynamo:1.5.1")}, "overlays/extra")
     fleet.edit("overlays/eu/kustomization.yaml", "[../../base, other.yaml]", "[../../base]")
 
 

@@ -128,7 +128,7 @@ def test_a_comment_about_many_roots_fits_into_a_comment(clone):
 
 
 def test_a_change_of_the_base_of_a_monorepo_restarts_in_each_cluster(clone):
-    monorepo(clone).edit("apps/chat/base/graph.yaml", "dynamo:1.4.0", "dynamo:1.4.1")
+    monorepo(clone).edit("apps/chat/base/graph.yaml", "dynamo:1.5.0", "dynamo:1.5.1")
     roots = json.loads(console.run("diff", "--old", "main", "--format", "json").out)["roots"]
     assert [root["forecast"]["gpus"]["interrupted"] for root in roots] == [4, 1]
     (field,) = [field for root in roots[:1] for entry in root["objects"] for field in entry["fields"] if field["field"].endswith(".image")]
@@ -160,7 +160,7 @@ def test_a_rendered_branch(clone):
     assert (done.code, codes(done)) == (0, [])
     assert "prod: read as plain files: Flux Kustomization prod" in done.err
     assert "staging: read as plain files: Flux Kustomization staging" in done.err
-    clone.edit("prod/objects.yaml", "dynamo:1.4.0", "dynamo:1.4.1")
+    clone.edit("prod/objects.yaml", "dynamo:1.5.0", "dynamo:1.5.1")
     prod, staging = json.loads(console.run("diff", "--old", "HEAD", "--format", "json").out)["roots"]
     assert prod["forecast"]["verdict"][0] == "1 of 2 services restarts: Worker."
     assert staging["objects"] == []
@@ -197,7 +197,7 @@ def test_an_artifact_from_ci(clone):
     done = console.run("check")
     assert (done.code, codes(done)) == (0, [])
     assert "cluster/chat.yaml:1:1: note DYN597 Flux Kustomization chat applies an artifact" in done.out
-    clone.edit("deploy/graph.yaml", "dynamo:1.4.0", "dynamo:1.4.1")
+    clone.edit("deploy/graph.yaml", "dynamo:1.5.0", "dynamo:1.5.1")
     assert "2 GPUs are interrupted." in console.run("diff", "--old", "main").out
 
 
@@ -215,7 +215,7 @@ def test_output_of_helm_beside_graphs(clone):
     done = console.run("check")
     assert (done.code, codes(done)) == (0, [])
     assert "2 in Helm charts" in done.err
-    clone.edit("manifests/web.yaml", "image: c", "image: d").edit("manifests/graph.yaml", "dynamo:1.4.0", "dynamo:1.4.1")
+    clone.edit("manifests/web.yaml", "image: c", "image: d").edit("manifests/graph.yaml", "dynamo:1.5.0", "dynamo:1.5.1")
     done = console.run("diff", "--old", "HEAD")
     assert "Deployment web/web: restarts" in done.out
     assert "Deployment web/chat-worker: restarts" in done.out
@@ -231,7 +231,7 @@ def test_an_application_set_names_folders_with_a_glob(clone):
     clone.put({"set.yaml": text, "graphs/a/graph.yaml": GPU, "graphs/b/graph.yaml": GPU, "graphs/old/graph.yaml": GPU}).commit()
     done = console.run("check", notes=True)
     assert "graphs/a: read as plain files: Argo CD ApplicationSet apps" in done.err
-    clone.edit("graphs/a/graph.yaml", "dynamo:1.4.0", "dynamo:1.4.1")
+    clone.edit("graphs/a/graph.yaml", "dynamo:1.5.0", "dynamo:1.5.1")
     roots = {root["root"]: root for root in json.loads(console.run("diff", "--old", "HEAD", "--format", "json").out)["roots"]}
     assert [entry["object"]["namespace"] for entry in roots["graphs/a"]["objects"]] == ["team-a"] * len(roots["graphs/a"]["objects"])
     assert roots["graphs/a"]["objects"]
@@ -242,7 +242,7 @@ def test_two_folders_are_compared_without_git(clone):
     """The old state can be a folder with the same roots, or a file, which is compared with the files of the folder."""
     monorepo(clone)
     clone.shell("cp", "-r", "apps/chat", "old")
-    clone.edit("apps/chat/base/graph.yaml", "dynamo:1.4.0", "dynamo:1.4.1")
+    clone.edit("apps/chat/base/graph.yaml", "dynamo:1.5.0", "dynamo:1.5.1")
     roots = json.loads(console.run("diff", "--old", "old", "--format", "json", "apps/chat").out)["roots"]
     assert [root["forecast"]["gpus"]["interrupted"] for root in roots] == [4, 1]
     assert {line["file"] for root in roots for entry in root["objects"] for field in entry["fields"] for line in field["madeBy"]} == {

@@ -50,7 +50,12 @@ def stand_ins(folder: Path, names: Iterable[str], **scripts: str) -> Path:
 def start(
     container: Container, programs: Path, variables: Mapping[str, str], places: Mapping[str, Path] | None = None, *, seconds: int = 300
 ) -> Start:
-    """Run a container's command. `places` maps absolute paths in its text to the files to use in their place."""
+    """Run a container's command with its own variables and those of the cluster. `places` maps absolute paths in its text to other files."""
+    own: dict[str, str] = {}
+    for entry in container.get("env") or ():
+        if "value" in entry:
+            own[entry["name"]] = expanded(entry["value"], {**own, **variables})
+    variables = {**own, **variables}
     words = [*(container.get("command") or ()), *(container.get("args") or ())]
     for name, place in (places or {}).items():
         words = [word.replace(name, str(place)) for word in words]

@@ -1261,15 +1261,15 @@ REQUESTS = [
     ),
 ]
 
-_IMAGE = "registry.example/dynamo:1.4.0"
+_IMAGE = "registry.example/dynamo:1.5.0"
 _HASHES = "metadata.annotations"
 _OLD_IMAGES = {"behaviour": "v1.5", "discovery_backend": "etcd", "etcd_address": "etcd:2379"}
-_COMPUTED = "9cc9389c"
+_COMPUTED = "b777c676"
 """The hash of the worker below."""
 
 
 def _generation(
-    image: str = "registry.example/dynamo:1.4.0", entrance: str = "registry.example/dynamo:1.4.0", **annotations: str
+    image: str = "registry.example/dynamo:1.5.0", entrance: str = "registry.example/dynamo:1.5.0", **annotations: str
 ) -> Resource:
     """A graph with a frontend and a worker, and with the annotations `nvidia.com/current-worker-hash…` of an operator."""
     services = {

@@ -54,7 +54,7 @@ FLEETS = (
     Fleet("a pinned release and Grove", ("0.9.0",), "1.6", 4, {**_GROVE, "behaviour": "v0.9"}),
     Fleet("v1beta1", ("1.0.2",), "1.6", 5, convert=True),
     Fleet("v1beta1 and Grove", ("1.4.2",), "1.6", 5, _GROVE, convert=True),
-    Fleet("one step to 1.5", ("0.9.0",), "1.5", 4),
+    Fleet("a target between", ("0.9.0",), "1.5", 4),
     Fleet("one step to 1.6", ("1.5.1",), "1.6", 6),
     Fleet("one step to 1.6 of v1beta1", ("1.5.0",), "1.6", 6, convert=True),
     Fleet("one step to 1.6 with Grove", ("1.5.1",), "1.6", 5, _GROVE),

@@ -35,7 +35,8 @@ def test_the_fleets_cover_what_an_upgrade_can_move(planned):
     kinds = Counter(key.kind for entry in planned for key in entry.states[0])
     assert min(kinds[kind] for kind in ("Deployment", "LeaderWorkerSet", "PodCliqueSet")) >= 10
     steps = [step for entry in planned for step in entry.plan.steps]
-    assert {(step.step.old_release, step.step.release) for step in steps} >= {("v0.9", "v1.5"), ("v1.5", "v1.6"), ("v1.6", "v1.5")}
+    moves = {(step.step.old_release, step.step.release) for step in steps}
+    assert moves >= {("v0.9", "v1.2"), ("v1.2", "v1.3"), ("v1.3", "v1.5"), ("v1.4", "v1.6"), ("v1.5", "v1.6"), ("v1.6", "v1.5")}
     versions = {resource["apiVersion"] for step in steps for part in step.parts for resource in part.old.resources}
     assert versions >= {"nvidia.com/v1alpha1", "nvidia.com/v1beta1"}
     services = [service for step in steps for graph in step.graphs for service in graph.services]

@@ -119,7 +119,7 @@ def _likely_releases(exported: ExportedObjects) -> tuple[str, ...]:
 def _likely_release(resource: Resource) -> str:
     """The release that the images choose, or a newer one whose operator created the graph: newer operators run older images."""
     origin = version.of_operator(text(labels.annotations(resource).get(labels.ORIGIN_VERSION))) or (0, 0, 0)
-    created_by = release_choice.created_by(origin)
+    created_by = release_choice.of_version(origin)
     return max(release_choice.release_name(resource, config.Config()), created_by, key=[*release_choice.RELEASES].index)
 
 

@@ -2,7 +2,7 @@
 
 A step moves graphs to one runtime version and to the operator release that this version follows. While a step is applied, old and new pods
 of a graph run side by side, so their runtimes should be at most two minor versions apart, and the release must support the new runtime
-(`krm_fn.render.kinds.floors`). A step never skips a release that krm-fn knows.
+(`krm_fn.render.kinds.floors`).
 """
 
 from __future__ import annotations
@@ -101,9 +101,9 @@ def release_of(runtime: Version) -> str:
     """Returns the release of the operator that images of a version follow.
 
     >>> release_of((0, 9, 1)), release_of((1, 4, 2)), release_of((1, 6, 1))
-    ('v0.9', 'v1.5', 'v1.6')
+    ('v0.9', 'v1.4', 'v1.6')
     """
-    return release_choice.of_runtime(runtime)
+    return release_choice.of_version(runtime)
 
 
 def distance(runtime: Version, other: Version) -> int:
@@ -159,10 +159,13 @@ def _preference(point: Versions) -> tuple[bool, int]:
 
 
 def _following(start: Versions, goal: Versions) -> Iterator[Versions]:
-    """Yields the versions that one step can reach: the target, the last patches of minor versions, and a release with the same runtime."""
+    """Yields the versions that one step can reach: the target, and the last patches of minor versions with their release or the same one.
+
+    A step can also change the release only.
+    """
     newest = {version[:2]: version for version in published()}
-    points = [goal, *(Versions(release_of(runtime), runtime) for runtime in newest.values())]
-    points += [Versions(release, start.runtime) for release in release_choice.CHOSEN]
+    points = [goal, *(Versions(release, runtime) for runtime in newest.values() for release in (release_of(runtime), start.release))]
+    points += [Versions(release, start.runtime) for release in _NAMES]
     is_back = is_before(goal, start)
     if not is_back:  # a release that is pinned beyond the images stays until the images reach it
         behind = (runtime for runtime in newest.values() if _is_release_before(release_of(runtime), start.release))
@@ -172,14 +175,8 @@ def _following(start: Versions, goal: Versions) -> Iterator[Versions]:
         is_between = first.runtime <= point.runtime <= last.runtime and (
             _NAMES.index(first.release) <= _NAMES.index(point.release) <= _NAMES.index(last.release)
         )
-        if point != start and is_between and not _skipped(start.release, point.release):
+        if point != start and is_between:
             yield point
-
-
-def _skipped(one: str, other: str) -> tuple[str, ...]:
-    """Returns the releases that images choose between two releases."""
-    first, last = sorted((_NAMES.index(one), _NAMES.index(other)))
-    return tuple(name for name in _NAMES[first + 1 : last] if name in release_choice.CHOSEN)
 
 
 def is_before(one: Versions, other: Versions) -> bool:

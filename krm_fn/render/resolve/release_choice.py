@@ -51,11 +51,9 @@ RELEASES = {
     "v1.7": ReleaseRow("v1_7", (1, 7), 0),
 }
 """The releases by their names in the configuration, the older ones first."""
-_FOLLOWED = {"v1.2": "v1.5", "v1.3": "v1.5", "v1.4": "v1.5"}
-"""The releases that only the configuration chooses, and those that their images follow."""
-CHOSEN = tuple(name for name in RELEASES if name not in _FOLLOWED)
-"""The releases that images choose, the older ones first."""
-_OLDEST, _FIRST_OF_V1BETA1, _NEWEST = "v0.9", "v1.5", [*RELEASES][-1]
+_OLDEST, _NEWEST = "v0.9", [*RELEASES][-1]
+_OF_NEWER = "v1.5"
+"""The release of resources of v1beta1, and of those with an annotation of an operator of 1.0 or later, whose images are older than 1.0."""
 _WITHOUT_VERSION = [name for name, row in RELEASES.items() if row.cases][-1]
 """The release of resources whose images say no version: the newest one that was compared with its operator."""
 
@@ -79,8 +77,8 @@ def release_name(resource: Resource, config: Config) -> str:
     """Returns the name, as in the configuration, of the release that the render of a resource follows.
 
     The configuration decides; otherwise the highest runtime version among the images of the resource; without one, it is the newest
-    release that was compared with its operator. A resource of v1beta1, or with an annotation that only an operator of 1.0 or later writes,
-    follows the first release of v1beta1 or a newer one.
+    release that was compared with its operator. If the images are older than 1.0, a resource that an operator of that time cannot have
+    follows v1.5.
     """
     return config.behaviour if is_pinned(config) else _of_images(resource, runtime_version.of_resource(resource), config)
 
@@ -93,18 +91,16 @@ def is_pinned(config: Config) -> bool:
 def _of_images(resource: Resource, highest: RuntimeVersion | None, config: Config) -> str:
     if highest is None and not config.behaviour and runtime_version.names_images(resource):
         return _WITHOUT_VERSION
-    lowest = config.behaviour.removesuffix(_OR_NEWER) or (_FIRST_OF_V1BETA1 if _is_of_newer(resource) else _OLDEST)
-    return of_runtime(max(RELEASES[lowest].since, highest.version[:2] if highest else (0, 0)))
+    of_images = of_version(highest.version) if highest else _OLDEST
+    lowest = config.behaviour.removesuffix(_OR_NEWER) or (_OF_NEWER if of_images == _OLDEST and _is_of_newer(resource) else _OLDEST)
+    return max(lowest, of_images, key=[*RELEASES].index)
 
 
-def of_runtime(version: tuple[int, ...]) -> str:
-    """Returns the name of the release that images of a runtime version follow."""
-    name = created_by(version)
-    return _FOLLOWED.get(name, name)
+def of_version(version: tuple[int, ...]) -> str:
+    """Returns the name of the release that images of a runtime version follow, and to which an operator of this version belongs.
 
-
-def created_by(version: tuple[int, ...]) -> str:
-    """Returns the name of the release to which an operator of a version belongs; the newest release for a newer version."""
+    A version that is newer than all releases belongs to the newest one.
+    """
     return [name for name, row in RELEASES.items() if row.since <= version[:2]][-1]
 
 

@@ -171,7 +171,7 @@ KUSTOMIZE: list[tuple[str, dict[str, str], dict[str, tuple[str, str]]]] = [
             f'images:\n- name: {RUNTIME}\n  newTag: "1.5.1" # tag\n',
             "images.yaml": "images:\n- {path: spec/services/Frontend/extraPodSpec/mainContainer/image, kind: DynamoGraphDeployment}\n"
             "- {path: spec/services/Worker/extraPodSpec/mainContainer/image, kind: DynamoGraphDeployment}\n",
-            "graph.yaml": GRAPH.replace("1.5.1", "1.0.0"),
+            "graph.yaml": GRAPH.replace("1.5.1", "1.5.0"),
         },
         {"kustomization.yaml": ('newTag: "1.5.1" # tag', 'newTag: "1.6.2" # tag'), "graph.yaml": (NAME, NAMED)},
     ),
@@ -205,7 +205,7 @@ KUSTOMIZE: list[tuple[str, dict[str, str], dict[str, tuple[str, str]]]] = [
             "    spec: {services: {Frontend: {replicas: 2}}}\n",
             "images.yaml": "images:\n- {path: spec/services/Frontend/extraPodSpec/mainContainer/image, kind: DynamoGraphDeployment}\n"
             "- {path: spec/services/Worker/extraPodSpec/mainContainer/image, kind: DynamoGraphDeployment}\n",
-            "graph.yaml": GRAPH.replace("1.5.1", "1.0.0"),
+            "graph.yaml": GRAPH.replace("1.5.1", "1.5.0"),
         },
         {"kustomization.yaml": ("newTag: 1.5.1", "newTag: 1.6.2"), "graph.yaml": (NAME, NAMED)},
     ),
@@ -446,7 +446,7 @@ def test_layouts_that_render(folder, kustomize, kpt, monkeypatch, reason, name, 
     assert sorted(file for file in new if new[file] != old[file]) == [f"{name}/{file}" for file in expected]
     for file in (f"{name}/{file}" for file in expected):
         lines = [line for line in new[file].splitlines() if "origin-version" not in line and line != "  annotations:"]
-        before = [line for line in old[file].replace(":1.0.0", ":1.6.2").splitlines() if "origin-version" not in line]
+        before = [line for line in old[file].replace(":1.6.1", ":1.6.2").splitlines() if "origin-version" not in line]
         assert lines == [line for line in before if line != "  annotations:"]
     assert upgraded(name).texts == {}
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import re
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -66,7 +67,7 @@ MULTINODE["podTemplate"]["spec"]["containers"][0] |= COMMAND
 ROWS = [
     # reason, graph, target, settings, options, causes of the graph, the smallest sets of each service
     ("a patch", pair("1.5.0"), "1.5", {}, {}, IMAGE, {"Front": [IMAGE], "Worker": [IMAGE]}),
-    ("either the image or the release", pair("0.9.0"), "1.5", {}, {}, BOTH, {"Front": [RELEASE, IMAGE], "Worker": [RELEASE, IMAGE]}),
+    ("either the image or the release", pair("0.9.0"), "1.1", {}, {}, BOTH, {"Front": [RELEASE, IMAGE], "Worker": [RELEASE, IMAGE]}),
     ("the same pods in 1.5 and 1.6", pair("1.5.1"), "1.6", {}, {}, BOTH, {"Front": [IMAGE], "Worker": [IMAGE]}),
     ("a pinned release alone: the gate of a probe", pair("1.6.2"), "1.6", {"behaviour": "v1.5"}, {}, RELEASE, {"Front": [RELEASE]}),
     ("a pinned release and the images", pair("1.5.1"), "1.6", {"behaviour": "v1.5"}, {}, BOTH, {"Front": [IMAGE], "Worker": [IMAGE]}),
@@ -152,16 +153,16 @@ def test_each_cause_alone_is_shown_and_what_it_would_cost_to_move_the_rest():
 def test_a_step_keeps_the_origin_version_in_an_annotation():
     plan = planned(pair("0.9.0"))
     origins = [labels.annotations(part.new.resources[0])[labels.ORIGIN_VERSION] for step in plan.steps for part in step.parts]
-    assert origins == ["0.9.0", "0.9.0"]
+    assert origins == ["0.9.0"] * 4
 
 
 def test_each_step_begins_with_the_state_that_the_step_before_leaves():
     plan = planned(pair("0.9.0"))
-    first, second = plan.steps
-    assert (first.step.runtime, second.step.runtime) == ((1, 5, 1), (1, 6, 2))
-    assert [part.new for part in first.parts] == [part.old for part in second.parts]
-    (again,) = upgrade_planner.plan([part.new for part in first.parts], (1, 6, 2)).steps
-    assert again.graphs == second.graphs
+    assert [step.step.runtime for step in plan.steps] == [(1, 1, 1), (1, 3, 1), (1, 5, 1), (1, 6, 2)]
+    for first, second in pairwise(plan.steps):
+        assert [part.new for part in first.parts] == [part.old for part in second.parts]
+        again = upgrade_planner.plan([part.new for part in first.parts], (1, 6, 2)).steps[0]
+        assert again.graphs == second.graphs
 
 
 def test_a_mixed_fleet_moves_each_graph_in_its_own_steps():
@@ -170,7 +171,7 @@ def test_a_mixed_fleet_moves_each_graph_in_its_own_steps():
         for name, version in (("a", "0.9.0"), ("b", "1.4.2"), ("c", "1.6.2"))
     ]
     plan = planned(*graphs)
-    assert [[graph.key.name for graph in step.graphs] for step in plan.steps] == [["a"], ["a", "b"]]
+    assert [[graph.key.name for graph in step.graphs] for step in plan.steps] == [["a"], ["a"], ["a"], ["a", "b"]]
     assert [key.name for _, key in plan.unchanged] == ["c"]
     assert plan.findings == ()
 
@@ -182,17 +183,24 @@ def test_parts_of_a_fleet_have_the_same_steps():
         *fleet_parts.parts("test", [pair("0.9.0")], Config(behaviour="v0.9"), is_configured=True),
     ]
     plan = upgrade_planner.plan(parts, (1, 6, 2))
-    assert [[graph.part for graph in step.graphs] for step in plan.steps] == [["test"], ["prod", "test"]]
-    assert [[part.new.config.behaviour for part in step.parts] for step in plan.steps] == [["v1.5", "v1.5"], ["v1.6", "v1.6"]]
+    assert [[graph.part for graph in step.graphs] for step in plan.steps] == [["test"], ["test"], ["test"], ["prod", "test"]]
+    assert [[part.new.config.behaviour for part in step.parts] for step in plan.steps] == [
+        ["v1.5", "v1.2"],
+        ["v1.5", "v1.3"],
+        ["v1.5", "v1.5"],
+        ["v1.6", "v1.6"],
+    ]
 
 
 def test_old_and_new_pods_that_do_not_work_together_are_a_warning():
-    plan = planned(pair("0.9.0"))
-    assert [codes(step.all_findings) for step in plan.steps] == [["DYN650"], []]
+    """The release 1.5 does not support images of 1.0, so that no path keeps all rules."""
+    (step,) = planned(pair("1.0.0"), behaviour="v1.5").steps
+    assert codes(step.all_findings) == ["DYN650"]
+    assert not any("DYN650" in codes(step.all_findings) for step in planned(pair("0.9.0")).steps)
 
 
 def test_the_markdown_of_a_large_fleet_fits_into_a_comment():
-    plan = planned(pair("0.9.0"))
+    plan = planned(pair("1.6.2"), target="1.5", options=UpgradeOptions(downgrade=True))
     steps = tuple(step._replace(graphs=step.graphs * 500) for step in plan.steps)
     findings = {
         step.step.number: [
@@ -229,7 +237,7 @@ def test_a_graph_that_the_new_release_refuses_is_named_with_the_reason():
     """Dynamo 0.9 has no frontend sidecars."""
     graph = given.graph({"Worker": tagged("1.5.1", frontendSidecar={"image": "registry.example/dynamo:1.5.1"})})
     plan = planned(graph, target="0.9", options=UpgradeOptions(downgrade=True), behaviour="v1.5")
-    (upgrade,) = plan.steps[0].graphs
+    (upgrade,) = plan.steps[-1].graphs
     assert (upgrade.state, upgrade.effect, upgrade.services) == ("error after", "unknown", ())
     assert "DYN411" in codes(upgrade.findings)
 
@@ -239,7 +247,7 @@ def test_a_graph_without_a_version_has_a_plan_only_for_a_pinned_release():
     assert codes(planned(graph).findings) == ["DYN652"]
     assert planned(graph).steps == ()
     pinned = planned(graph, behaviour="v0.9")
-    assert (codes(pinned.findings), [step.step.release for step in pinned.steps]) == ([], ["v1.5", "v1.6"])
+    assert (codes(pinned.findings), [step.step.release for step in pinned.steps]) == ([], ["v1.2", "v1.3", "v1.5", "v1.6"])
     assert "DYN660" in codes(pinned.steps[0].all_findings)
 
 
@@ -285,9 +293,9 @@ def test_a_downgrade_moves_newer_graphs_back_and_leaves_older_ones():
 def test_a_graph_that_cannot_follow_the_release_of_a_step_is_an_error():
     """A graph of v1beta1 follows v0.9 only if the configuration pins it."""
     graph = beta.graph(beta.component("Worker", main={"image": "registry.example/dynamo:1.5.1"}))
-    assert "DYN654" in codes(planned(graph, target="0.9", options=UpgradeOptions(downgrade=True)).steps[0].all_findings)
+    assert "DYN654" in codes(planned(graph, target="0.9", options=UpgradeOptions(downgrade=True)).steps[-1].all_findings)
     converted = planned(graph, target="0.9", options=UpgradeOptions(dynamo_api.V1ALPHA1, downgrade=True), behaviour="v1.5")
-    assert "DYN654" not in codes(converted.steps[0].all_findings)
+    assert "DYN654" not in codes(converted.steps[-1].all_findings)
 
 
 def test_the_settings_of_a_rendered_graph_are_those_of_its_render():

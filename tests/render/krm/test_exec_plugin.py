@@ -23,7 +23,7 @@ GRAPH = {
     "kind": "DynamoGraphDeployment",
     "metadata": {"name": "llm", "namespace": "prod"},
     "spec": {
-        "services": {"Frontend": {"componentType": "frontend", "extraPodSpec": {"mainContainer": {"image": "example.com/dynamo:1.4.0"}}}}
+        "services": {"Frontend": {"componentType": "frontend", "extraPodSpec": {"mainContainer": {"image": "example.com/dynamo:1.5.0"}}}}
     },
 }
 SERVICE = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "mine", "namespace": "prod"}}

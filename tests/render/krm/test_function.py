@@ -36,7 +36,7 @@ GRAPH = """\
         replicas: 1
         extraPodSpec:
           mainContainer:
-            image: example.com/dynamo:1.4.0
+            image: example.com/dynamo:1.5.0
 """
 FUNCTION_CONFIG = """\
 functionConfig:   # mine

@@ -67,7 +67,14 @@ BESIDE = {"initContainers": [{"name": "runtime", "image": "own/runtime:1.6.1", "
 
 CASES = [
     ("a version below 1.0", tagged("0.9.0"), "v0.9", None),
-    ("the first version of v1.5", tagged("1.0.0"), "v1.5", None),
+    ("the first version of v1.2", tagged("1.0.0"), "v1.2", None),
+    ("a version between", tagged("1.1.1"), "v1.2", None),
+    ("the last version before 1.3", tagged("1.2.99"), "v1.2", None),
+    ("the first version of v1.3", tagged("1.3.0"), "v1.3", None),
+    ("an unknown patch", tagged("1.3.4"), "v1.3", None),
+    ("a version of v1.4", tagged("1.4.2"), "v1.4", None),
+    ("a build of one's own of 1.4", tagged("1.4.2-patched"), "v1.4", None),
+    ("the first version of v1.5", tagged("1.5.0"), "v1.5", None),
     ("the last version before 1.6", tagged("1.5.99"), "v1.5", None),
     ("the first version of v1.6", tagged("1.6.0"), "v1.6", None),
     ("a leading v", tagged("v1.6.1"), "v1.6", None),
@@ -120,6 +127,8 @@ CASES = [
         ("DYN492", f"metadata.annotations['{ORIGIN}']"),
     ),
     ("v1beta1 below 1.0", newer("a/dynamo:0.9.0"), "v1.5", None),
+    ("v1beta1 with an image of 1.2", newer("a/dynamo:1.2.1"), "v1.2", None),
+    ("an annotation of a newer operator with an image of 1.3", older("a/dynamo:1.3.1", annotations={labels.WORKER_HASH_V2: "0a1b2c3d"}), "v1.3", None),
     ("v1beta1 without a version, which is an error", newer("a/dynamo:latest"), "v1.6", None),
     ("v1beta1", newer("a/dynamo:1.6.1"), "v1.6", None),
     ("v1beta1 with several images", newer("a/dynamo:1.5.0", "a/dynamo:1.6.0"), "v1.6", None),
@@ -287,4 +296,4 @@ def test_an_unknown_release_in_the_configuration_is_a_finding_that_names_the_kno
     ("version", "name"), [((1, 3, 4), "v1.3"), ((1, 1, 0), "v1.2"), ((0, 8, 1), "v0.9"), ((1, 6, 9), "v1.6"), ((1, 9, 0), "v1.7")]
 )
 def test_an_operator_of_an_unknown_patch_belongs_to_its_minor_release(version, name):
-    assert release_choice.created_by(version) == name
+    assert release_choice.of_version(version) == name

@@ -44,7 +44,7 @@ def test_each_resource_gets_its_notes(resource, settings, notes):
 
 
 def test_check_says_the_notes_and_passes(tmp_path):
-    (tmp_path / "graph.yaml").write_text(console.GRAPH.replace(":1.4.0", ":0.9.0"))
+    (tmp_path / "graph.yaml").write_text(console.GRAPH.replace(":1.5.0", ":0.9.0"))
     done = console.run("check", "--strict", "--ignore", "DYN173", tmp_path, notes=True)
     assert (done.code, done.err) == (0, "1 resource: 2 notes\n")
     assert "note DYN481 apiVersion: v1alpha1 is deprecated; krm-fn convert -w FILE rewrites it" in done.out

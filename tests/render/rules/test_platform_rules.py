@@ -83,7 +83,7 @@ WINDOWS = [
     ("two after", graph("1.7.0", "1.7.0"), "v1.5", [("DYN486", AT.format(0))]),
     ("1.0 comes after 0.9", graph("1.0.0", "1.0.0"), "v0.9", []),
     ("1.1 is two after 0.9", graph("1.1.0", "1.1.0"), "v0.9", [("DYN486", AT.format(0))]),
-    ("the images decide", graph("1.2.0", "1.2.0"), "", []),
+    ("the images decide", graph("1.5.0", "1.5.0"), "", []),
     ("a floor is no pin", graph("1.2.0", "1.2.0"), "v1.5+", []),
     ("two apart", graph("1.4.0", "1.6.0"), "", []),
     ("three apart", graph("1.3.0", "1.6.0"), "", [("DYN487", AT.format(0))]),

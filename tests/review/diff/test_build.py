@@ -86,18 +86,18 @@ def test_a_build_without_the_function_is_rendered(overlays):
 
 def test_rendered_and_other_graphs_in_one_output(plain):
     """Only what is not rendered yet is rendered."""
-    rendered = console.run("render", plain / "graph.yaml").out.replace("dynamo:1.4.0", "dynamo:patched")
+    rendered = console.run("render", plain / "graph.yaml").out.replace("dynamo:1.5.0", "dynamo:patched")
     (plain / "graph.yaml").write_text(f"{rendered}---\n{GRAPH.replace('name: chat', 'name: other')}")
     git(plain, "commit", "--all", "--message", "Both")
     (plain / "graph.yaml").write_text(
-        (plain / "graph.yaml").read_text().replace("dynamo:patched", "dynamo:1.4.2").replace("front:1.4.0", "front:1.4.1")
+        (plain / "graph.yaml").read_text().replace("dynamo:patched", "dynamo:1.4.2").replace("front:1.5.0", "front:1.5.1")
     )
     found = json.loads(diff(plain, "cat graph.yaml", "--format", "json").out)["objects"]
     fields = {each["object"]["name"]: [(field["old"], field["new"]) for field in each["fields"]] for each in found}
     assert fields == {
         "chat-worker": [("registry.example/dynamo:patched", "registry.example/dynamo:1.4.2")],
-        "chat-frontend": [("registry.example/front:1.4.0", "registry.example/front:1.4.1")],
-        "other-frontend": [("registry.example/front:1.4.0", "registry.example/front:1.4.1")],
+        "chat-frontend": [("registry.example/front:1.5.0", "registry.example/front:1.5.1")],
+        "other-frontend": [("registry.example/front:1.5.0", "registry.example/front:1.5.1")],
     }
 
 
@@ -137,9 +137,9 @@ def test_a_build_is_compared_with_a_cluster(tmp_path):
     """No repository is needed, because nothing but the folder as it is now is built."""
     (tmp_path / "graph.yaml").write_text(GRAPH)
     live = [each for each in yaml.safe_load_all(console.run("render", tmp_path).out) if each["kind"] != "DynamoGraphDeployment"]
-    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": live}).replace("dynamo:1.4.0", "dynamo:1.3.0")
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": live}).replace("dynamo:1.5.0", "dynamo:1.3.0")
     done = console.run("diff", "--live", "-", "--build", "cat graph.yaml", tmp_path, stdin=text)
-    assert f'"registry.example/dynamo:1.3.0" -> "registry.example/dynamo:1.4.0"  ({tmp_path}/graph.yaml:16 ' in done.out
+    assert f'"registry.example/dynamo:1.3.0" -> "registry.example/dynamo:1.5.0"  ({tmp_path}/graph.yaml:16 ' in done.out
     assert "Deployment team/chat-frontend" not in done.out
 
 
