@@ -6,7 +6,13 @@ from tests.support import build_checks, container_commands, golden, workload_tem
 from tests.support.cases import cases
 
 SET = {"LWS_LEADER_ADDRESS": "g-0.g.inference", "LWS_WORKER_INDEX": "0", "LWS_GROUP_SIZE": "2"}
-CLIQUE = {"GROVE_PCSG_NAME": "p", "GROVE_PCSG_INDEX": "1", "GROVE_HEADLESS_SERVICE": "h", "GROVE_PCLQ_POD_INDEX": "0", "GROVE_PCSG_POD_INDEX": "1"}
+CLIQUE = {
+    "GROVE_PCSG_NAME": "p",
+    "GROVE_PCSG_INDEX": "1",
+    "GROVE_HEADLESS_SERVICE": "h",
+    "GROVE_PCLQ_POD_INDEX": "0",
+    "GROVE_PCSG_POD_INDEX": "1",
+}
 LARGE = ["-m", "dynamo.vllm", "--distributed-executor-backend", "ray", "--model", "meta-llama/Llama-3.1-405B-Instruct"]
 EXPERTS = ["-m", "dynamo.vllm", "--data-parallel-hybrid-lb", "--data-parallel-size-local", "8", "--data-parallel-start-rank"]
 SPLIT = ["-m", "dynamo.sglang", "--model-path", "deepseek-ai/DeepSeek-R1", "--tp", "16", "--disaggregation-mode", "decode"]

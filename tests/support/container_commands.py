@@ -50,7 +50,10 @@ def stand_ins(folder: Path, names: Iterable[str], **scripts: str) -> Path:
 def start(
     container: Container, programs: Path, variables: Mapping[str, str], places: Mapping[str, Path] | None = None, *, seconds: int = 300
 ) -> Start:
-    """Run a container's command with its own variables and those of the cluster. `places` maps absolute paths in its text to other files."""
+    """Run a container's command with the variables of the container and of the cluster.
+
+    `places` maps absolute paths in the text of the command to the files to use in their place.
+    """
     own: dict[str, str] = {}
     for entry in container.get("env") or ():
         if "value" in entry:

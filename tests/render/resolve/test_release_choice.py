@@ -128,7 +128,12 @@ CASES = [
     ),
     ("v1beta1 below 1.0", newer("a/dynamo:0.9.0"), "v1.5", None),
     ("v1beta1 with an image of 1.2", newer("a/dynamo:1.2.1"), "v1.2", None),
-    ("an annotation of a newer operator with an image of 1.3", older("a/dynamo:1.3.1", annotations={labels.WORKER_HASH_V2: "0a1b2c3d"}), "v1.3", None),
+    (
+        "an annotation of a newer operator with an image of 1.3",
+        older("a/dynamo:1.3.1", annotations={labels.WORKER_HASH_V2: "0a1b2c3d"}),
+        "v1.3",
+        None,
+    ),
     ("v1beta1 without a version, which is an error", newer("a/dynamo:latest"), "v1.6", None),
     ("v1beta1", newer("a/dynamo:1.6.1"), "v1.6", None),
     ("v1beta1 with several images", newer("a/dynamo:1.5.0", "a/dynamo:1.6.0"), "v1.6", None),
