@@ -159,12 +159,9 @@ def _preference(point: Versions) -> tuple[bool, int]:
 
 
 def _following(start: Versions, goal: Versions) -> Iterator[Versions]:
-    """Yields the versions that one step can reach: the target, and the last patches of minor versions with their release or the same one.
-
-    A step can also change the release only.
-    """
+    """Yields the versions that one step can reach: the target, the last patches of minor versions, and a release with the same runtime."""
     newest = {version[:2]: version for version in published()}
-    points = [goal, *(Versions(release, runtime) for runtime in newest.values() for release in (release_of(runtime), start.release))]
+    points = [goal, *(Versions(release_of(runtime), runtime) for runtime in newest.values())]
     points += [Versions(release, start.runtime) for release in _NAMES]
     is_back = is_before(goal, start)
     if not is_back:  # a release that is pinned beyond the images stays until the images reach it
