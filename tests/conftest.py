@@ -28,6 +28,8 @@ hypothesis.settings.load_profile("busy")
 
 # kubectl and kustomize need a third less CPU time, and more memory, if Go's garbage collector runs less often.
 os.environ.setdefault("GOGC", planes.GO_VARIABLES["GOGC"])
+# pip compiles only what is imported, and not all modules of each package that it installs.
+os.environ.setdefault("PIP_NO_COMPILE", "1")
 
 _SHARED = ("control_plane", "dynamo_v1beta1", "fragile", "argo", "controller")
 """Fixtures with servers that take long to start: their tests run on one worker."""
