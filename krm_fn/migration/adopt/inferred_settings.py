@@ -5,8 +5,9 @@ Each guess is rendered and compared with the live pod templates. The settings wi
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from math import inf
 from typing import Any
@@ -72,12 +73,13 @@ def settings(exported: ExportedObjects) -> InferredSettings:
         for release, discovery in product(releases, _DISCOVERY)
     ]
     guesses = [_completed(item, exported) for item in shapes]
-    best = _best(guesses, exported)
-    if 0 < score(best.spec, exported).templates < inf:  # the version of the operator can make another release the right one
-        of_releases = (_best([guess for guess in guesses if guess.spec["behaviour"] == release], exported) for release in releases)
-        best = _best([guess._replace(spec=_with_worker_hash(guess.spec, exported)) for guess in of_releases], exported)
+    scored = _scorer(exported)
+    best = _best(guesses, scored)
+    if 0 < scored(best.spec).templates < inf:  # the version of the operator can make another release the right one
+        of_releases = (_best([guess for guess in guesses if guess.spec["behaviour"] == release], scored) for release in releases)
+        best = _best([guess._replace(spec=_with_worker_hash(guess.spec, scored)) for guess in of_releases], scored)
     else:
-        best = best._replace(spec=_with_worker_hash(best.spec, exported))
+        best = best._replace(spec=_with_worker_hash(best.spec, scored))
     return best._replace(spec={key: value for key, value in best.spec.items() if value != _BY_GRAPH})
 
 
@@ -88,12 +90,25 @@ def _orchestrator(exported: ExportedObjects) -> str:
     return next(whole, config.Config().orchestrator)
 
 
-def _best(guesses: Sequence[InferredSettings], exported: ExportedObjects) -> InferredSettings:
+def _scorer(exported: ExportedObjects) -> Callable[[Spec], Score]:
+    """A function that scores settings, equal ones only once."""
+    known: dict[str, Score] = {}
+
+    def scored(spec: Spec) -> Score:
+        key = json.dumps(spec, sort_keys=True)
+        if key not in known:
+            known[key] = score(spec, exported)
+        return known[key]
+
+    return scored
+
+
+def _best(guesses: Sequence[InferredSettings], scored: Callable[[Spec], Score]) -> InferredSettings:
     """The guess whose render has the fewest differences from the live pods; the first one is of the likely release.
 
     If the graphs do not render under the likely release, another release must make pod templates that are the same.
     """
-    scores = [score(guess.spec, exported) for guess in guesses]
+    scores = [scored(guess.spec) for guess in guesses]
     is_unlikely = [guess.spec["behaviour"] != guesses[0].spec["behaviour"] for guess in guesses]
     is_broken = all(item.errors for item, unlikely in zip(scores, is_unlikely, strict=True) if not unlikely)
     order = [(item.templates, is_broken and unlikely, item) for item, unlikely in zip(scores, is_unlikely, strict=True)]
@@ -134,9 +149,9 @@ class Score(NamedTuple):
 def score(spec: Spec, exported: ExportedObjects) -> Score:
     """Compares a render with the live pods. Without any pod template on either side, nothing is known, and the number is infinite."""
     expansion = rendered(spec, exported)
-    comparison = verification.compare(expansion.resources, exported)
+    counts = verification.counts(expansion.resources, exported)
     errors = sum(item.severity == "error" for item in expansion.results)
-    return Score(len(comparison.differences) if comparison.total else inf, errors, sum(len(item.fields) for item in comparison.differences))
+    return Score(counts.different if counts.total else inf, errors, counts.fields)
 
 
 def _completed(shape: Spec, exported: ExportedObjects) -> InferredSettings:
@@ -207,12 +222,12 @@ def _registries(pod: dict[str, Any]) -> Iterator[str]:
             yield host
 
 
-def _with_worker_hash(spec: Spec, exported: ExportedObjects) -> Spec:
+def _with_worker_hash(spec: Spec, scored: Callable[[Spec], Score]) -> Spec:
     """Adds to the settings those of worker revisions. The version of the operator is a part of the worker hash."""
-    if not any(score(spec, exported)):
+    if not any(scored(spec)):
         return spec
     guesses = [*({**spec, "operatorVersion": version} for version in _VERSIONS), {**spec, "workerHash": "names"}]
-    return min([spec, *guesses], key=lambda guess: score(guess, exported))
+    return min([spec, *guesses], key=scored)
 
 
 def _ambiguous(setting: Setting, observed: Sequence[ObservedValue], chosen: str) -> Result:

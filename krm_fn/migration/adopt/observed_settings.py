@@ -37,7 +37,8 @@ SETTINGS: tuple[Setting, ...] = (
 """The settings whose values stand in objects as they are, or as a part of a text."""
 
 _ENTRY_KEYS = ("mountPath", "name")
-_MARKER = "krm-fn-mark-{}-end"
+_MARKER_BEGIN = "krm-fn-mark-"
+_MARKER = _MARKER_BEGIN + "{}-end"
 
 _TLS = {"mode": "tlsMode", "clientCertificate": "clientCertificate", "privateKey": "privateKey", "caCertificates": "caCertificates"}
 _TLS_MODE = "SIMPLE"
@@ -72,6 +73,8 @@ def observed_values(rendered: Iterable[Resource], live: Mapping[ObjectKey, Resou
     for resource in rendered:
         live_object = live.get(identity.key(resource))
         for path, rendered_text in _texts(resource, ()) if live_object else ():
+            if _MARKER_BEGIN not in rendered_text:
+                continue
             for number, setting in enumerate(SETTINGS):
                 before, marker, after = rendered_text.partition(_MARKER.format(number))
                 live_text = _value_at(live_object, path) if marker else None

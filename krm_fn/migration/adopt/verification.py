@@ -73,6 +73,14 @@ class Verification(NamedTuple):
         )
 
 
+class DifferenceCounts(NamedTuple):
+    """The number of pod templates on both sides, of those that differ, and of the fields that differ in them."""
+
+    total: int
+    different: int
+    fields: int
+
+
 def verify(rendered: Sequence[Resource], exported: ExportedObjects) -> Verification:
     """Compares the pod templates, and forecasts the change of each live object to the rendered one."""
     live = {identity.key(resource, exported.namespace): resource for resource in exported.live}
@@ -87,18 +95,30 @@ def verify(rendered: Sequence[Resource], exported: ExportedObjects) -> Verificat
 
 def compare(rendered: Sequence[Resource], exported: ExportedObjects) -> Verification:
     """Compares all pod templates of the rendered workloads, and of the live workloads of their graphs."""
+    pairs = _pairs(rendered, exported)
+    differences = [TemplateDifference(key, live, desired, _fields(live, desired)) for key, live, desired in pairs]
+    different = tuple(
+        difference for difference in differences if difference.fields or difference.live is None or difference.rendered is None
+    )
+    return Verification(len(pairs), len(pairs) - len(different), different, tuple(_replicas(rendered, exported)))
+
+
+def counts(rendered: Sequence[Resource], exported: ExportedObjects) -> DifferenceCounts:
+    """Counts what `compare` finds, without the values of fields."""
+    pairs = _pairs(rendered, exported)
+    fields = [None if live is None or desired is None else len(template_changes(live, desired)) for _, live, desired in pairs]
+    return DifferenceCounts(len(pairs), sum(number != 0 for number in fields), sum(number or 0 for number in fields))
+
+
+def _pairs(rendered: Sequence[Resource], exported: ExportedObjects) -> list[tuple[TemplateKey, Template | None, Template | None]]:
+    """The live and the rendered template of each key."""
     desired = templates_of(rendered, exported.namespace)
     workload_keys = {key.workload for key in desired}
     candidates = [
         resource for resource in exported.live if identity.key(resource, exported.namespace) in workload_keys or exported.runs(resource)
     ]
     live = templates_of(candidates, exported.namespace)
-    keys = sorted(desired.keys() | live.keys())
-    differences = [TemplateDifference(key, live.get(key), desired.get(key), _fields(live.get(key), desired.get(key))) for key in keys]
-    different = tuple(
-        difference for difference in differences if difference.fields or difference.live is None or difference.rendered is None
-    )
-    return Verification(len(keys), len(keys) - len(different), different, tuple(_replicas(rendered, exported)))
+    return [(key, live.get(key), desired.get(key)) for key in sorted(desired.keys() | live.keys())]
 
 
 def _replicas(rendered: Sequence[Resource], exported: ExportedObjects) -> Iterator[ReplicaDifference]:
@@ -125,8 +145,16 @@ def _fields(live: Template | None, rendered: Template | None) -> tuple[ComparedF
     if live is None or rendered is None:
         return ()
     current, desired, changes = _template(live), _template(rendered), template_changes(live, rendered)
+    if not changes:
+        return ()
+    old_secrets, new_secrets = secret_values.paths(current), secret_values.paths(desired)
     return tuple(
-        ComparedField(_path(change), _value(current, change.old_path, change.old), _value(desired, change.path, change.new), change.order)
+        ComparedField(
+            _path(change),
+            _value(current, change.old_path, change.old, old_secrets),
+            _value(desired, change.path, change.new, new_secrets),
+            change.order,
+        )
         for change in changes
     )
 
@@ -141,9 +169,9 @@ def _path(change: FieldChange) -> str:
     return "".join(f"[{name}]" if isinstance(index, int) else f".{name}" for index, name in steps).removeprefix(".")
 
 
-def _value(template: Any, path: Path, stored_value: Any) -> str:
+def _value(template: Any, path: Path, stored_value: Any, secrets: Sequence[Path]) -> str:
     """The value as it is written, else as it is stored, without secret values; a default is not written."""
     if stored_value is None:
         return ""
     written = paths.at(template, path)
-    return json.dumps(secret_values.shown(stored_value if written is None else written, path, secret_values.paths(template)))
+    return json.dumps(secret_values.shown(stored_value if written is None else written, path, secrets))
