@@ -17,7 +17,7 @@ from krm_fn.render.convert import conversion_findings, deprecated_fields, not_co
 from krm_fn.render.convert.deprecated_fields import Images
 from krm_fn.render.convert.not_convertible import NotConvertible
 from krm_fn.render.manifests import ingress, volumes
-from krm_fn.render.resolve import cluster
+from krm_fn.render.resolve import cluster, release_choice
 from krm_fn.render.rules import search_rules
 from krm_fn.render.schema import schema_check
 from krm_fn.repository.files import reading, selection, sources, writing
@@ -158,14 +158,15 @@ def _converted_request(source: Source, version: str) -> tuple[DocumentChange | N
 
 def _converted(resource: Resource, target: _ConvertTarget) -> tuple[list[Resource], list[Result]]:
     """The resources that replace a resource, and the findings about the conversion."""
+    unknown = [*release_choice.check_conversion(resource, target.config)] if target.version == dynamo_api.BETA1 else []
     if not target.native:
         converted = versions.to(target.version, resource)
-        return [converted], conversion_findings.of_conversion(resource, target.version, converted)
+        return [converted], [*unknown, *conversion_findings.of_conversion(resource, target.version, converted)]
     converted, missing = not_convertible.native(target.version, resource)
     native_objects = _native_objects(resource, target.config) if target.version == dynamo_api.BETA1 else _NativeObjects([], [])
-    return [converted, *native_objects.objects], conversion_findings.of_native_conversion(
-        resource, target.version, converted, [*missing, *native_objects.missing]
-    )
+    all_missing = [*missing, *native_objects.missing]
+    findings = conversion_findings.of_native_conversion(resource, target.version, converted, all_missing)
+    return [converted, *native_objects.objects], [*unknown, *findings]
 
 
 def _save(texts: list[tuple[str, str, int]], *, quiet: bool) -> None:

@@ -17,6 +17,10 @@ from krm_fn.review.inputs import Inputs, Policy, cluster_objects
 from krm_fn.review.inputs.cluster_objects import ClusterOptions, ClusterReadError, ClusterUnavailableError
 from krm_fn.review.inputs.computed_status import ComputedStatus
 
+_SEARCHES = (
+    "note: the table has no requests of v1beta2, Runs and Candidates, because only Dynamo's operator runs a search; "
+    "krm-fn request get shows how far it is"
+)
 _TABLE = "table"
 _NOT_READY = 3
 """The exit code of --exit-code and --wait if something is not ready."""
@@ -93,8 +97,10 @@ def status(  # noqa: PLR0913 - one for each option
     if watch:
         _watch(statuses, style)
     final = _first(statuses) if wait is None else _waited(statuses, wait)
-    if not final.objects:
+    if not final.objects and not final.searches:
         command_output.print_line("no Dynamo resource among the objects", err=True)
+    if final.searches:
+        command_output.print_line(_SEARCHES, err=True)
     command_output.write(_text(final, style), style)
     if (exit_code or wait is not None) and not final.ready():
         ctx.exit(_NOT_READY)

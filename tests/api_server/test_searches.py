@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import Phase, given, settings
 
 from krm_fn.render import dynamo_api
 from krm_fn.schemas.generate import crds
@@ -77,3 +78,29 @@ def test_a_search_from_its_request_to_the_graph(plane):
     assert (graph["metadata"], graph["spec"]) == ({"name": "chat", "namespace": "team"}, searches.candidate("b")["spec"])
     assert plane.judge(graph).ok
     assert get(plane, "--candidate", "a").code == 1
+
+
+def test_the_server_accepts_each_found_graph_and_its_render(plane):
+    """30 drawn Candidates: the printed graph has the spec of the Candidate, and the server accepts it and all objects of its render."""
+    found = []
+
+    @settings(max_examples=30, derandomize=True, database=None, deadline=None, phases=[Phase.generate])
+    @given(searches.GRAPHS)
+    def drawn(spec):
+        found.append(spec)
+
+    drawn()
+    name = "drawn-1"
+    plane.client.create({**searches.request(), "metadata": {"name": "drawn", "namespace": "team"}}, dry_run=False)
+    status(plane, {**searches.request(), "metadata": {"name": "drawn", "namespace": "team"}}, {"activeRunRef": {"name": name}})
+    candidates = [searches.candidate(f"drawn-{number}", spec) for number, spec in enumerate(found)]
+    stored(plane, searches.run(*(candidate["metadata"]["name"] for candidate in candidates), name=name))
+    for candidate in candidates:
+        stored(plane, candidate)
+    for rank, spec in enumerate(found, 1):
+        done = console.run("request", "get", "drawn", "-n", "team", "--kubeconfig", plane.kubeconfig, "--rank", str(rank))
+        assert (done.code, yaml.safe_load(done.out)["spec"]) == (0, spec), done.err
+        objects = [*yaml.safe_load_all(console.run("render", "-", stdin=done.out).out)]
+        refused = [answer.message for answer in map(plane.judge, objects) if not answer.ok]
+        assert (len(objects) > 3, refused) == (True, [])
+    assert len(found) == 30

@@ -255,3 +255,12 @@ def test_too_many_kept_fields_are_an_error():
 def test_wrong_usage(arguments):
     """Stdin has no file to write."""
     assert console.run("convert", *arguments, stdin=GRAPH).code == 2
+
+
+@pytest.mark.parametrize("arguments", [[], ["--native"]])
+def test_a_graph_without_a_version_of_dynamo_is_a_warning(arguments):
+    """A render of the v1alpha1 graph assumes a release; a render of the v1beta1 graph refuses it until its images have a version."""
+    done = convert(*arguments, "-", stdin=GRAPH.replace("1.5.0", "latest"))
+    assert done.err.count("warning DYN491 spec: ") == 1
+    assert "error DYN451" in console.run("check", "-", stdin=done.out).out
+    assert "DYN491" not in convert(*arguments, "-", stdin=GRAPH).err

@@ -6,6 +6,7 @@ import json
 
 from tests.cli import console
 from tests.cli.console import status
+from tests.support import searches
 from tests.syncer.status import asked
 from tests.syncer.status.asked import COMPLETE, FAILED
 
@@ -86,3 +87,13 @@ def test_a_rendered_request_and_its_job_belong_together():
     assert "Validation" not in asked.told(written(request, job))
     changed = {**request, "spec": {**request["spec"], "model": "another"}}
     assert asked.told(written(changed, job))["Validation"] == ("False", "SpecChangeRejected")
+
+
+def test_a_search_has_no_row_and_keeps_its_status():
+    """Only Dynamo's operator runs a search, so krm-fn computes nothing for it, and waits for no Job."""
+    given = [searches.request({"activeRunRef": {"name": "find-1"}}), searches.run("a"), searches.candidate("a")]
+    stdin = json.dumps({"apiVersion": "v1", "kind": "List", "items": given})
+    done = console.run("status", "-", stdin=stdin)
+    assert (done.code, len(done.out.splitlines())) == (0, 1)
+    assert done.err.startswith("note: the table has no requests of v1beta2, Runs and Candidates")
+    assert json.loads(console.run("status", "-o", "json", "-", stdin=stdin).out)["items"] == given

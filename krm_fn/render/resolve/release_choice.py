@@ -186,6 +186,16 @@ def check_source(resource: Resource, config: Config) -> Iterator[Result]:
         yield results.warning("DYN428", f"{message}; {fix}", results.ref(resource), ("apiVersion",))
 
 
+def check_conversion(resource: Resource, config: Config) -> Iterator[Result]:
+    """Warns of a v1alpha1 graph whose images say no version: a render refuses the same graph in v1beta1 (DYN451)."""
+    if resource.get("kind") == dynamo_api.GRAPH and is_assumed(resource, config):
+        message = (
+            "no tag of an image is a version of Dynamo, so a render refuses the converted graph; set runtimeVersionOverride of each "
+            "component to the version of Dynamo in its image, or write an image with a version in the tag"
+        )
+        yield results.warning("DYN491", message, results.ref(resource), ("spec",))
+
+
 def _in_version(resource: Resource, api_version: str) -> Resource:
     if resource["apiVersion"] == api_version:
         return resource

@@ -59,7 +59,9 @@ class ComputedStatus:
         self._loaded = loaded
         self._index = WorkloadIndex.of(loaded.values, loaded.default_namespace)
         self.now = timestamps.now()
-        self._resources = [resource for resource in loaded.values if dynamo_api.is_dynamo(resource)]
+        dynamo_resources = [resource for resource in loaded.values if dynamo_api.is_dynamo(resource)]
+        self._resources = [resource for resource in dynamo_resources if not dynamo_api.is_search(resource)]
+        self.searches = [resource for resource in dynamo_resources if dynamo_api.is_search(resource)]
         self.objects = [self._read(resource) for resource in self._resources]
         self._graphs = {cached.key: cached for cached in self.objects if cached.key.kind == cached_object.GRAPH}
         for cached in self.objects:
@@ -72,10 +74,10 @@ class ComputedStatus:
         self._base_models = BaseModelIndex.of(loaded.values, loaded.default_namespace)
 
     def resources(self) -> list[Resource]:
-        """Returns the Dynamo resources with their status."""
+        """Returns the Dynamo resources with their status. Searches keep theirs, which only Dynamo's operator computes."""
         statuses = map(self._status, self.objects)
         pairs = zip(self._resources, statuses, strict=True)
-        return [{**resource, "status": fields} if fields else resource for resource, fields in pairs]
+        return [*({**resource, "status": fields} if fields else resource for resource, fields in pairs), *self.searches]
 
     def workloads(self) -> Iterator[tuple[CachedObject, Iterable[WorkloadReadiness]]]:
         """Returns the graphs and the standalone components, each with the readiness of its workloads."""
