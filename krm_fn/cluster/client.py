@@ -250,14 +250,17 @@ async def _lines(content: aiohttp.StreamReader) -> AsyncGenerator[bytes]:
 
 @contextlib.contextmanager
 def _transport(request: str) -> Iterator[None]:
-    """Converts the errors of aiohttp and of the network to TransportError."""
+    """Converts the errors of aiohttp and of the network to TransportError.
+
+    aiohttp raises RuntimeError for a session or a connection that was closed before or during the request.
+    """
     try:
         yield
     except TransportError:
         raise
     except TimeoutError as error:
         raise StalledError(f"{request}: no answer in time") from error
-    except (aiohttp.ClientError, OSError) as error:
+    except (aiohttp.ClientError, OSError, RuntimeError) as error:
         message = _SSL_CONTEXT.sub("", str(error)) or type(error).__name__
         raise TransportError(f"{request}: {message}") from error
 
@@ -275,7 +278,7 @@ def _encoded(body: Any) -> bytes:
 def _decoded(text: bytes) -> dict[str, Any]:
     try:
         value = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise GarbledError(f"the answer is not JSON: {text[:80]!r}") from error
     if not isinstance(value, dict):
         raise GarbledError(f"the answer is not an object: {text[:80]!r}")
@@ -285,7 +288,7 @@ def _decoded(text: bytes) -> dict[str, Any]:
 def _json_or_text(text: bytes) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text.decode(errors="replace")
 
 

@@ -110,6 +110,34 @@ async def test_a_cut_connection_ends_a_stream(fragile, between):
             await reading
 
 
+READS = [("a request", lambda client, path: client.request("GET", path)), ("a stream", lines)]
+
+
+@cases(("kind", "reading"), READS)
+@runs
+async def test_a_connection_that_ends_between_head_and_body_is_a_transport_error(kind, reading, fragile, between, monkeypatch):
+    """A request without an answer closes the connections of all requests, also of one that has the head of its answer only."""
+    path = CONFIG_MAPS.format(fragile.plane.namespace("client-head"))
+    async with Client(fragile.cluster(between.port)) as client:
+        fragile.plane.client.request("POST", path, config_map("long", x="x" * 1_000_000))
+        await asyncio.gather(*(client.request("GET", "/version") for _ in range(3)))
+        send = client._send_once
+
+        async def send_then_close(*arguments, **options):
+            response = await send(*arguments, **options)
+            monkeypatch.setattr(client, "_send_once", send)
+            between.swallow()
+            with pytest.raises(StalledError):
+                await client.request("GET", "/version", timeout=0.1)
+            await client.close()
+            return response
+
+        monkeypatch.setattr(client, "_send_once", send_then_close)
+        with pytest.raises(TransportError):
+            await reading(client, f"{path}/long")
+        between.cut()
+
+
 GARBAGE = [
     ("no JSON", [b"<html>\n", ...], GarbledError, "not JSON"),
     ("JSON that is no object", [b"[1]\n", ...], GarbledError, "not an object"),
@@ -128,6 +156,13 @@ async def test_garbage_in_a_stream(reason, answer, error, said, monkeypatch):
         assert await anext(stream) == {"fine": 1}
         with pytest.raises(error, match=said):
             await anext(stream)
+
+
+@runs
+async def test_json_that_is_too_deep_is_garbage():
+    async with giving([b"[" * 200_000]) as (_, cluster), Client(cluster) as client:
+        with pytest.raises(GarbledError, match="not JSON"):
+            await client.request("GET", "/")
 
 
 @runs

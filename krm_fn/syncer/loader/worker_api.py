@@ -84,7 +84,7 @@ class WorkerApi:
                 answer = _WorkerAnswer(response.status, response.content_type, await _body(response))
         except TimeoutError:
             raise WorkerError("timeout", f"{action} LoRA: no answer within {self._timeout:g} s") from None
-        except (aiohttp.ClientError, OSError, ValueError) as error:
+        except (aiohttp.ClientError, OSError, RuntimeError, ValueError) as error:
             raise WorkerError("error", f"failed to call {action} LoRA endpoint: {_excerpt(_message(error), adapter)}") from error
         if action == "unload" and answer.lacks(adapter):
             return
