@@ -197,7 +197,11 @@ class EventRecorder:
                 recent.count += event.number
                 return
         body = self._event(event_key, event)
-        await self._client.request("POST", _EVENTS.path(event.key.namespace), body=body)
+        try:
+            await self._client.request("POST", _EVENTS.path(event.key.namespace), body=body)
+        except ApiError as error:
+            if error.reason != "AlreadyExists":  # the event was written, but its answer was lost: nothing else writes this name
+                raise
         self._store_series(event_key, _Series(body["metadata"]["name"], event.number))
 
     def _event(self, event_key: _EventKey, event: _PendingEvent) -> Resource:

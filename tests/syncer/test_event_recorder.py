@@ -180,6 +180,29 @@ async def test_events_outlive_a_server_that_is_away(fragile, between):
 
 
 @runs
+async def test_an_event_whose_answer_is_lost_is_written_once(fragile, between, monkeypatch):
+    """The next attempt finds the event of its own name: that is a success, and not a lost event."""
+    monkeypatch.setattr(module, "_LAST_RETRY", 0.01)
+    async with Client(fragile.cluster(between.port), timeout=1) as client:
+        told = Telling(fragile, client, fragile.plane.namespace("event-answer"))
+        await client.versions.path(GRAPHS.path("a", "b"))
+        await client.request("GET", "/version", timeout=60)
+        connections = client._request_session
+        between.mute()
+        task = asyncio.create_task(told.events.run())
+        told.record()
+        await eventually(lambda: told.count("written") + told.count("error"))
+        assert (told.count("written"), len(told.stored())) == (1, 1)
+        assert client._request_session is not connections, "no answer was lost"
+        told.record()
+        await eventually(lambda: told.count("written") == 2)
+        (event,) = told.stored()
+        assert event["series"]["count"] == 2
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+@runs
 async def test_an_event_that_the_server_never_takes_is_given_up_and_counted(monkeypatch, caplog):
     monkeypatch.setattr(module, "_LAST_RETRY", 0.01)
     answers = [web.json_response({"message": "broken"}, status=500) for _ in range(module._ATTEMPTS)]

@@ -60,6 +60,11 @@ class Proxy:
         with self._lock:
             self._swallowed = {each for pair in self._pairs for each in pair}
 
+    def mute(self) -> None:
+        """Lose all further answers on existing connections, without closing them. Requests still arrive. New connections work."""
+        with self._lock:
+            self._swallowed = {server for _, server in self._pairs}
+
     def close(self) -> None:
         """Stop."""
         self.refuse()
