@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
@@ -20,7 +19,7 @@ from krm_fn.base import escaping, results
 from krm_fn.base.results import Result
 from krm_fn.base.yaml import emitter, reader
 from krm_fn.kubernetes.types import Resource
-from krm_fn.repository.files import reading
+from krm_fn.repository.files import reading, temporary_files
 from krm_fn.repository.files.reading import Source
 
 HEADER = "# Rendered by krm-fn; rendering again overwrites this file.\n"
@@ -115,11 +114,11 @@ def write_texts(folder: Path, files: Mapping[str, str]) -> None:
     All files are written into a temporary folder first and then moved, so that a full disk changes nothing.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".krm-fn-", dir=folder) as temporary:
-        for name, text in files.items():
-            (Path(temporary) / name).write_text(text, encoding="utf-8", newline="\n")
-        for name in files:
-            (Path(temporary) / name).replace(folder / name)
+    with temporary_files.folder(folder) as temporary:
+        for number, text in enumerate(files.values()):
+            temporary(number).write_text(text, encoding="utf-8", newline="\n")
+        for number, name in enumerate(files):
+            temporary(number).replace(folder / name)
 
 
 def is_empty(folder: Path) -> bool:
@@ -205,13 +204,4 @@ def save(path: str, text: str) -> None:
     """Replaces the content of a file at once, and keeps its mode. A link stays, and its target is replaced. Raises OSError."""
     target = Path(path).resolve()
     mark = "\ufeff" if target.read_bytes().startswith(b"\xef\xbb\xbf") else ""
-    with tempfile.NamedTemporaryFile("wb", prefix=".krm-fn-", dir=target.parent, delete=False) as file:
-        temporary = Path(file.name)
-        try:
-            file.write((mark + text).encode())
-            file.flush()
-            temporary.chmod(target.stat().st_mode)
-            temporary.replace(target)
-        except BaseException:
-            temporary.unlink()
-            raise
+    temporary_files.replace(target, (mark + text).encode())
