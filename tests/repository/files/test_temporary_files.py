@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 from krm_fn.repository.files import temporary_files, writing
 from tests.support.cases import cases
@@ -99,7 +100,8 @@ def test_what_is_not_surely_a_temporary_file_stays(reason, name, make, tmp_path)
 def test_a_temporary_file_that_another_process_removed_at_once_is_made_again(tmp_path, monkeypatch):
     """Between its creation and its lock, another process can take it for an abandoned one."""
     (tmp_path / "a.yaml").write_text("a")
-    has_lock, removed = temporary_files._has_lock, []
+    has_lock = temporary_files._has_lock
+    removed: list[Path] = []
 
     def lose_first(descriptor, path):
         if not removed:
