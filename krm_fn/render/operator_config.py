@@ -64,13 +64,13 @@ _DETECTED: dict[_Path, str] = {
 def read(written: dict[str, Any]) -> tuple[dict[str, Any], list[Result]]:
     """Returns the `spec` of a DynamoRender with the settings of an OperatorConfiguration, and the findings about it.
 
-    Only operators of 1.0 and later have such a file, so the render follows v1.5 or a newer release. With an error the `spec` is empty.
+    Only operators of 1.0 and later have such a file, so the render follows v1.2 or the newer release that the images choose. With an error the `spec` is empty.
     """
     address = results.ref(written)
     findings = list(schema_check.resource(written))
     if results.failed(findings):
         return {}, findings
-    spec: dict[str, Any] = {"behaviour": "v1.5+"}
+    spec: dict[str, Any] = {"behaviour": "v1.2+"}
     for path, target in KEYS.items():
         value = _value(written, path)
         if value not in (None, ""):

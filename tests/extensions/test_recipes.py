@@ -131,7 +131,7 @@ def add_release(clone):
     (clone.root / "krm_fn/render/kinds/releases/v9_9.py").write_text(RELEASE)
     row = '"v1.7": ReleaseRow("v1_7", (1, 7), 0)'
     clone.edit("render/resolve/release_choice.py", row, f'{row}, "v9.9": ReleaseRow("v9_9", (9, 9), 0)')
-    names = '"", "v0.9", "v1.2", "v1.3", "v1.4", "v1.5", "v1.5+", "v1.6", "v1.7"'
+    names = '"", "v0.9", "v1.2", "v1.2+", "v1.3", "v1.4", "v1.5", "v1.5+", "v1.6", "v1.7"'
     clone.edit("render/config.py", f"behaviour: Literal[{names}]", f'behaviour: Literal[{names}, "v9.9"]')
     clone.edit("render/kinds/floors.py", "FLOORS = {", 'FLOORS = {\n    (9, 9): Floors("1.99"),')
     clone.edit("render/kinds/floors.py", "for minor in range(8)))", "for minor in range(8)), (9, 9))")

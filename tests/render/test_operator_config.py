@@ -47,7 +47,7 @@ EVERYTHING = {
     "mpi": {"sshSecretName": "ssh"},
 }
 READ = Config(
-    behaviour="v1.5+",
+    behaviour="v1.2+",
     orchestrator="grove",
     leader_worker_set=config.LeaderWorkerSetSettings(enabled=False),
     grove=config.GroveSettings("1h0m0s", config.KaiSchedulerSettings(enabled=True), config.VolcanoSchedulerSettings(enabled=True)),
@@ -86,7 +86,7 @@ def test_every_setting_of_a_build_is_in_the_test():
 
 def test_without_keys_the_defaults_are_those_of_the_function():
     read, found = function_config.read(written(**DETECTED))
-    assert (read, found) == (Config(behaviour="v1.5+"), [])
+    assert (read, found) == (Config(behaviour="v1.2+"), [])
 
 
 @pytest.mark.parametrize(

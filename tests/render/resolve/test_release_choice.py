@@ -199,18 +199,21 @@ def test_the_release_of_a_resource(resource, release, finding):
 
 
 LOWEST = [
-    # reason, resource, the release under `v1.5+`
-    ("no version", tagged("latest"), "v1.5"),
-    ("a digest of v1beta1", newer(f"a/dynamo{DIGEST}"), "v1.5"),
-    ("a version below 1.0", tagged("0.9.0"), "v1.5"),
-    ("a newer version", tagged("1.6.1"), "v1.6"),
+    # reason, resource, the lowest release, the release that the render follows
+    ("no version, as without a lowest release", tagged("latest"), "v1.5+", "v1.6"),
+    ("a digest of v1beta1", newer(f"a/dynamo{DIGEST}"), "v1.2+", "v1.6"),
+    ("a version below 1.0", tagged("0.9.0"), "v1.5+", "v1.5"),
+    ("a version below 1.0 and an operator that has a file", tagged("0.9.0"), "v1.2+", "v1.2"),
+    ("the version of an older operator", tagged("1.3.1"), "v1.2+", "v1.3"),
+    ("an older version", tagged("1.3.1"), "v1.5+", "v1.5"),
+    ("a newer version", tagged("1.6.1"), "v1.5+", "v1.6"),
 ]
 
 
-@cases(("resource", "release"), LOWEST)
-def test_the_configuration_can_name_the_lowest_release(resource, release):
-    """Images choose a newer one by their version only."""
-    assert release_choice.release_name(resource, Config(behaviour="v1.5+")) == release
+@cases(("resource", "lowest", "release"), LOWEST)
+def test_the_configuration_can_name_the_lowest_release(resource, lowest, release):
+    """The images choose a newer one."""
+    assert release_choice.release_name(resource, Config(behaviour=lowest)) == release
 
 
 @pytest.mark.parametrize(
