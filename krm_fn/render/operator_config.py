@@ -64,7 +64,8 @@ _DETECTED: dict[_Path, str] = {
 def read(written: dict[str, Any]) -> tuple[dict[str, Any], list[Result]]:
     """Returns the `spec` of a DynamoRender with the settings of an OperatorConfiguration, and the findings about it.
 
-    Only operators of 1.0 and later have such a file, so the render follows v1.2 or the newer release that the images choose. With an error the `spec` is empty.
+    Only operators of 1.0 and later have such a file, so the render follows v1.2 or the newer release that the images choose. With an error
+    the `spec` is empty.
     """
     address = results.ref(written)
     findings = list(schema_check.resource(written))

@@ -23,7 +23,10 @@ COMMANDS = {
     "can-start": (to_operator.can_start, "change nothing; exit code 1 if the operator cannot start, or would change pods"),
     "set-owners": (owners.set_owners, "give the objects their owners after the operator has started again"),
 }
-DEFINITIONS = "definitions"
+OF_CLUSTER = {
+    "definitions": (definitions.save, "print the definitions of the operator's kinds, to put them back before it starts again"),
+    "let-go": (definitions.let_go, "release all objects from owners in a version that the cluster will not serve"),
+}
 
 
 def main() -> None:
@@ -42,9 +45,10 @@ def main() -> None:
             tool = arguments.add_mutually_exclusive_group()
             tool.add_argument("--argocd", action="store_true", help="Argo CD will apply the objects")
             tool.add_argument("--flux", metavar="NAMESPACE/NAME", default="", help="this Kustomization will apply the objects")
-    commands.add_parser(DEFINITIONS, help="print the definitions of the operator's kinds, to put them back before it starts again")
+    for command, (_, description) in OF_CLUSTER.items():
+        commands.add_parser(command, help=description)
     options = parser.parse_args()
-    if options.command not in {"graph", "settings", DEFINITIONS} and len(options.graphs) % 2:
+    if options.command not in {"graph", "settings", *OF_CLUSTER} and len(options.graphs) % 2:
         parser.error(f"{options.graphs[-1]} has no file; write the name of each graph and its file")
     try:
         run(options)
@@ -54,8 +58,8 @@ def main() -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Run the command for each graph. Raises StopError; a comparison compares all graphs first."""
-    if options.command == DEFINITIONS:
-        definitions.save()
+    if options.command in OF_CLUSTER:
+        OF_CLUSTER[options.command][0]()
         return
     reasons = []
     for move in moves(options):

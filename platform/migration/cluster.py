@@ -32,7 +32,8 @@ MADE = (
     "roles.rbac.authorization.k8s.io",
     BINDINGS,
 )
-READ = (*WORKLOADS, *GROVE, ADAPTERS, GRAPHS, COMPONENTS, *MADE)
+VOLUMES = ("persistentvolumeclaims", "resourceclaimtemplates.resource.k8s.io")
+READ = (*WORKLOADS, *GROVE, ADAPTERS, GRAPHS, COMPONENTS, *MADE, *VOLUMES)
 WEBHOOKS = "validatingwebhookconfigurations,mutatingwebhookconfigurations"
 OPERATOR = "app.kubernetes.io/name=dynamo-operator"
 
@@ -44,7 +45,8 @@ class StopError(Exception):
 class Snapshot:
     """The objects of a namespace by resource, as one kubectl reads them. Several graphs share a snapshot until a command writes.
 
-    `versions` holds the API version in which to read a resource; without an entry, the API server chooses it.
+    If `namespace` is empty, it has the objects of all namespaces. `versions` holds the API version in which to read a resource; without an
+    entry, the API server chooses it.
     """
 
     def __init__(self, namespace: str) -> None:
@@ -57,8 +59,9 @@ class Snapshot:
         """The objects of a resource of `READ`; a resource that the cluster does not serve has none."""
         if not self._objects:
             self._objects = {name: [] for name in READ}
-            names = [_versioned(name, self.versions.get(name, "")) for name in READ if name in self._resources()]
-            for found in items(kubectl(f"--namespace={self.namespace}", "get", ",".join(names), "-o=json")):
+            names = [versioned(name, self.versions.get(name, "")) for name in READ if name in self._resources()]
+            where = f"--namespace={self.namespace}" if self.namespace else "--all-namespaces"
+            for found in items(kubectl("get", ",".join(names), where, "-o=json")):
                 self._objects[_resource(found)].append(found)
         return self._objects[resource]
 
@@ -137,8 +140,8 @@ def kubectl(*arguments: str, given: Any = None, partial: bool = False) -> str:
     return ran.stdout
 
 
-def _versioned(resource: str, version: str) -> str:
-    """The name by which kubectl reads a resource in an API version."""
+def versioned(resource: str, version: str) -> str:
+    """The name by which kubectl reads a resource in an API version; empty: the API server chooses it."""
     plural, _, group = resource.partition(".")
     return f"{plural}.{version}.{group}" if version else resource
 

@@ -37,10 +37,48 @@ def definitions() -> list[Resource]:
     return cluster.items(cluster.kubectl("get", "customresourcedefinitions", *CONVERTED, "--ignore-not-found", "-o=json"))
 
 
+def unserved() -> list[str]:
+    """The versions of the definitions that the cluster does not serve, each with the name of its definition."""
+    return [f"{name(each)} {version['name']}" for each in definitions() for version in each["spec"]["versions"] if not version["served"]]
+
+
+def let_go() -> None:
+    """Take the references to owners off all objects, if they name the owner in a version that is not stored, and print their number.
+
+    The garbage collector asks for an owner in the version of its reference. For half a minute after the cluster has ended to serve this
+    version, it takes each owner for deleted, and would delete all that runs. Raises StopError if an operator runs.
+    """
+    snapshot = cluster.Snapshot("")
+    snapshot.versions |= stored_versions()
+    cluster.stopped(Move("", "", [], "", "", snapshot))
+    leaving = {
+        f"{each['spec']['group']}/{version['name']}"
+        for each in definitions()
+        for version in each["spec"]["versions"]
+        if not version["storage"]
+    }
+    released = 0
+    for resource in cluster.READ:
+        for each in snapshot.objects(resource):
+            references = each["metadata"].get("ownerReferences", [])
+            kept = [reference for reference in references if reference["apiVersion"] not in leaving]
+            if len(kept) < len(references):
+                named = f"{cluster.versioned(resource, snapshot.versions.get(resource, ''))}/{name(each)}"
+                patch = json.dumps({"metadata": {"ownerReferences": kept}})
+                cluster.kubectl(f"--namespace={each['metadata']['namespace']}", "patch", named, "--type=merge", f"--patch={patch}")
+                released += 1
+    sys.stdout.write(f"{released} objects are released from owners in a version that will not be served\n")
+
+
+def stored_versions() -> dict[str, str]:
+    """The version that the cluster stores, by definition."""
+    lines = cluster.kubectl("get", "customresourcedefinitions", *CONVERTED, "--ignore-not-found", f"-o=jsonpath={STORED}").split()
+    return dict(line.split("=") for line in lines)
+
+
 def read_stored(move: Move) -> None:
     """Read resources in the version that the cluster stores: the webhook that converts them does not run without the operator."""
-    lines = cluster.kubectl("get", "customresourcedefinitions", *CONVERTED, "--ignore-not-found", f"-o=jsonpath={STORED}").split()
-    move.snapshot.versions |= dict(line.split("=") for line in lines)
+    move.snapshot.versions |= stored_versions()
     move.snapshot.forget()
 
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Iterator
 
 import cluster
 import comparison
+import definitions
 from cluster import Move, Resource, key
+
+GRACE = 20
+"""The seconds after which a garbage collector that cannot finish is helped."""
 
 
 def take_over(move: Move) -> None:
@@ -23,7 +28,8 @@ def take_over(move: Move) -> None:
     for owner in owners:
         move.kubectl("patch", key(owner), "--type=merge", '--patch={"metadata": {"finalizers": null}}')
     for owner in owners:
-        move.kubectl("delete", key(owner), "--cascade=orphan")
+        move.kubectl("delete", key(owner), "--cascade=orphan", "--wait=false")
+    end(move, owners)
     for each in kept:
         move.kubectl("apply", "--server-side", "--force-conflicts", "--field-manager=autoscaler", "--validate=false", "-f=-", given=each)
     for one in again:
@@ -35,6 +41,26 @@ def take_over(move: Move) -> None:
         sys.stdout.write(
             f"Only the operator needed the following. To delete it:\nkubectl --namespace {move.namespace} delete {' '.join(left)}\n"
         )
+
+
+def end(move: Move, owners: list[Resource]) -> None:
+    """Wait until deleted owners are gone.
+
+    The garbage collector removes the owner from its objects, and then its own finalizer from the owner. It knows both in the newest API
+    version of its last look. If that is no longer served, as v1beta1 of an operator that stores v1alpha1, it finds neither the owner nor
+    objects of these kinds, and tries for ever. Everything else is released then, and the rest is done here.
+    """
+    keys, started = {key(owner) for owner in owners}, time.monotonic()
+    while left := [owner for owner in (*move.components(), *move.graphs()) if key(owner) in keys]:
+        held = [each for each in move.live(*cluster.READ) if any(cluster.owned_by(each, owner) for owner in left)]
+        has_released = all(each["apiVersion"].startswith("nvidia.com/") for each in held)
+        if has_released and time.monotonic() > started + GRACE and definitions.unserved():
+            for each in held:
+                move.kubectl("patch", key(each), "--type=merge", '--patch={"metadata": {"ownerReferences": null}}')
+            for owner in left:
+                move.kubectl("patch", key(owner), "--type=merge", '--patch={"metadata": {"finalizers": null}}')
+        time.sleep(0.5)
+        move.snapshot.forget()
 
 
 def kept_numbers(move: Move) -> Iterator[Resource]:

@@ -1,4 +1,4 @@
-"""An operator of 1.5: its definitions of two versions with a webhook, its configuration file, and the marks on its graphs."""
+"""An operator of 1.2 or later: its definitions of two versions with a webhook, its configuration file, and the marks on its graphs."""
 
 from __future__ import annotations
 
@@ -33,20 +33,23 @@ MARKS = {labels.ORIGIN_VERSION: "1.5.0", labels.WORKLOAD_PROVIDER: "component"}
 _FILE = "dynamo-platform-dynamo-operator-config"
 
 
-def install(plane: ControlPlane, conversion: Resource, file: str) -> None:
-    """Install the operator with this configuration file. `conversion` is that of its definitions."""
-    for each in _definitions(conversion):
+def install(plane: ControlPlane, conversion: Resource, file: str, stored: str = "v1beta1", version: str = "1.5.0") -> None:
+    """Install the operator of a version with this configuration file.
+
+    `conversion` is that of its definitions. `stored` is the version in which the cluster stores resources: v1alpha1 before 1.5.
+    """
+    for each in definitions(conversion, stored):
         installation.apply(plane, json.dumps(each))
     for part in ("namespace", "roles"):
         installation.apply(plane, installation.build(admission.PLATFORM / part))
     plane.kubectl("wait", "--for=condition=Established", "crd", "--all")
-    for each in _operator(file):
+    for each in _operator(file, version):
         admission.keep(plane.client, each)
 
 
-def _definitions(conversion: Resource) -> Iterator[Resource]:
-    """The definitions of the operator: it stores v1beta1, and both versions are served and converted."""
-    for each in crds.definitions("v1beta1"):
+def definitions(conversion: Resource, stored_version: str) -> Iterator[Resource]:
+    """The definitions of the operator: it stores one version, and both versions are served and converted."""
+    for each in crds.definitions(stored_version):
         stored, *others = each["spec"]["versions"]
         if others:
             each["spec"]["conversion"] = conversion
@@ -55,12 +58,12 @@ def _definitions(conversion: Resource) -> Iterator[Resource]:
         yield each
 
 
-def _operator(file: str) -> Iterator[Resource]:
+def _operator(file: str, version: str) -> Iterator[Resource]:
     """The ConfigMap with the configuration file of the operator, and its Deployment."""
     found = copy.deepcopy(journey.DEPLOYMENT)
     pod = found["spec"]["template"]["spec"]
     (manager,) = [each for each in pod["containers"] if each["name"] == "manager"]
-    manager["args"] = ["--config=/etc/dynamo/config.yaml", "--operator-version=1.5.0"]
+    manager["args"] = ["--config=/etc/dynamo/config.yaml", f"--operator-version={version}"]
     manager["volumeMounts"] = [{"name": "config", "mountPath": "/etc/dynamo"}]
     pod["volumes"] = [{"name": "config", "configMap": {"name": _FILE}}]
     yield {
@@ -72,14 +75,19 @@ def _operator(file: str) -> Iterator[Resource]:
     yield found
 
 
-def deploy(plane: ControlPlane, graph: Resource, settings: Config) -> str:
-    """Apply a graph as its author does, and reconcile it as the operator does; returns the worker hash."""
-    metadata = graph["metadata"] | {"annotations": MARKS}  # a webhook writes them
+def deploy(
+    plane: ControlPlane, graph: Resource, settings: Config, marks: dict[str, str] = MARKS, noted: str = labels.WORKER_HASH_V2
+) -> str:
+    """Apply a graph as its author does, and reconcile it as the operator does; returns the worker hash.
+
+    `marks` are the annotations of the operator's webhook. Its controller writes the worker hash into the annotation `noted`.
+    """
+    metadata = graph["metadata"] | {"annotations": marks}
     plane.kubectl("apply", "-f", "-", input=json.dumps({**graph, "metadata": metadata}))
     stored = {**versions.to("v1beta1", graph), "metadata": metadata}
     found = {labels.of(each).get(labels.WORKER_HASH) for each in expand.expand([stored], settings).resources} - {None}
     (digest,) = found
-    patch = json.dumps({"metadata": {"annotations": {labels.WORKER_HASH_V2: digest}}})
+    patch = json.dumps({"metadata": {"annotations": {noted: digest}}})
     where = (f"dgd/{metadata['name']}", f"--namespace={metadata['namespace']}", f"--field-manager={reference.MANAGER}")
     plane.kubectl("patch", *where, "--type=merge", f"--patch={patch}")
     reference.reconcile(plane.client, stored, settings)
