@@ -102,7 +102,7 @@ class Syncer:
         self._namespace_leases = NamespaceLeases(installation, self._manager.resume, self._metrics)
         self._held_namespaces = HeldNamespaces(client, held_namespaces, installation, self._shard.owns)
         self._events = EventRecorder(client, instance, self._metrics, enabled=options.events)
-        self._writer = Writer(client, self._leads, self._metrics)
+        self._writer = Writer(client, self._leads, self._metrics, lambda key: self._cache.entry(key) is not None)
         self._loader = self._lora_loader() if options.features.loras else None
         self._health = Health(self._metrics, self._hanging, self._missing)
         self._memory = MemoryWatch(

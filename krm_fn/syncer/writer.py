@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from time import monotonic
 from typing import Any, NamedTuple
 
-from krm_fn.cluster import logs
+from krm_fn.cluster import logs, reflector
 from krm_fn.cluster.access import ClusterError
 from krm_fn.cluster.api_resources import ApiResource
 from krm_fn.cluster.backoff import ForbiddenBackoff
@@ -30,6 +30,8 @@ UNREACHABLE = 5.0
 """The longest delay in seconds before a write is repeated while the server cannot be reached."""
 FAILING = 120.0
 """The longest delay in seconds before a write is repeated that the server answers with an error of its own, or that it is too busy for."""
+MISSING = reflector.LAST_RETRY
+"""The longest delay in seconds before a write is repeated that the server answers with 404, although the cache has the object."""
 INVALID = 300.0
 """Seconds until a write that the server rejected as invalid is repeated."""
 _PERMANENT_ERRORS = ("Apply failed with", "failed to create typed patch object", "etcdserver: request is too large")
@@ -107,12 +109,18 @@ class _WriteRequest(NamedTuple):
 
 
 class Writer:
-    """Sends writes while `leads()` is true. `metrics` counts each write by its result."""
+    """Sends writes while `leads()` is true. `metrics` counts each write by its result.
 
-    def __init__(self, client: Client, leads: Callable[[], bool], metrics: Metrics) -> None:
+    `is_cached(key)` is true for an object that the cache holds.
+    """
+
+    def __init__(
+        self, client: Client, leads: Callable[[], bool], metrics: Metrics, is_cached: Callable[[ObjectKey], bool] = lambda _key: False
+    ) -> None:
         self._client = client
         self._leads = leads
         self._metrics = metrics
+        self._is_cached = is_cached
         self._slots = asyncio.Semaphore(IN_FLIGHT)
         self._once = logs.Once()
         self._failures = logs.Repeated()
@@ -147,7 +155,10 @@ class Writer:
         subresource: str = "",
         content_type: str = MERGE_PATCH,
     ) -> WriteResult:
-        """Sends one patch. Raises Retry if the write may succeed soon: a conflict, an error of the server or of the network."""
+        """Sends one patch.
+
+        Raises Retry if the write may succeed soon: a conflict, an error of the server or of the network, or 404 for an object in the cache.
+        """
         return await self._send(_WriteRequest("PATCH", kind, key, subresource, {"fieldManager": FIELD_MANAGER}, body, content_type))
 
     async def apply(self, kind: ApiResource, key: ObjectKey, body: Resource) -> WriteResult:
@@ -196,6 +207,9 @@ class Writer:
         if error.status == 404:
             if request.method != "GET":
                 self._count(kind, "gone")
+                if self._is_cached(key):  # only a watch tells that an object is gone: one answer of 404 may be wrong, as in a reflector
+                    _LOG.debug("the request is tried again: %s", error, extra=fields)
+                    raise Retry(str(error), error.retry_after, MISSING, limited=True) from error
             return WriteResult("gone", message=error.message)
         if error.status in {401, 403}:
             self._count(kind, "forbidden")

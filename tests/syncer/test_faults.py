@@ -13,11 +13,12 @@ import time
 
 import pytest
 
+from krm_fn.render.dynamo_api import ADAPTER
 from krm_fn.schemas.generate import crds as generated
-from tests.support import definitions
+from tests.support import definitions, given
 from tests.testbed import server, syncer, tampering_proxy
 from tests.testbed.fleet import Fleet
-from tests.testbed.place import GRAPH
+from tests.testbed.place import GRAPH, Place
 
 AFTER_RESTART = 10
 """Seconds within which every status is right after an API server is ready again."""
@@ -205,6 +206,23 @@ def test_too_many_requests(intact, tampered):
     assert running.ask("/livez")[0] == 200
     proxy.refuse(every=False)
     intact.settle(AFTER_RESTART + SLACK)
+
+
+def test_a_write_that_is_answered_once_with_404(plane, tampered):
+    """The write of the replicas of a Deployment reaches the path of another object, which does not exist. It is repeated."""
+    running, proxy = tampered
+    place = Place(plane, plane.namespace("faults-missing"))
+    services = {"Frontend": given.service("frontend"), "Worker": given.service("worker", replicas=3, scalingAdapter={"enabled": True})}
+    place.deploy(given.graph(services, name="chat"))
+    server.eventually(lambda: place.get(ADAPTER, "chat-worker")["spec"].get("replicas") is not None)
+    proxy.misdirect("/deployments/chat-worker/scale", "/deployments/chat-walker/scale", 1)
+    place.kubectl("scale", "dgdsa/chat-worker", "--replicas=5")
+    server.eventually(lambda: place.get("Deployment", "chat-worker")["spec"]["replicas"] == 5)
+    assert running.metric("writes_total", kind="Deployment", result="gone") == 1
+    events = f"/apis/events.k8s.io/v1/namespaces/{place.namespace}/events"
+    server.eventually(lambda: any("to 5 replicas" in event["note"] for event in plane.client.get(events)["items"]))
+    assert "UpdateFailed" not in {event["reason"] for event in plane.client.get(events)["items"]}
+    place.kubectl("delete", "dgd,dgdsa,deployment", "--all")
 
 
 def test_watch_that_sends_garbage(intact, tampered):

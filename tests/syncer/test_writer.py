@@ -44,12 +44,13 @@ def entry(plane, namespace, name="chat"):
 
 
 class Written:
-    """A writer with its metrics. `leads` is what it is told."""
+    """A writer with its metrics. `leads` is what it is told, and `cached` has the keys of the objects in the cache."""
 
     def __init__(self, client):
         self.leads = True
         self.metrics = Metrics()
-        self.writer = Writer(client, lambda: self.leads, self.metrics)
+        self.cached: set[ObjectKey] = set()
+        self.writer = Writer(client, lambda: self.leads, self.metrics, lambda key: key in self.cached)
         RECEIVED.set(time.monotonic())
 
     async def status(self, entry, patch):
@@ -108,6 +109,24 @@ async def test_a_graph_that_is_gone_needs_nothing_more(fragile, plane):
     async with writing(fragile) as written:
         outcome = await written.status(found, READY)
         assert (outcome.result, outcome.pause, written.count("gone")) == ("gone", None, 1)
+
+
+@runs
+async def test_a_graph_that_the_server_does_not_find_is_written_until_a_watch_says_that_it_is_gone(fragile, plane):
+    """A server that starts, or one of several that is behind, answers 404 for a moment. A single answer must not be the last word."""
+    found = graph(plane, "write-missing")
+    plane.kubectl("delete", "dgd", "chat", "-n", "write-missing")
+    async with writing(fragile) as written:
+        written.cached.add(found.value.key)
+        for _ in range(2):
+            with pytest.raises(Retry, match="404") as raised:
+                await written.status(found, READY)
+            assert (raised.value.limit, raised.value.limited) == (writers.MISSING, True)
+        found = graph(plane, "write-missing")
+        assert (await written.status(found, READY)).result == "written"
+        plane.kubectl("delete", "dgd", "chat", "-n", "write-missing")
+        written.cached.clear()
+        assert (await written.status(found, READY)).result == "gone"
 
 
 @runs

@@ -1,4 +1,4 @@
-"""A TLS proxy before an API server that damages what the server sends, refuses requests, or shows another certificate."""
+"""A TLS proxy before an API server that damages what either side sends, refuses requests, or shows another certificate."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ class Tampering:
         self._trust = ssl.create_default_context(cafile=trusted)
         self._shown = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         self._damage = 0
+        self._path, self._other_path, self._misdirections = b"", b"", 0
         self._refuses = False
         self.refused = 0
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -47,6 +48,11 @@ class Tampering:
     def damage(self, events: int) -> None:
         """Damage as many of the next watch events."""
         self._damage = events
+
+    def misdirect(self, path: str, other: str, requests: int) -> None:
+        """Replace a part of the path of as many of the next requests by another one of the same length."""
+        assert len(path) == len(other)
+        self._path, self._other_path, self._misdirections = path.encode(), other.encode(), requests
 
     def refuse(self, *, every: bool) -> None:
         """Answer 429 to every request from now on, as a busy API server does, and close all connections; or pass all requests on again."""
@@ -85,7 +91,7 @@ class Tampering:
     async def _copy(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, *, answers: bool = False) -> None:
         with contextlib.suppress(OSError, ssl.SSLError):
             while data := await source.read(65536):
-                sink.write(self._damaged(data) if answers else data)
+                sink.write(self._damaged(data) if answers else self._misdirected(data))
                 await sink.drain()
         self._writers.discard(sink)
         sink.close()
@@ -96,6 +102,12 @@ class Tampering:
         if self._damage and event in data:
             self._damage -= 1
             return data.replace(event, b"\xff" * len(event))
+        return data
+
+    def _misdirected(self, data: bytes) -> bytes:
+        if self._misdirections and self._path in data.partition(b"\r\n")[0]:
+            self._misdirections -= 1
+            return data.replace(self._path, self._other_path, 1)
         return data
 
 
