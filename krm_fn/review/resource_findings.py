@@ -21,6 +21,9 @@ _RENDERED = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
 _BY_SETTINGS = ("DYN124", "DYN143", "DYN144", "DYN147", "DYN155", "DYN156", "DYN160", "DYN161", "DYN162", "DYN190", "DYN452")
 """Codes of rules that depend on the configuration of a render. Without a configuration, they are warnings."""
 
+_NEVER_READY = ("DYN270",)
+"""Codes of pods that never get ready. A render warns of them, because it makes the pods of the operator; here they are errors."""
+
 
 def check(resources: Sequence[Resource], config: Config, *, is_configured: bool, notes: bool = False) -> Iterator[Result]:
     """Yields the findings about resources. `is_configured` is false if `config` has default values because no file has a configuration.
@@ -30,7 +33,10 @@ def check(resources: Sequence[Resource], config: Config, *, is_configured: bool,
     With `notes`, findings also say which command lines of engines are not checked.
     """
     for result in _findings(resources, config, is_configured=is_configured, notes=notes):
-        yield result if is_configured or result.code not in _BY_SETTINGS else result._replace(severity="warning")
+        if result.code in _NEVER_READY:
+            yield result._replace(severity="error")
+        else:
+            yield result if is_configured or result.code not in _BY_SETTINGS else result._replace(severity="warning")
 
 
 def _findings(resources: Sequence[Resource], config: Config, *, is_configured: bool, notes: bool) -> Iterator[Result]:

@@ -56,6 +56,18 @@ def nodes(*, main: Any = None, **fields: Any) -> Resource:
     return worker(main={"args": ["python3 -m dynamo.sglang"], **(main or {})}, **{**_LWS, **fields})
 
 
+_HEALTH = {"name": "health", "containerPort": 9090}
+_SYSTEM = {"name": "system", "containerPort": 9091}
+_OWN_PROBES = {probe: {"exec": {"command": ["true"]}} for probe in ("livenessProbe", "readinessProbe")}
+_OWN_START = {"startupProbe": {"exec": {"command": ["true"]}}}
+_LISTENING = {"name": "p", "image": "p", "ports": [_SYSTEM]}
+
+
+def _probing(port: int | str) -> dict[str, Any]:
+    """A sidecar with one port, `health`, and a probe of the given port."""
+    return {"name": "c", "image": "c", "ports": [{**_HEALTH, "containerPort": 8080}], "readinessProbe": {"httpGet": {"port": port}}}
+
+
 _SIMULATED = {"sweep": {"useAiConfigurator": True}}
 
 
@@ -988,7 +1000,7 @@ PODS = [
         "DYN219",
         f"{_MAIN}.ports[0].name",
         "a port's name of 16 characters",
-        worker(main={"ports": [{"name": "a" * 16, "containerPort": 9090}]}),
+        worker(main={"ports": [{"name": "a" * 16, "containerPort": 9090}, _SYSTEM]}),
     ),
     fires(
         "DYN219",
@@ -1105,7 +1117,7 @@ PODS = [
         "DYN237",
         f"{_MAIN}.ports[1].hostPort",
         "a port of the node twice",
-        worker(main={"ports": [{"containerPort": port, "hostPort": 80} for port in (8000, 8001)]}),
+        worker(main={"ports": [*({"containerPort": port, "hostPort": 80} for port in (8000, 8001)), _SYSTEM]}),
     ),
     fires(
         "DYN238",
@@ -1124,6 +1136,55 @@ PODS = [
     quiet(
         "a label of a graph that is never applied",
         _described(worker(), labels={"tier": "a b"}, annotations={"config.kubernetes.io/local-config": "true"}),
+    ),
+    fires("DYN270", f"{_MAIN}.ports", "ports that lack the port of the default probes", worker(main={"ports": [_HEALTH]})),
+    fires("DYN270", f"{_MAIN}.ports", "the same on several nodes", nodes(main={"ports": [_HEALTH]})),
+    fires("DYN270", f"{_MAIN}.ports", "the same under Grove", worker(main={"ports": [_HEALTH]}), **_GROVE),
+    fires(
+        "DYN270",
+        f"{_SERVICE}.readinessProbe.httpGet.port",
+        "a probe of the service with another name",
+        worker(readinessProbe={"httpGet": {"path": "/", "port": "web"}}),
+    ),
+    fires(
+        "DYN270",
+        f"{_MAIN}.startupProbe.tcpSocket.port",
+        "a probe of a socket",
+        worker(main={"startupProbe": {"tcpSocket": {"port": "web"}}}),
+    ),
+    fires(
+        "DYN270",
+        f"{_MAIN}.lifecycle.preStop.httpGet.port",
+        "a hook",
+        worker(main={"lifecycle": {"preStop": {"httpGet": {"path": "/", "port": "web"}}}}),
+    ),
+    fires(
+        "DYN270",
+        f"{_POD}.containers[0].readinessProbe.httpGet.port",
+        "the name of a port of another container of the pod",
+        worker(pod={"containers": [_probing("system")]}),
+    ),
+    fires(
+        "DYN270",
+        f"{_POD}.initContainers[0].readinessProbe.httpGet.port",
+        "an init container that runs beside the others",
+        worker(pod={"initContainers": [{**_probing("system"), "restartPolicy": "Always"}]}),
+    ),
+    fires(
+        "DYN270",
+        "spec.components[0].podTemplate.spec.containers[0].ports",
+        "a component of v1beta1",
+        beta.graph(beta.component("worker", main={"ports": [_HEALTH]})),
+    ),
+    quiet("probes by the name of a port that their container has", worker(pod={"containers": [_probing("health")]})),
+    quiet("a port by number", worker(pod={"containers": [_probing(8080)]})),
+    fires("DYN271", f"{_MAIN}.ports", "no port for the Service", worker(main={"ports": [_HEALTH], **_OWN_START}, **_OWN_PROBES)),
+    quiet(
+        "the port for the Service in another container of the pod",
+        worker(main={"ports": [_HEALTH], **_OWN_START}, pod={"containers": [_LISTENING]}, **_OWN_PROBES),
+    ),
+    quiet(
+        "a planner, whose Service has no port as with the operator", given.graph({"P": given.service("planner", main={"ports": [_HEALTH]})})
     ),
     fires("DYN223", f"{_POD}.restartPolicy", "restartPolicy Never in a Deployment", worker(pod={"restartPolicy": "Never"})),
     quiet("restartPolicy Never under Grove", worker(pod={"restartPolicy": "Never"}), **_GROVE),

@@ -12,7 +12,7 @@ from krm_fn.base import registry, results
 from krm_fn.render import dynamo_api
 from krm_fn.render.manifests import workloads
 from krm_fn.render.resolve.cluster import namespace
-from krm_fn.render.rules import component_rules, graph_rules, model_rules, pod_template_rules
+from krm_fn.render.rules import component_rules, graph_rules, model_rules, pod_template_rules, port_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,4 +56,5 @@ def _check_component(pods: Pods, cluster: ClusterFacts) -> Iterator[Result]:
     yield from workloads.get(plan.placement.workload).check(pods)
     yield from component_rules.check(plan, pods, cluster)
     yield from pod_template_rules.check(pods)
+    yield from port_names.check(pods)
     yield from model_rules.check_component(plan, cluster.models)
