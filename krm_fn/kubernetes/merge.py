@@ -113,6 +113,11 @@ def keeps_named_port(default: Probe, user: Probe) -> bool:
     return isinstance(default_port, str) and isinstance(user_port, int)
 
 
+def last_of_each(variables: Iterable[Fields]) -> list[Fields]:
+    """Returns the last variable of each name, in the place of the first one of that name."""
+    return list({str(variable.get("name", "")): variable for variable in variables}.values())
+
+
 def envs(*layers: Iterable[EnvVar]) -> list[EnvVar]:
     """Merges environment variables by name and sorts them by name. Later layers win, as in the operator's `MergeEnvs`."""
     merged = {variable.get("name", ""): variable for layer in layers for variable in layer}

@@ -40,9 +40,7 @@ def test_defaults(reason, written, path, expected, dynamo):
 
 
 LISTS = [
-    ("a graph's variables", ("envs",), lambda entries: {"envs": entries}),
     ("claims", ("pvcs",), lambda entries: {"pvcs": entries}),
-    ("a service's variables", (*WORKER, "envs"), lambda entries: {"services": {"Worker": {"envs": entries}}}),
     (
         "mounts",
         (*WORKER, "volumeMounts"),

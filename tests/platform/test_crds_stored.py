@@ -56,7 +56,7 @@ STORED = [
     *(Stored("no spec", bare(kind)) for kind in ("DynamoGraphDeployment", "DynamoGraphDeploymentRequest", "DynamoModel")),
     *(Stored("an empty spec", schema_mistakes.other(kind, {})) for kind in KINDS if kind != "DynamoComponentDeployment"),
     *(Stored(case.reason, case.written) for case in test_crds_rules.RULES if case.code),
-    Stored("a variable twice", schema_mistakes.worker(envs=TWINS)),
+    Stored("a variable twice", schema_mistakes.container(env=TWINS)),
     Stored("a claim twice", schema_mistakes.graph({"services": {"Worker": {}}, "pvcs": TWINS})),
     Stored("a mount twice", schema_mistakes.worker(volumeMounts=[{"name": "a", "mountPoint": "/a"}] * 2)),
     Stored(

@@ -126,7 +126,6 @@ FULL = beta.graph(
 
 
 LISTS = [
-    ("a graph's variables", ("env",), lambda entries: {"env": entries}),
     ("components", ("components",), lambda entries: {"components": entries}),
     (
         "containers",

@@ -334,18 +334,40 @@ def test_a_component_alone_belongs_to_the_graph_that_its_owner_names():
 def test_a_variable_written_twice_for_the_graph_is_one_finding():
     """Its services get it too, and must not report it a second time."""
     twice = given.graph(envs=[{"name": "A", "value": "x"}, {"name": "B", "value": "x"}, {"name": "A", "value": "y"}])
-    assert given.findings(given.expanded(twice).results) == [("DYN080", "spec.envs[2].name")]
+    assert given.findings(given.expanded(twice).results) == [("DYN085", "spec.envs[2].name")]
 
 
 TWINS = [
     # reason, fields of a service with an entry that stands twice
-    ("variables of a service", {"envs": [{"name": "A", "value": "x"}, {"name": "A", "value": "y"}]}),
     ("variables of the main container", {"main": {"env": [{"name": "A", "value": "x"}, {"name": "A", "value": "y"}]}}),
     ("volumes", {"pod": {"volumes": [{"name": "a", "emptyDir": {}}, {"name": "a", "emptyDir": {}}]}}),
     ("pull secrets", {"pod": {"imagePullSecrets": [{"name": "a"}, {"name": "a"}]}}),
     ("containers", {"pod": {"containers": [{"name": "a", "image": "b"}, {"name": "a", "image": "c"}]}}),
     ("host aliases", {"pod": {"hostAliases": [{"ip": "10.0.0.1", "hostnames": ["a"]}, {"ip": "10.0.0.1", "hostnames": ["b"]}]}}),
 ]
+
+
+LAST_WINS = [
+    # reason, fields of the graph, fields of the worker, environment variables in their order
+    ("of a service: the last one, once", {}, {"envs": [("A", "x"), ("B", "b"), ("A", "y")]}, {"A": "y", "B": "b"}),
+    ("three times", {}, {"envs": [("A", "x"), ("A", "z"), ("A", "y")]}, {"A": "y"}),
+    ("of a graph", {"envs": [("A", "x"), ("A", "y")]}, {}, {"A": "y"}),
+    ("of both: the service beats the graph", {"envs": [("A", "y"), ("A", "z")]}, {"envs": [("A", "v"), ("A", "w")]}, {"A": "w"}),
+]
+
+
+def _listed(fields):
+    return {key: [{"name": name, "value": value} for name, value in pairs] for key, pairs in fields.items()}
+
+
+@cases(("graph", "worker", "expected"), LAST_WINS)
+def test_the_last_variable_of_a_name_wins_and_stands_once(graph, worker, expected):
+    """Reference: the operator merges variables by name, and a later entry replaces an earlier one."""
+    written = given.graph({"Worker": given.service("worker", **_listed(worker))}, **_listed(graph))
+    main = given.rendered(written)["Deployment/chat-worker"]["spec"]["template"]["spec"]["containers"][0]
+    found = [(each["name"], each.get("value")) for each in main["env"] if each["name"] in ("A", "B")]
+    assert found == sorted(expected.items())
+    assert {each.code for each in given.expanded(written).results} == {"DYN085"}
 
 
 @cases("fields", TWINS)

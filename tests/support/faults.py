@@ -1029,7 +1029,7 @@ PODS = [
         "a sidecar's variable that stands twice",
         worker(pod={"containers": [{"name": "a", "image": "b", "env": [{"name": "A"}, {"name": "A"}]}]}),
     ),
-    fires("DYN080", f"{_SERVICE}.envs[1].name", "a variable that stands twice", worker(envs=[{"name": "A"}, {"name": "A"}])),
+    fires("DYN085", f"{_SERVICE}.envs[1].name", "a variable that stands twice", worker(envs=[{"name": "A"}, {"name": "A"}])),
     quiet("a variable of the container and of the service", worker(main={"env": [{"name": "A"}]}, envs=[{"name": "A"}])),
     fires(
         "DYN222",

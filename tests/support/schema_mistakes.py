@@ -326,7 +326,7 @@ ADDRESSES = [
 
 LISTS = [
     Case("two variables", worker(envs=[{"name": "A"}, {"name": "B"}])),
-    Case("one variable twice", worker(envs=[{"name": "A"}, {"name": "A"}]), "DYN080", (*MAIN, "envs", 1, "name"), '"A" is in entry 0 too'),
+    Case("one variable twice", worker(envs=[{"name": "A"}, {"name": "A"}]), "DYN085", (*MAIN, "envs", 1, "name"), "the last entry wins"),
     Case("one claim twice", graph({"pvcs": [{"name": "x"}, {"name": "x"}]}), "DYN080", ("spec", "pvcs", 1, "name"), "keep one of the two"),
     Case("one variable twice in a native list", container(env=[{"name": "A"}, {"name": "A"}]), "DYN080", (*CONTAINER, "env", 1, "name")),
     Case("one port for two protocols", container(ports=[{"containerPort": 1}, {"containerPort": 1, "protocol": "UDP"}])),

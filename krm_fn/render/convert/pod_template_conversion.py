@@ -132,13 +132,14 @@ def _frontend_sidecar(sidecar: dict[str, Any]) -> dict[str, Any]:
     api/v1alpha1/shared_spec_conversion.go)
     """
     source = _env_from(sidecar.get("envFromSecret")) or None
-    image, args, env = (sidecar.get(field) for field in ("image", "args", "envs"))
+    image, args = sidecar.get("image"), sidecar.get("args")
+    env = merge.last_of_each(objects(sidecar.get("envs")))
     return {"name": SIDECAR, **merge.present(image=image or None, args=args or None, env=env or None, envFrom=source)}
 
 
 def _envs(service: list[dict[str, Any]], main: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Returns the variables of the service in their order. One of the main container replaces its namesake in place, others follow."""
-    listed = [*service]
+    listed = merge.last_of_each(service)
     indexes = {name_of(variable): index for index, variable in enumerate(listed)}
     for variable in main:
         name = name_of(variable)

@@ -62,7 +62,7 @@ def component(context: GraphContext, identity: Identity, written: dict[str, Any]
 def _variables(context: GraphContext, identity: Identity, paths: SourcePaths, written: dict[str, Any]) -> Variables:
     """Returns the component's variables, and the override in the variable `DYN_DEPLOYMENT_CONFIG`."""
     variables = written.get("envs") or []
-    envs = merge.envs(context.envs, variables) if context.envs else list(variables)
+    envs = merge.envs(context.envs, variables) if context.envs else merge.last_of_each(variables)
     index = next((index for index, variable in enumerate(envs) if variable.get("name") == deployment_config.NAME), None)
     if index is None or not context.name or not context.per_component:
         return Variables(tuple(envs), Override())

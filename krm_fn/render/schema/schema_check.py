@@ -177,11 +177,14 @@ class _Checker:
         for index, inner in enumerate(value):
             if type(inner) not in item.free_types:
                 self.value(inner, item, (*path, index))
-        if len(value) > 1 and node.schema.get("x-kubernetes-list-type") in ("map", "set"):
+        if len(value) > 1 and ("x-kubernetes-list-type" in node.schema or "x-kubernetes-list-map-keys" in node.schema):
             self.duplicates(value, node, item, path)
 
     def duplicates(self, value: list[Any], node: SchemaNode, item: SchemaNode, path: Path) -> None:
-        """Checks a list in which an API server accepts each key, or each value, only once."""
+        """Checks a list in which an API server accepts each key, or each value, only once, or of whose entries the last one wins."""
+        unique = node.schema.get("x-kubernetes-list-type", "")
+        if unique not in ("map", "set", ""):
+            return
         keys = node.schema.get("x-kubernetes-list-map-keys", ())
         first: dict[Any, int] = {}
         for index, entry in enumerate(value):
@@ -191,7 +194,11 @@ class _Checker:
 
                 shown = fixes.shown(identity[-1] if len(identity) == 1 else list(identity))
                 where = (*path, index, keys[0]) if len(keys) == 1 else (*path, index)
-                self._add("error", Violation("DYN080", f"{shown} is in entry {first[identity]} too; keep one of the two"), where)
+                if unique:
+                    self._add("error", Violation("DYN080", f"{shown} is in entry {first[identity]} too; keep one of the two"), where)
+                else:
+                    text = f"{shown} is in entry {first[identity]} too, and the last entry wins; remove the others"
+                    self._add("warning", Violation("DYN085", text), where)
 
     def _limit(self, length: int, most: int, path: Path) -> None:
         if length > most:

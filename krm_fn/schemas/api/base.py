@@ -42,6 +42,17 @@ class ByKey(NamedTuple):
         return entries
 
 
+class LastWins(NamedTuple):
+    """Marks a list in which the last entry with a key wins: patches merge entries by this field, and an API server accepts it twice."""
+
+    key: str = "name"
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """The keys without the list type of an API server, and the patch keywords for tools that merge as Kubernetes does."""
+        keys: JsonSchemaValue = {"x-kubernetes-list-map-keys": [self.key]}
+        return handler(schema) | keys | {"x-kubernetes-patch-merge-key": self.key, "x-kubernetes-patch-strategy": "merge"}
+
+
 class Unique(NamedTuple):
     """Marks a list of texts that holds each text once."""
 
@@ -70,7 +81,7 @@ class Registered(NamedTuple):
         return core_schema.literal_schema([*([self.other] if self.other else ()), *registry.entries_of(self.package)])
 
 
-EnvVars = Annotated[list[native.EnvVar], ByKey()]
+EnvVars = Annotated[list[native.EnvVar], LastWins()]
 
 
 class Rule(NamedTuple):

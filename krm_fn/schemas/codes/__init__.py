@@ -4,7 +4,7 @@ The pages are those of docs/errors, of `krm-fn explain` and of SARIF rules. The 
 The meaning of a code never changes, and no code is used again: DYN055 (requests are expanded), DYN165 and DYN430 (the rank of a follower
 can be computed everywhere) are retired.
 
-The ranges: 001-019 reading ResourceLists and files, 020-029 and 080 the schema, 030-039 deprecated kinds and fields, 040-049 the
+The ranges: 001-019 reading ResourceLists and files, 020-029, 080 and 085 the schema, 030-039 deprecated kinds and fields, 040-049 the
 configuration, 050-059 and 081-089 items, 060-069 later build layers and committed renders, 070-079 files of the commands, 100-199 graphs,
 models and requests, 200-249 pods, 250-269 native objects, 270-299 pods, 300-399 notes, 400-408 changes, 409-414 conversion, 415-424 worker
 revisions and the configuration of an operator, 425-449 pods, nodes and Grove since Dynamo 1.2, 450-499 rules of Dynamo 1.5 and 1.6, 500-509

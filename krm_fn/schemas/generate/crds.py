@@ -27,6 +27,7 @@ _ALTERNATIVES = [{"type": "integer"}, {"type": "string"}]
 _NOT_STRUCTURAL = ("x-native", "x-editor", "x-rules-of-entries", "x-kubernetes-patch-merge-key", "x-kubernetes-patch-strategy")
 _INT32 = {"minimum": -(2**31), "maximum": 2**31 - 1}
 
+_MAP_KEYS = "x-kubernetes-list-map-keys"
 _OPEN: dict[str, object] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
@@ -102,7 +103,8 @@ def inlined(schema: Schema, known: dict[str, Schema]) -> Schema:
         return inlined(known[schema["$ref"]], known) | {key: text for key, text in schema.items() if key != "$ref"}
     if "x-kubernetes-int-or-string" in schema:
         return _int_or_string(schema)
-    out = {key: word for key, word in schema.items() if key not in _NOT_STRUCTURAL}
+    dropped = _NOT_STRUCTURAL if "x-kubernetes-list-type" in schema else (*_NOT_STRUCTURAL, _MAP_KEYS)
+    out = {key: word for key, word in schema.items() if key not in dropped}
     for key in ("items", "additionalProperties"):
         if key in schema:
             out[key] = inlined(schema[key], known)
@@ -113,7 +115,7 @@ def inlined(schema: Schema, known: dict[str, Schema]) -> Schema:
         for step in path.split("."):
             entries = entries["properties"][step]
         entries["items"]["x-kubernetes-validations"] = [rule]
-    for key in schema.get("x-kubernetes-list-map-keys", ()):
+    for key in out.get(_MAP_KEYS, ()):
         if key not in out["items"].get("required", ()):
             out["items"]["properties"][key].setdefault("default", "")  # an API server requires a default for an optional key
     return out
