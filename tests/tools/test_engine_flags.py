@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import textwrap
 
@@ -10,7 +11,7 @@ import pytest
 import yaml
 from engines import installation, measured_flags, real_parsers, stand_ins, table_writer, value_types
 
-from tests.support.flag_tables import TABLES
+from tests.support.flag_tables import TABLES, at, strings
 
 # A program with two parsers: the second one reads what the first leaves over. Behind them the engine would start.
 PROGRAM = """
@@ -65,6 +66,23 @@ def program(tmp_path, monkeypatch):
 def test_the_flags_of_all_stages_are_measured(program):
     """Nothing is assumed of a parser: abbreviations, files, types and negations come from command lines that it reads."""
     assert measured_flags.measure(program) == {"parser": PARSERS, "flags": FLAGS}
+
+
+def test_option_strings_that_an_action_hides_are_measured_too():
+    """Since vLLM 0.33, `--disable-x` negates `--enable-x`, and `--no-enable-x` still does, but is not in the help text."""
+    parser = argparse.ArgumentParser(add_help=False)
+    action = parser.add_argument("--enable-cache", "--disable-cache", action=argparse.BooleanOptionalAction)
+    action.option_strings = ["--enable-cache", "--disable-cache"]
+    vars(action)["negative_option_strings"] = {"--disable-cache", "--no-enable-cache", "--no-disable-cache"}
+    flag = measured_flags._flag(action, measured_flags._options(action, parser), 0, "two")
+    assert flag == {"values": "0", "negations": ["--disable-cache", "--no-disable-cache", "--no-enable-cache"]}
+
+
+def test_a_flag_that_comes_back_keeps_its_replacement():
+    """The releases without it refuse it. `--disable-log-requests` is gone from 1.1.0 to 1.6.1."""
+    table = TABLES["dynamo.vllm"]
+    assert table["replacements"]["--disable-log-requests"]["since"] == "1.1.0"
+    assert "--disable-log-requests" in strings(at(table, list(table["releases"])[-1]))
 
 
 def test_words_that_a_program_rewrites_are_measured_too(program, monkeypatch):

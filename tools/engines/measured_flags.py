@@ -71,7 +71,7 @@ def measure(program: real_parsers.RealProgram) -> dict[str, Any]:
     for stage, call in enumerate(program.stages):
         for action in call.parser._actions:
             if action.option_strings:
-                flags.setdefault(_name(action), _flag(action, stage, program.name))
+                flags.setdefault(_name(action), _flag(action, _options(action, call.parser), stage, program.name))
     _add_rewritten(program, flags)
     return {"parser": _parser(program), "flags": flags}
 
@@ -200,14 +200,14 @@ def _sets(program: real_parsers.RealProgram, dest: str, words: list[str]) -> boo
     return outcome.accepted and len(outcome.calls) == len(program.stages) and getattr(outcome.calls[-1].options, dest, None) == 77
 
 
-def _flag(action: argparse.Action, stage: int, program: str) -> dict[str, Any]:
+def _flag(action: argparse.Action, options: list[str], stage: int, program: str) -> dict[str, Any]:
     name = _name(action)
-    negations = [option for option in action.option_strings if _is_negation(option, action)]
+    negations = [option for option in options if _is_negation(option, action)]
     obsolete = re.findall(r"deprecating flag: (--[\w-]+)", action.help or "")
     values = _values(action)
     flag = {
         "values": values,
-        "aliases": sorted(set(action.option_strings) - {name, *negations}),
+        "aliases": sorted({*options} - {name, *negations}),
         "negations": sorted(negations),
         "deprecated_aliases": sorted(obsolete),
         "action": next((kind for of, kind in _KINDS if isinstance(action, of)), ""),
@@ -221,6 +221,12 @@ def _flag(action: argparse.Action, stage: int, program: str) -> dict[str, Any]:
     return {key: value for key, value in flag.items() if value}
 
 
+def _options(action: argparse.Action, parser: argparse.ArgumentParser) -> list[str]:
+    """All option strings that lead to an action. Since vLLM 0.33 an action hides some of them from the help text."""
+    hidden = [option for option, other in parser._option_string_actions.items() if other is action and option not in action.option_strings]
+    return [*action.option_strings, *hidden]
+
+
 def _name(action: argparse.Action) -> str:
     """The first long option of an action, or its first one."""
     return next((option for option in action.option_strings if option.startswith("--")), action.option_strings[0])
@@ -232,7 +238,7 @@ def _underscored(name: str) -> str:
 
 def _is_negation(option: str, action: argparse.Action) -> bool:
     positives = {f"--no-{other[2:]}" for other in action.option_strings if other.startswith("--")}
-    return _values(action) == "0" and option in positives
+    return _values(action) == "0" and option in positives.union(getattr(action, "negative_option_strings", ()))
 
 
 def _values(action: argparse.Action) -> str:

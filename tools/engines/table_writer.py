@@ -39,22 +39,36 @@ def table(program: str, measured: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 
 def replacements(content: dict[str, Any]) -> dict[str, Any]:
-    """What to write in place of each option string that the newest release refuses, from the parsers and from `replacements.yaml`.
+    """What to write in place of each option string that a release no longer accepts, from the parsers and from `replacements.yaml`.
 
     A parser that called a flag deprecated, and named its successor, is the source; `replacements.yaml` names the other sources.
     """
     researched = yaml.safe_load(_REPLACEMENTS.read_text())
     own = {option: entry for group in researched if content["program"] in group["programs"] for option, entry in group["flags"].items()}
     releases = list(content["releases"])
-    current = {option for name, shapes in content["flags"].items() if "until" not in shapes[-1] for option in options(shapes, name)}
+    accepted = {release: _accepted(content, releases, release) for release in releases}
     removed = {}
     for name, shapes in content["flags"].items():
         for shape in shapes:
-            for option in sorted(set(options([shape], name)) - current):
-                since = releases[releases.index(shape["until"]) + 1]
-                if entry := own.get(option) or _from_parser(name, option, shape, exists=name in current):
+            if "until" not in shape:
+                continue
+            since = releases[releases.index(shape["until"]) + 1]
+            for option in sorted(set(options([shape], name)) - accepted[since]):
+                if entry := own.get(option) or _from_parser(name, option, shape, exists=name in accepted[releases[-1]]):
                     removed[option] = {"since": since, **entry}
     return dict(sorted(removed.items()))
+
+
+def _accepted(content: dict[str, Any], releases: list[str], release: str) -> set[str]:
+    """All option strings of a release."""
+    position = releases.index(release)
+    shapes = [(name, shape) for name, own in content["flags"].items() for shape in own]
+    return {
+        option
+        for name, shape in shapes
+        if releases.index(shape["since"]) <= position <= releases.index(shape.get("until", releases[-1]))
+        for option in options([shape], name)
+    }
 
 
 def _from_parser(name: str, option: str, shape: dict[str, Any], *, exists: bool) -> dict[str, str] | None:

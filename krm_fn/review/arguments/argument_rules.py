@@ -82,16 +82,17 @@ def _unknown(problem: Problem, table: FlagTable) -> tuple[str, str]:
     replacement = table.replacements.get(bare)
     if replacement and bare not in table.flags and not _is_later(replacement.since, table.release):
         fix = _without_flag(replacement.write)
-        return "DYN601", f"{option} is no longer a flag of {_program(table)}, since {replacement.since}; {fix}"
+        return "DYN601", f"{option} is no longer a flag of {_program(table)}, since {_release(replacement.since)}; {fix}"
     releases = [] if bare in table.flags else flag_tables.releases_of(table.program, bare)
     if releases:
-        when = f"since {releases[0]}" if _is_later(releases[0], table.release) else f"until {releases[-1]}"
-        fix = f"use an image of {releases[0]} or later, or remove it" if when.startswith("since") else "remove it"
+        first = next((release for release in releases if _is_later(release, table.release)), "")
+        when = f"since {_release(first)}" if first else f"until {releases[-1]}"
+        fix = f"use an image of {first.partition('.dev')[0]} or later, or remove it" if first else "remove it"
         return "DYN601", f"{option} is not a flag of {_program(table)}; it exists {when}; {fix}"
     nearest = bare if bare in table.flags else _nearest(bare, table.flags, 0.75)
     if table.is_outdated:
         fix = f"{f'write {nearest}, or ' if nearest else ''}keep it if your image has it"
-        return "DYN600", f"{option} is not a flag of {_program(table)}, the newest release that krm-fn knows; {fix}"
+        return "DYN600", f"{option} is not a flag of {_program(table)}, the newest that krm-fn knows; {fix}"
     return "DYN600", f"{option} is not a flag of {_program(table)}; {f'write {nearest}' if nearest else 'remove it'}"
 
 
@@ -177,7 +178,13 @@ def _name(problem: Problem) -> str:
 
 def _program(table: FlagTable) -> str:
     """The program with its release, for messages."""
-    return f"{table.program} {table.release}{f' ({table.engine})' if table.engine else ''}"
+    of = "of " if flag_tables.is_nightly(table.release) else ""
+    return f"{table.program} {of}{_release(table.release)}{f' ({table.engine})' if table.engine else ''}"
+
+
+def _release(release: str) -> str:
+    """A release or a nightly build, for messages."""
+    return f"the nightly build {release}" if flag_tables.is_nightly(release) else release
 
 
 def _count(values: str) -> str:

@@ -1,6 +1,7 @@
 """Flag tables: the flags that the parsers of Dynamo's programs accept in each release.
 
-A table is a file in `tables/`. `make engine-flags` reads it from the parsers of the released packages.
+A table is a file in `tables/`. `make engine-flags` reads it from the parsers of the released packages. Version 1.7.0 has no packages: its
+row is that of a nightly build of Dynamo four weeks before it, with the packages of the engines that the release notes of 1.7.0 name.
 """
 
 from __future__ import annotations
@@ -106,9 +107,9 @@ class Replacement(NamedTuple):
 class FlagTable(NamedTuple):
     """The flags of one program in one release.
 
-    `is_exact` is false if the release is only the nearest one to that of an image, and `is_outdated` is true if that of the image has a
-    higher minor version than all tables. `flags` has each flag of all stages by each of its
-    names; `engine` is the engine that the release pins, for example `vllm 0.14.1`.
+    `is_exact` is false if the release is only the nearest one to that of an image, and `is_outdated` is true if the image can have newer
+    flags: its minor version is higher than that of all tables, or the table is that of a nightly build. `flags` has each flag of all
+    stages by each of its names; `engine` is the engine that the release pins, for example `vllm 0.14.1`.
     """
 
     program: str
@@ -139,8 +140,8 @@ def program_of(module: str) -> str | None:
 
 @cache
 def published() -> tuple[Version, ...]:
-    """Returns the versions of Dynamo of which a table has the flags, the older ones first. Every version has a frontend."""
-    return tuple(sorted({number(release) for release in _content(_FRONTEND)["releases"]}))
+    """Returns the releases of Dynamo of which a table has the flags, the older ones first. Every release has a frontend."""
+    return tuple(sorted({number(release) for release in _content(_FRONTEND)["releases"] if not is_nightly(release)}))
 
 
 def of_version(program: str, version: Version) -> FlagTable | None:
@@ -150,14 +151,19 @@ def of_version(program: str, version: Version) -> FlagTable | None:
     release = older[-1] if older else next(iter(versions), None)
     if release is None or abs(floors.distance(versions[release], version)) > floors.OLDER:
         return None
+    if is_nightly(release):
+        return _table(program, release)._replace(is_exact=False, is_outdated=True)
     is_outdated = version[:2] > max(versions.values())[:2]
     return _table(program, release)._replace(is_exact=versions[release] == version, is_outdated=is_outdated)
 
 
 def of_each_minor(program: str) -> Iterator[FlagTable]:
-    """Yields the tables of the last release of each minor version, none of them exact. An unknown version may be any of them."""
+    """Yields the tables of the last release of each minor version, none of them exact. An unknown version may be any of them.
+
+    The newest release is the last one, behind nightly builds.
+    """
     newest = {number[:2]: release for release, number in _versions(program).items()}
-    for release in newest.values():
+    for release in sorted(newest.values(), key=is_nightly, reverse=True):
         yield _table(program, release)._replace(is_exact=False)
 
 
@@ -223,6 +229,15 @@ def number(release: str) -> Version:
     """
     major, minor, patch = map(int, release.split(".")[:3])
     return major, minor, patch
+
+
+def is_nightly(release: str) -> bool:
+    """Returns true for a nightly build.
+
+    >>> is_nightly("1.7.0.dev20261026"), is_nightly("1.2.0.post1")
+    (True, False)
+    """
+    return ".dev" in release
 
 
 def _names(name: str, shape: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Findings about images of Dynamo 1.7 and later, of which no table has the flags: what the packages of a nightly build no longer read.
+"""Findings about images of Dynamo 1.7 and later, beside the tables of flags: what the packages of a nightly build no longer read.
 
 Source: the parsers and the environment of `ai-dynamo` 1.7.0.dev20261026, built four weeks before the release of 1.7.0. The release was not
 read, so no finding is an error.

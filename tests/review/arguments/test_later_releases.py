@@ -1,11 +1,11 @@
-"""Images of Dynamo 1.7: flags of the newest table, and what a nightly build no longer reads."""
+"""Images of Dynamo 1.7: flags of the table of a nightly build, and what this build no longer reads."""
 
 from __future__ import annotations
 
 from krm_fn.base import results
 from krm_fn.render import expand
 from krm_fn.render.config import Config
-from krm_fn.review.arguments import argument_findings
+from krm_fn.review.arguments import argument_findings, flag_tables
 from tests.support import beta, given
 from tests.support.cases import cases
 
@@ -46,11 +46,33 @@ ROWS = [
     ),
     ("the limit of an engine", container("1.7.0", "mocker", ["--model-path", "m"], **_LIMIT), [("info", "DYN622", f"{_MAIN}.env[1]")]),
     ("1.6 reads both", container("1.6.1", "mocker", ["--model-path", "m"], env=[*_QUEUE["env"], *_LIMIT["env"]]), []),
+    ("a flag that the frontend of 1.7 adds", container("1.7.0", "frontend", ["--batch-gateway-url", "http://a"]), []),
     (
-        "a flag of a later frontend",
-        container("1.7.0", "frontend", ["--batch-gateway-url", "http://a"]),
-        [("warning", "DYN600", f"{_MAIN}.args[0]")],
+        "the frontend of 1.6 does not have it",
+        container("1.6.2", "frontend", ["--batch-gateway-url", "http://a"]),
+        [("warning", "DYN601", f"{_MAIN}.args[0]")],
     ),
+    (
+        "flags of both, and of vLLM 0.33",
+        container("1.7.0", "vllm", ["--model", "m", "--freeze-gc-after-init", "--sleep-mode-backend=cumem"]),
+        [],
+    ),
+    (
+        "names that vLLM 0.33 hides from its help, and those that it shows",
+        container("1.7.0", "vllm", ["--model", "m", "--no-enable-prefix-caching", "--disable-lora", "--enable-cascade-attn"]),
+        [],
+    ),
+    (
+        "a flag that no table has may be of the released image",
+        container("1.7.0", "vllm", ["--model", "m", "--pool-discovery", "a"]),
+        [("warning", "DYN600", f"{_MAIN}.args[2]")],
+    ),
+    (
+        "a flag of SGLang 0.5.21 that 0.5.23 does not have",
+        container("1.7.0", "sglang", ["--model-path", "m", "--speculative-skip-dp-mlp-sync"]),
+        [("warning", "DYN601", f"{_MAIN}.args[2]")],
+    ),
+    ("SGLang 0.5.21 has it", container("1.6.1", "sglang", ["--model-path", "m", "--speculative-skip-dp-mlp-sync"]), []),
 ]
 
 
@@ -65,13 +87,23 @@ def messages(version, flag):
 
 
 def test_nobody_is_told_to_remove_a_flag_that_a_later_release_may_have():
-    """The message names the newest release that krm-fn knows. A patch release has the flags of its minor release."""
-    (later,) = messages("1.7.0", "--batch-gateway-url=a")
-    assert later.endswith(", the newest release that krm-fn knows; keep it if your image has it")
+    """The message names the build that krm-fn knows. A patch release has the flags of its minor release."""
+    for version in ("1.7.0", "1.7.1", "1.8.0"):
+        (later,) = messages(version, "--pool-discovery=a")
+        nightly = "dynamo.frontend of the nightly build 1.7.0.dev20261026"
+        assert later == f"`--pool-discovery` is not a flag of {nightly}, the newest that krm-fn knows; keep it if your image has it"
     (typo,) = messages("1.7.0", "--router-modus=kv")
     assert typo.endswith("; write --router-mode, or keep it if your image has it")
-    (patch,) = messages("1.6.2", "--batch-gateway-url=a")
+    (patch,) = messages("1.6.2", "--pool-discovery=a")
     assert patch.endswith("; remove it")
+    (earlier,) = messages("1.6.1", "--batch-gateway-url=a")
+    assert earlier.endswith("; it exists since the nightly build 1.7.0.dev20261026; use an image of 1.7.0 or later, or remove it")
+
+
+def test_a_nightly_build_is_no_release():
+    """`upgrade` offers releases only, and the message about an image without a version names the newest release."""
+    assert flag_tables.published()[-1] == (1, 6, 1)
+    assert [table.release for table in flag_tables.of_each_minor("dynamo.vllm")][-1] == "1.6.1"
 
 
 def test_the_refusal_of_sidecar_mode_on_nodes_says_which_release_has_it():
