@@ -21,7 +21,7 @@ _RENDERED = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
 _BY_SETTINGS = ("DYN124", "DYN143", "DYN144", "DYN147", "DYN155", "DYN156", "DYN160", "DYN161", "DYN162", "DYN190", "DYN452")
 """Codes of rules that depend on the configuration of a render. Without a configuration, they are warnings."""
 
-_NEVER_READY = ("DYN270",)
+_NEVER_READY = ("DYN127",)
 """Codes of pods that never get ready. A render warns of them, because it makes the pods of the operator; here they are errors."""
 
 

@@ -24,7 +24,7 @@ CASES = [
 def test_check_reports_an_error_where_a_render_warns(is_configured: bool, graph: Resource) -> None:
     """The operator makes these pods, so a render makes them too. An unready pod must not pass a pipeline."""
     checked = resource_findings.check([graph], Config(), is_configured=is_configured)
-    assert {each.severity for each in checked if each.code == "DYN270"} == {"error"}
+    assert {each.severity for each in checked if each.code == "DYN127"} == {"error"}
     rendered = given.expanded(graph)
-    assert {each.severity for each in rendered.results if each.code == "DYN270"} == {"warning"}
+    assert {each.severity for each in rendered.results if each.code == "DYN127"} == {"warning"}
     assert any(resource["kind"] == "Deployment" for resource in rendered.resources)

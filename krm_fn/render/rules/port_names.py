@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from krm_fn.render.manifests.pod_builder import Pod, Pods
     from krm_fn.render.plan import ComponentPlan
 
-_PROBE, _SERVICE = "DYN270", "DYN271"
+_PROBE, _SERVICE = "DYN127", "DYN128"
 _HOOKS = ("postStart", "preStop")
 _BY_NAME = ("httpGet", "tcpSocket")
 """The handlers that can use the name of a port. That of gRPC is a number."""
