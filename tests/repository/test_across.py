@@ -80,7 +80,7 @@ def test_fields_and_settings_explain_the_objects(clone):
 
 def test_a_layer_around_the_function_is_not_explained(clone):
     """The image is an effective setting; the label is a field of an object. The replicas of the same cluster do not explain them."""
-    layer = "resources: [../../named]\nlabels: [{pairs: {team: x}}]\nimages: [{name: registry.example/dynamo, newTag: 1.4.1}]\n"
+    layer = "resources: [../../named]\nlabels: [{pairs: {team: x}}]\nimages: [{name: registry.example/dynamo, newTag: 1.5.1}]\n"
     named = OVERLAY.replace("../../base", "../base")
     clone.put({**BASE, "named/kustomization.yaml": named, "named/render.yaml": FUNCTION})
     clone.put({"clusters/a/kustomization.yaml": "resources: [../../named]\n", "clusters/b/kustomization.yaml": layer})
@@ -176,10 +176,10 @@ def test_wrong_usage_says_what_to_write(clone, arguments, message):
 
 def test_long_values_differ_where_they_are_cut(clone):
     long = "registry.example/" + "x" * 200
-    plain(clone, a=GRAPH.replace("registry.example/dynamo:1.5.0", f"{long}:1.4.0"), b=GRAPH.replace("registry.example/dynamo", long))
-    clone.edit("clusters/b/graph.yaml", f"{long}:1.4.0", f"{long}:1.4.1")
+    plain(clone, a=GRAPH.replace("registry.example/dynamo:1.5.0", f"{long}:1.5.0"), b=GRAPH.replace("registry.example/dynamo", long))
+    clone.edit("clusters/b/graph.yaml", f"{long}:1.5.0", f"{long}:1.5.1")
     done = console.run("diff", "--across", *CLUSTERS[:2])
-    assert "…xxxxxxx:1.4.0  …xxxxxxx:1.4.1" in done.out
+    assert "…xxxxxxx:1.5.0  …xxxxxxx:1.5.1" in done.out
 
 
 def test_a_comment_has_tables(clone):
