@@ -145,10 +145,10 @@ class Config(NamedTuple):
 
     behaviour: Literal["", "v0.9", "v1.2", "v1.2+", "v1.3", "v1.4", "v1.5", "v1.5+", "v1.6", "v1.7"] = ""
     """The release of the Dynamo operator that a render follows. If empty, the images of the resource decide: the highest version in their
-    tags, or in `runtimeVersionOverride`. Below 1.0 it is `v0.9`, from 1.0 to 1.2 `v1.2`, from 1.3 to 1.6 the
-    release of the same number, and from 1.7 on `v1.7`. Without a version it is `v1.6`. If the images are older than 1.0, resources of
-    v1beta1, and those with an annotation of an operator of 1.0 or later, follow `v1.5`. With `v1.2+` or `v1.5+`, all resources follow
-    this release or the newer one that the images choose."""
+    tags, or in `runtimeVersionOverride`. Below 1.0 it is `v0.9`, from 1.0 to 1.2 `v1.2`, from 1.3 to 1.6 the release of the same
+    number, and from 1.7 on `v1.7`. Without a version it is `v1.6`. If the images are older than 1.0, resources of v1beta1, and those with
+    an annotation of an operator of 1.0 or later, follow `v1.5`. With `v1.2+` or `v1.5+`, all resources follow this release or the newer
+    one that the images choose."""
     operator_version: Version = ""
     """The version of the operator that created the graphs, for graphs without the annotation `nvidia.com/dynamo-operator-origin-version`.
     If empty, it is the lowest version of the release, for example 1.5.0. It decides how engines start on several nodes. Only `v1.2` and

@@ -25,7 +25,7 @@ COMMANDS = {
 }
 OF_CLUSTER = {
     "definitions": (definitions.save, "print the definitions of the operator's kinds, to put them back before it starts again"),
-    "let-go": (definitions.let_go, "release all objects from owners in a version that the cluster will not serve"),
+    "let-go": (definitions.let_go, "remove owner references in versions that the cluster will not serve, from all objects"),
 }
 
 

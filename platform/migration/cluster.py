@@ -33,7 +33,8 @@ MADE = (
     BINDINGS,
 )
 VOLUMES = ("persistentvolumeclaims", "resourceclaimtemplates.resource.k8s.io")
-READ = (*WORKLOADS, *GROVE, ADAPTERS, GRAPHS, COMPONENTS, *MADE, *VOLUMES)
+JOBS = "jobs.batch"
+READ = (*WORKLOADS, *GROVE, ADAPTERS, GRAPHS, COMPONENTS, *MADE, *VOLUMES, JOBS)
 WEBHOOKS = "validatingwebhookconfigurations,mutatingwebhookconfigurations"
 OPERATOR = "app.kubernetes.io/name=dynamo-operator"
 
@@ -118,11 +119,11 @@ class Move(NamedTuple):
         return [each for each in self.live(GRAPHS) if name(each) == self.graph]
 
     def operators(self) -> list[Resource]:
-        """The Deployments of operators that watch the namespace."""
+        """The Deployments of operators that watch the namespace; without a namespace, those of all operators."""
         found = items(
             kubectl("get", "deployments", "--all-namespaces", f"--selector={OPERATOR},control-plane=controller-manager", "-o=json")
         )
-        return [each for each in found if dict(flags(each)).get("restrictedNamespace") in {None, "", self.namespace}]
+        return [each for each in found if not self.namespace or dict(flags(each)).get("restrictedNamespace") in {None, "", self.namespace}]
 
 
 def desired(adapter: Resource) -> int | None:

@@ -39,35 +39,40 @@ def definitions() -> list[Resource]:
 
 def unserved() -> list[str]:
     """The versions of the definitions that the cluster does not serve, each with the name of its definition."""
-    return [f"{name(each)} {version['name']}" for each in definitions() for version in each["spec"]["versions"] if not version["served"]]
+    return [
+        f"{name(definition)} {version['name']}"
+        for definition in definitions()
+        for version in definition["spec"]["versions"]
+        if not version["served"]
+    ]
 
 
 def let_go() -> None:
-    """Take the references to owners off all objects, if they name the owner in a version that is not stored, and print their number.
+    """Remove the owner references in API versions that are not stored from the objects of all namespaces, and print their number.
 
-    The garbage collector asks for an owner in the version of its reference. For half a minute after the cluster has ended to serve this
-    version, it takes each owner for deleted, and would delete all that runs. Raises StopError if an operator runs.
+    The garbage collector reads an owner in the version of the reference. For half a minute after the cluster stops serving this version,
+    it treats the owner as deleted, and deletes the object. Raises StopError if an operator runs.
     """
     snapshot = cluster.Snapshot("")
     snapshot.versions |= stored_versions()
     cluster.stopped(Move("", "", [], "", "", snapshot))
     leaving = {
-        f"{each['spec']['group']}/{version['name']}"
-        for each in definitions()
-        for version in each["spec"]["versions"]
+        f"{definition['spec']['group']}/{version['name']}"
+        for definition in definitions()
+        for version in definition["spec"]["versions"]
         if not version["storage"]
     }
-    released = 0
+    changed = 0
     for resource in cluster.READ:
-        for each in snapshot.objects(resource):
-            references = each["metadata"].get("ownerReferences", [])
-            kept = [reference for reference in references if reference["apiVersion"] not in leaving]
-            if len(kept) < len(references):
-                named = f"{cluster.versioned(resource, snapshot.versions.get(resource, ''))}/{name(each)}"
-                patch = json.dumps({"metadata": {"ownerReferences": kept}})
-                cluster.kubectl(f"--namespace={each['metadata']['namespace']}", "patch", named, "--type=merge", f"--patch={patch}")
-                released += 1
-    sys.stdout.write(f"{released} objects are released from owners in a version that will not be served\n")
+        for item in snapshot.objects(resource):
+            references = item["metadata"].get("ownerReferences", [])
+            remaining = [reference for reference in references if reference["apiVersion"] not in leaving]
+            if len(remaining) < len(references):
+                address = f"{cluster.versioned(resource, snapshot.versions.get(resource, ''))}/{name(item)}"
+                patch = json.dumps({"metadata": {"ownerReferences": remaining}})
+                cluster.kubectl(f"--namespace={item['metadata']['namespace']}", "patch", address, "--type=merge", f"--patch={patch}")
+                changed += 1
+    sys.stdout.write(f"removed owner references in versions that the cluster will not serve from {changed} objects\n")
 
 
 def stored_versions() -> dict[str, str]:

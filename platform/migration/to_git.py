@@ -14,7 +14,9 @@ import definitions
 from cluster import Move, Resource, key
 
 GRACE = 20
-"""The seconds after which a garbage collector that cannot finish is helped."""
+"""Seconds that the garbage collector has before this command removes finalizers in its place."""
+LONGEST = 600
+"""Seconds after which an owner that still exists is an error."""
 
 
 def take_over(move: Move) -> None:
@@ -44,19 +46,23 @@ def take_over(move: Move) -> None:
 
 
 def end(move: Move, owners: list[Resource]) -> None:
-    """Wait until deleted owners are gone.
+    """Wait until the API server has removed deleted owners. Raises StopError if one still exists after ten minutes.
 
-    The garbage collector removes the owner from its objects, and then its own finalizer from the owner. It knows both in the newest API
-    version of its last look. If that is no longer served, as v1beta1 of an operator that stores v1alpha1, it finds neither the owner nor
-    objects of these kinds, and tries for ever. Everything else is released then, and the rest is done here.
+    The garbage collector removes the owner reference from each object, and then its own finalizer from the owner. It uses the API version
+    in which it first saw them. If the cluster no longer serves this version, such as v1beta1 of an operator that stores v1alpha1, the
+    requests for the owner and for objects of these kinds fail for ever. The other objects have no owner then, and this function does the
+    rest.
     """
     keys, started = {key(owner) for owner in owners}, time.monotonic()
     while left := [owner for owner in (*move.components(), *move.graphs()) if key(owner) in keys]:
-        held = [each for each in move.live(*cluster.READ) if any(cluster.owned_by(each, owner) for owner in left)]
-        has_released = all(each["apiVersion"].startswith("nvidia.com/") for each in held)
+        if time.monotonic() > started + LONGEST:
+            held = ", ".join(f"{key(owner)} (finalizers: {', '.join(owner['metadata'].get('finalizers', []))})" for owner in left)
+            raise cluster.StopError(f"{held} still exist; remove the finalizers whose controllers do not run, and run the command again")
+        owned = [item for item in move.live(*cluster.READ) if any(cluster.owned_by(item, owner) for owner in left)]
+        has_released = all(item["apiVersion"].startswith("nvidia.com/") for item in owned)
         if has_released and time.monotonic() > started + GRACE and definitions.unserved():
-            for each in held:
-                move.kubectl("patch", key(each), "--type=merge", '--patch={"metadata": {"ownerReferences": null}}')
+            for item in owned:
+                move.kubectl("patch", key(item), "--type=merge", '--patch={"metadata": {"ownerReferences": null}}')
             for owner in left:
                 move.kubectl("patch", key(owner), "--type=merge", '--patch={"metadata": {"finalizers": null}}')
         time.sleep(0.5)

@@ -33,6 +33,18 @@ MARKS = {labels.ORIGIN_VERSION: "1.5.0", labels.WORKLOAD_PROVIDER: "component"}
 _FILE = "dynamo-platform-dynamo-operator-config"
 
 
+def component(name: str, kind: str, version: str, **fields: Any) -> Resource:
+    """A component of a graph with two replicas and an image of a version. `fields` are those of its main container."""
+    main = {"name": "main", "image": f"nvcr.io/nvidia/ai-dynamo/vllm-runtime:{version}", **fields}
+    return {"name": name, "type": kind, "replicas": 2, "podTemplate": {"spec": {"containers": [main]}}}
+
+
+def graph(namespace: str, *components: Resource) -> Resource:
+    """The graph chat of v1beta1 with these components."""
+    metadata = {"name": "chat", "namespace": namespace}
+    return {"apiVersion": BETA, "kind": "DynamoGraphDeployment", "metadata": metadata, "spec": {"components": [*components]}}
+
+
 def install(plane: ControlPlane, conversion: Resource, file: str, stored: str = "v1beta1", version: str = "1.5.0") -> None:
     """Install the operator of a version with this configuration file.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-from typing import Any
 
 import pytest
 import yaml
@@ -28,18 +27,8 @@ SECRET = {
 OPERATOR = newer.OPERATOR._replace(nats_address=NATS, image_pull_secrets=(config.PullSecret(registry="nvcr.io", name="ngc"),))
 
 
-def component(name, kind, **fields):
-    main = {"name": "main", "image": "nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.5.0", **fields}
-    return {"name": name, "type": kind, "replicas": 2, "podTemplate": {"spec": {"containers": [main]}}}
-
-
-WORKER = component("Worker", "worker", command=["python3", "-m", "dynamo.vllm"]) | {"scalingAdapter": {}}
-GRAPH: dict[str, Any] = {
-    "apiVersion": BETA,
-    "kind": "DynamoGraphDeployment",
-    "metadata": {"name": "chat", "namespace": SPACE},
-    "spec": {"components": [component("Frontend", "frontend"), WORKER]},
-}
+WORKER = newer.component("Worker", "worker", "1.5.0", command=["python3", "-m", "dynamo.vllm"]) | {"scalingAdapter": {}}
+GRAPH = newer.graph(SPACE, newer.component("Frontend", "frontend", "1.5.0"), WORKER)
 
 
 @pytest.fixture

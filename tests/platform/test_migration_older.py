@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 import yaml
 
@@ -21,14 +19,9 @@ OPERATORS = [
 
 def graph(namespace, version):
     """A graph of v1beta1 with two components, images of the release, and two replicas of each."""
-    main: dict[str, Any] = {"name": "main", "image": f"nvcr.io/nvidia/ai-dynamo/vllm-runtime:{version}"}
-    worker = {**main, "command": ["python3", "-m", "dynamo.vllm"], "args": ["--model", "Qwen/Qwen3-0.6B"]}
-    components = [
-        {"name": name, "type": kind, "replicas": 2, "podTemplate": {"spec": {"containers": [container]}}}
-        for name, kind, container in (("Frontend", "frontend", main), ("Worker", "worker", worker))
-    ]
-    metadata = {"name": "chat", "namespace": namespace}
-    return {"apiVersion": newer.BETA, "kind": "DynamoGraphDeployment", "metadata": metadata, "spec": {"components": components}}
+    vllm = {"command": ["python3", "-m", "dynamo.vllm"], "args": ["--model", "Qwen/Qwen3-0.6B"]}
+    components = newer.component("Frontend", "frontend", version), newer.component("Worker", "worker", version, **vllm)
+    return newer.graph(namespace, *components)
 
 
 @pytest.fixture

@@ -89,7 +89,8 @@ def is_pinned(config: Config) -> bool:
 
 
 def _of_images(resource: Resource, highest: RuntimeVersion | None, config: Config) -> str:
-    of_images = of_version(highest.version) if highest else _WITHOUT_VERSION if runtime_version.names_images(resource) else _OLDEST
+    without_version = _WITHOUT_VERSION if runtime_version.names_images(resource) else _OLDEST
+    of_images = of_version(highest.version) if highest else without_version
     lowest = config.behaviour.removesuffix(_OR_NEWER) or (_OF_NEWER if of_images == _OLDEST and _is_of_newer(resource) else _OLDEST)
     return max(lowest, of_images, key=[*RELEASES].index)
 

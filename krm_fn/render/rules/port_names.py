@@ -31,16 +31,16 @@ _BY_NAME = ("httpGet", "tcpSocket")
 
 def check(pods: Pods) -> Iterator[Result]:
     """Yields the findings about the names of ports in the pods of a component, and in its Services."""
-    found = False
+    is_reported = False
     for pod in pods.roles:
         for field in ("containers", "initContainers"):
             containers: Any = pod.spec.get(field) or ()
             for index, container in enumerate(containers):
                 unknown = _unknown(container)
                 if unknown:
-                    found = True
+                    is_reported = True
                     yield from _in_container(pods, pod, (field, index), container, unknown)
-    if not found:
+    if not is_reported:
         yield from _of_services(pods)
 
 

@@ -63,10 +63,10 @@ def _remove_abandoned(parent: Path) -> None:
     """Removes the temporary files that ended processes of this user left in a folder. Others, and those that cannot be removed, stay."""
     for path in sorted(parent.glob(f"{_PREFIX}*{_SUFFIX}")) if sys.platform != "win32" else ():
         with contextlib.suppress(OSError):
-            found = path.lstat()
-            if not _NAME.fullmatch(path.name) or found.st_uid != os.getuid():
+            status = path.lstat()
+            if not _NAME.fullmatch(path.name) or status.st_uid != os.getuid():
                 continue
-            if not (stat.S_ISREG(found.st_mode) or (stat.S_ISDIR(found.st_mode) and _has_members_only(path))):
+            if not (stat.S_ISREG(status.st_mode) or (stat.S_ISDIR(status.st_mode) and _has_members_only(path))):
                 continue
             with _locked(path) as held:
                 if held:

@@ -67,8 +67,8 @@ def owner_references(adapter: CachedObject, graph: CachedObject, graph_uid: str)
         "controller": True,
     }
     if not _needs_owner(adapter, graph):
-        kept = [owner for owner in adapter.owners if owner != reference]
-        return None if graph.request is not None or len(kept) == len(adapter.owners) else kept
+        others = [owner for owner in adapter.owners if owner != reference]
+        return None if graph.request is not None or len(others) == len(adapter.owners) else others
     if any(reference.items() <= owner.items() for owner in adapter.owners):
         return None
     others = [owner for owner in adapter.owners if (owner.get("kind"), owner.get("name")) != (dynamo_api.GRAPH, graph.key.name)]
