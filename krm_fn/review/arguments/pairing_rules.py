@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from krm_fn.base.records import NamedTuple
-from krm_fn.review.arguments import argument_rules
+from krm_fn.review.arguments import argument_rules, transfer_connectors
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.judged_commands import JudgedCommand
 
@@ -48,9 +46,18 @@ def _check_pair(prefill: JudgedCommand, decode: JudgedCommand) -> Iterator[Disag
         ours, theirs = prefill.text(*options), decode.text(*options)
         if ours is not None and theirs is not None and ours != theirs:
             yield _disagreement(code, prefill, decode, options, f"must {subject}")
-    ours, theirs = _connector(prefill), _connector(decode)
-    if ours and theirs and ours != theirs:
-        yield _disagreement("DYN618", prefill, decode, _CONNECTOR, "must transfer the key-value cache in the same way")
+    yield from _check_connectors(prefill, decode)
+
+
+def _check_connectors(prefill: JudgedCommand, decode: JudgedCommand) -> Iterator[Disagreement]:
+    ours, theirs = (transfer_connectors.names(judged.text(*_CONNECTOR)) for judged in (prefill, decode))
+    use = prefill.parsed.last(prefill.table, *_CONNECTOR)
+    if use is not None and not transfer_connectors.are_compatible(ours, theirs):
+        message = (
+            f"the prefill worker transfers the key-value cache with {' and '.join(ours)}, and the decode worker "
+            f"{decode.plan.identity.service} with {' and '.join(theirs)}; configure one connector that both have"
+        )
+        yield Disagreement(prefill, ArgumentFinding("DYN618", "warning", use.word, message))
 
 
 def _disagreement(code: str, prefill: JudgedCommand, decode: JudgedCommand, options: Sequence[str], must: str) -> Disagreement:
@@ -74,13 +81,3 @@ def _mode(judged: JudgedCommand) -> str:
     written = judged.text("--disaggregation-mode")
     identity = judged.plan.identity
     return written or (identity.sub_type if identity.type not in ("prefill", "decode") else identity.type)
-
-
-def _connector(judged: JudgedCommand) -> str:
-    """Returns the connector in the configuration of vLLM's transfers; empty without a known one."""
-    try:
-        settings: Any = json.loads(judged.text(*_CONNECTOR) or "null")
-    except (ValueError, RecursionError):
-        return ""
-    connector = settings.get("kv_connector") if isinstance(settings, dict) else None
-    return connector if isinstance(connector, str) else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -252,7 +253,15 @@ def pair(prefill, decode, module="dynamo.vllm"):
     return {**graph, "spec": {"services": {**graph["spec"]["services"], **other["spec"]["services"]}}}
 
 
-NIXL, OTHER = '{"kv_connector":"NixlConnector"}', '{"kv_connector":"LMCacheConnectorV1"}'
+def connector(name, *inner, module=""):
+    """The JSON of a connector, which can wrap others."""
+    extra = {"kv_connector_extra_config": {"connectors": [json.loads(text) for text in inner]}} if inner else {}
+    path = {"kv_connector_module_path": module} if module else {}
+    return json.dumps({"kv_connector": name, "kv_role": "kv_both", **extra, **path}, separators=(",", ":"))
+
+
+KVBM = "kvbm.vllm_integration.connector"
+NIXL, OTHER, LOCAL = connector("NixlConnector"), connector("LMCacheConnectorV1"), connector("DynamoConnector", module=KVBM)
 PAIRS = [
     ("two models", "--model a", "--model b", ["DYN616"]),
     ("two served names", "--model a --served-model-name x", "--model a --served-model-name y", ["DYN616"]),
@@ -261,6 +270,27 @@ PAIRS = [
     ("a default block size", "--model a --block-size 16", "--model a", []),
     ("two connectors", f"--model a --kv-transfer-config {NIXL}", f"--model a --kv-transfer-config {OTHER}", ["DYN618"]),
     ("an unknown model", "--model $(A)", "--model b", []),
+    *(
+        (reason, f"--model a --kv-transfer-config {ours}", f"--model a --kv-transfer-config {theirs}", expected)
+        for reason, ours, theirs, expected in (
+            ("the connector of Dynamo around NIXL", connector("PdConnector", LOCAL, NIXL, module=KVBM), NIXL, []),
+            ("the connector of vLLM around NIXL", NIXL, connector("MultiConnector", OTHER, NIXL), []),
+            ("connectors around others in another order", connector("MultiConnector", OTHER, NIXL), connector("MultiConnector", NIXL), []),
+            ("a connector in two levels", connector("MultiConnector", connector("MultiConnector", NIXL)), NIXL, []),
+            ("an older and a newer name", NIXL, connector("NixlPullConnector"), []),
+            (
+                "inner connectors that differ",
+                connector("PdConnector", LOCAL, NIXL, module=KVBM),
+                connector("MooncakeConnector"),
+                ["DYN618"],
+            ),
+            ("a common connector that stays in its worker", connector("PdConnector", LOCAL, NIXL, module=KVBM), LOCAL, ["DYN618"]),
+            ("two wrappers of different ones", connector("MultiConnector", OTHER), connector("MultiConnector", NIXL), ["DYN618"]),
+            ("a wrapper without its list", connector("MultiConnector"), NIXL, []),
+            ("a class of somebody", connector("PdConnector", OTHER, module="acme.connectors"), NIXL, []),
+            ("a name that is none", '{"kv_connector":["a"]}', NIXL, []),
+        )
+    ),
     ("one model", "--model a", "--model a", []),
 ]
 
@@ -289,6 +319,17 @@ def test_a_note_says_why_a_command_line_is_not_judged(main, reasons):
     assert [(note.severity, note.code) for note in notes] == [("info", "DYN620")] * len(reasons)
     assert all(reason in note.message for reason, note in zip(reasons, notes, strict=True))
     assert [*argument_findings.check(planned)] == []
+
+
+def test_the_finding_about_connectors_names_those_inside():
+    """The fix must not ask for the same text in both workers: only one of them wraps others."""
+    ours, mode = connector("PdConnector", LOCAL, NIXL, module=KVBM), "--disaggregation-mode"
+    theirs = connector("MooncakeConnector")
+    line = "--model a --kv-transfer-config"
+    (finding,) = findings(pair(f"{line} {ours} {mode} prefill", f"{line} {theirs} {mode} decode"), behaviour="v1.5")
+    assert "DynamoConnector and NixlConnector" in finding.message
+    assert "MooncakeConnector" in finding.message
+    assert "PdConnector" not in finding.message
 
 
 def test_two_prefill_workers_are_not_compared():
