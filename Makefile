@@ -75,7 +75,7 @@ forecast: $(VENV)/dev tools ## compare forecasts with a real server: 400 random 
 company: $(VENV)/dev tools ## judge the reports of diff about all 195 commits of five repositories as teams have them, 20 minutes; make test-all judges each twentieth
 	KRM_FN_TOOLS=required KRM_FN_COMMITS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup tests/company
 
-soak: $(VENV)/dev tools ## run krm-fn sync under random faults and beside a tenant with the largest resources, MINUTES=60 by default; make test-all does it for half a minute
+soak: $(VENV)/dev tools ## run krm-fn sync under random faults and beside a tenant with the largest resources, and then with faults of single requests, MINUTES=60 each by default; make test-all does it for half a minute each
 	KRM_FN_TOOLS=required KRM_FN_SOAK_SECONDS=$$(( 60 * $(MINUTES) )) $(BIN)/python -m pytest -s tests/syncer/test_soak.py
 
 soak-members: GRAPHS ?= 3000

@@ -143,6 +143,27 @@ def test_the_events_of_a_tenant(case, state):
     assert problem("events", lambda: (seconds(lambda: filled(small)), seconds(lambda: filled(large))), ratio, 10) == ""
 
 
+@pytest.mark.parametrize("services", [1, 1000], ids=["one service", "many services"])
+def test_all_adapters_of_one_graph(services):
+    """After an event of the graph, all of them are reconciled. Each reads the graph, and none the other adapters or all workloads."""
+    filled_by_size: dict[int, Keys] = {}
+
+    def reconcile_all(size: int) -> None:
+        if size not in filled_by_size:
+            filled_by_size[size] = filled(tenants.adapters_of_one_graph(size, services))
+        keys = filled_by_size[size]
+        (graph,) = keys.cache.store(controllers.GRAPHS).keys()
+        before = keys.cache.cached_object(graph)
+        assert before
+        affected = keys.cache.update_indexes(graph, before, before._replace(idle=("changed",)))
+        adapters = [key for key in affected if key.kind == controllers.ADAPTERS.kind]
+        assert len(adapters) == size
+        for key in adapters:
+            reconciled(keys, "adapters", key)()
+
+    assert growth.is_linear(reconcile_all, 250)
+
+
 def rendered(text: bytes) -> None:
     """Runs the function on a ResourceList."""
     err = io.StringIO()

@@ -238,3 +238,16 @@ def test_a_process_near_its_memory_limit_is_reported(shape, promtool):
         firing = {STARTS: [], STARTS + 5: [alert] if values != "0.8" else [], STARTS + 60: later}
         cases.append(Case(healthy(shape) | {name: until(f"0.5x{MINUTES}", values)}, firing))
     assert promtool(*cases) == ""
+
+
+@SHAPED
+def test_writes_that_fail_are_reported(shape, promtool):
+    """A refused content always counts. Lost writes are repeated: one of a hundred is no reason for an alert, and one of ten is."""
+    kind, cases = KINDS[0], []
+    for result, lost, reported in (("error", 1, False), ("error", 10, True), ("invalid", 1, True)):
+        series, instance = healthy(shape), shape[0].instance
+        for name, number in ((result, lost), ("written", 100 - lost), ("noop", 1000)):
+            series[named("krm_fn_sync_writes_total", kind=kind, result=name, instance=instance)] = f"0+{number}x{MINUTES}"
+        alerts = [{"alertname": "KrmFnSyncWritesFail", "kind": kind, "result": result}] if reported else []
+        cases.append(Case(series, {STARTS: alerts}))
+    assert promtool(*cases) == ""

@@ -57,6 +57,22 @@ def state(chance: Random, size: int) -> list[Object]:
     ]
 
 
+def adapters_of_one_graph(size: int, most_services: int) -> list[Object]:
+    """A graph with as many workloads as are read, and `size` scaling adapters for its services. The workloads have other replicas."""
+    workloads = min(size, 1000)
+    services = [f"S{number}" for number in range(min(workloads, most_services))]
+    entries = [
+        {"service": services[number % len(services)], "apiVersion": "apps/v1", "kind": "Deployment", "name": f"w{number}"}
+        for number in range(workloads)
+    ]
+    chance = Random(1)  # noqa: S311 - no secret
+    return [
+        _graph(chance, "chat", services, entries),
+        *(_workload(chance, entry) for entry in entries),
+        *(_adapter(chance, number, services) for number in range(size)),
+    ]
+
+
 def graph(way: str, size: int) -> Object:
     """A graph that is large in one way (`WAYS`), for a render."""
     fields: Object = WAYS[way](size)

@@ -90,8 +90,7 @@ class AdapterController(Controller):
     async def _scale(self, entry: StoredObject[CachedObject], graph: CachedObject) -> tuple[AdapterReadiness | None, float | None]:
         """Writes the replicas of the adapter to its workloads. Returns the readiness and the pause if the server rejects it."""
         adapter, index = entry.value, self.context.cache.workloads
-        features = self.context.features._replace(grove_counts=False)
-        own = replica_scaling.scale_requests(graph, {adapter.component: adapter}, index, features)
+        own = replica_scaling.adapter_requests(graph, adapter, index, self.context.features)
         if own and (early := self._remaining_delay(adapter)) > 0:
             return None, early
         self._overwritten.pop(adapter.key, None)

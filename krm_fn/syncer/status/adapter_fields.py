@@ -41,12 +41,11 @@ def first_replicas(adapter: CachedObject, graph: CachedObject, index: WorkloadIn
         return None
     if adapter.replicas is not None:
         return adapter.replicas
-    entries = [entry for entry in graph.entries or () if entry.service == adapter.component]
-    in_git = [entry.replicas for entry in entries if entry.replicas is not None]
-    if in_git:
-        return sum(in_git)
+    workloads = index.component(graph, adapter.component)
+    if workloads.in_git:
+        return sum(workloads.in_git)
     if _has_scaled(adapter):
-        statuses = [index.owned(workload_key(entry, graph.key.namespace), graph.key) for entry in entries]
+        statuses = [index.owned(workload_key(entry, graph.key.namespace), graph.key) for entry in workloads.entries]
         numbers = {status.desired for status in statuses if status is not None}
         if len(numbers) == 1:
             return numbers.pop()
@@ -79,8 +78,9 @@ def owner_references(adapter: CachedObject, graph: CachedObject, graph_uid: str)
 
 
 def _needs_owner(adapter: CachedObject, graph: CachedObject) -> bool:
-    is_autoscaled = any(entry.service == adapter.component and entry.replicas is None for entry in graph.entries or ())
-    return bool(graph.planned) and graph.version == dynamo_api.BETA1 and is_autoscaled
+    if not graph.planned or graph.version != dynamo_api.BETA1:
+        return False
+    return any(entry.service == adapter.component and entry.replicas is None for entry in graph.entries or ())
 
 
 def _has_scaled(adapter: CachedObject) -> bool:

@@ -9,7 +9,7 @@ from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.render import labels, names
 from krm_fn.render.workload_list import WorkloadEntry
-from krm_fn.syncer.status import SyncFeatures, cached_object, live_fields, replica_scaling, replica_status
+from krm_fn.syncer.status import SyncFeatures, cached_object, component_workloads, live_fields, replica_status
 from krm_fn.syncer.status.replica_status import ReplicaStatus, StatusReader, WorkloadFailure
 from krm_fn.syncer.status.workload_index import WorkloadIndex
 
@@ -108,7 +108,7 @@ def _wrong_count(entry: WorkloadEntry, status: ReplicaStatus, reader: StatusRead
     """Reports other replicas than in Git, where only a scale request changes them. Grove makes 1 pod of 0 replicas."""
     if not reader.scaled_by_syncer or entry.replicas is None:
         return ""
-    if status.desired in (entry.replicas, max(entry.replicas, replica_scaling.min_replicas(entry, status) or 0)):
+    if status.desired in (entry.replicas, max(entry.replicas, component_workloads.min_replicas(entry, status) or 0)):
         return ""
     problem = f"desired={status.desired}, in the graph={entry.replicas}"
     if status.defers_scaling:

@@ -8,17 +8,17 @@ adapter, Git sets them. Grove reads a count from its PodCliqueSet only when it c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.render import dynamo_api, labels, names
 from krm_fn.render.workload_list import WorkloadEntry
-from krm_fn.syncer.status import SyncFeatures, conditions, live_fields, replica_status, version_adapter
+from krm_fn.syncer.status import SyncFeatures, component_workloads, conditions, live_fields, replica_status, version_adapter
 from krm_fn.syncer.status.cached_object import CachedObject, workload_key
+from krm_fn.syncer.status.component_workloads import ComponentWorkloads
 from krm_fn.syncer.status.conditions import READY, RECONCILING, STALLED, StatusCondition
-from krm_fn.syncer.status.replica_status import ReplicaStatus
 from krm_fn.syncer.status.workload_index import WorkloadIndex
 
 ADAPTER_CONDITIONS = (READY, RECONCILING, STALLED)
@@ -57,22 +57,13 @@ def scale_requests(
 
     An object that belongs to another graph gets none.
     """
-    if graph.deleted:
-        return []
-    requests = (_scale_request(graph, entry, adapters.get(entry.service), index, features) for entry in graph.entries or ())
-    return [request for request in requests if request]
+    return _scale_requests(graph, graph.entries or (), adapters, index, features)
 
 
-def min_replicas(entry: WorkloadEntry, status: ReplicaStatus | None = None) -> int | None:
-    """Returns the smallest replica count of a workload. None if only Git can change the count, or the kind is not known.
-
-    `status` is that of the workload, if it exists.
-    """
-    reader = replica_status.find(entry.api_version.rpartition("/")[0], entry.kind)
-    if reader is None or (reader.scaled_by_adapters_only and entry.replicas is not None):
-        return None
-    minimum = reader.min_replicas
-    return minimum if minimum is None or status is None else max(minimum, status.min_available)
+def adapter_requests(graph: CachedObject, adapter: CachedObject, index: WorkloadIndex, features: SyncFeatures) -> list[ScaleRequest]:
+    """Returns the replica counts to write now for the component of an adapter."""
+    entries = index.component(graph, adapter.component).entries
+    return _scale_requests(graph, entries, {adapter.component: adapter}, index, features._replace(grove_counts=False))
 
 
 def adapters_by_component(adapters: Iterable[CachedObject]) -> dict[str, CachedObject]:
@@ -115,19 +106,16 @@ def adapter_status(
     """
     if graph is not None and graph.entries is None and not graph.problem:
         return adapter.status
-    entries = [entry for entry in (graph.entries or () if graph else ()) if entry.service == adapter.component]
-    keys = [workload_key(entry, adapter.key.namespace) for entry in entries]
-    statuses = [index.of_owner(key, graph.key) if graph else None for key in keys]
-    counts = [status.counts for status in statuses if status and status.counts]
+    workloads = index.component(graph, adapter.component) if graph else ComponentWorkloads()
     fields = {
         **adapter.status,
         "observedGeneration": adapter.generation or None,
-        "replicas": min(sum(count.replicas for count in counts), live_fields.MAX_REPLICAS),
+        "replicas": workloads.replicas,
         "selector": f"{labels.GRAPH}={adapter.graph},{labels.COMPONENT}={adapter.component}",
     }
-    readiness = _readiness(adapter, graph, entries, statuses, features)
-    if graph is not None and readiness.reason in (_NOT_FOUND, _SCALING) and (foreign := index.foreign(keys, graph.key)):
-        readiness = AdapterReadiness(False, "WorkloadOfAnotherOwner", foreign, True)
+    readiness = _readiness(adapter, graph, workloads, features)
+    if workloads.foreign and readiness.reason in (_NOT_FOUND, _SCALING):
+        readiness = AdapterReadiness(False, "WorkloadOfAnotherOwner", workloads.foreign, True)
     return with_readiness({field: value for field, value in fields.items() if value is not None}, adapter, readiness, now)
 
 
@@ -174,6 +162,19 @@ def rejected_initialization(replicas: int, message: str) -> AdapterReadiness:
     return AdapterReadiness(False, REJECTED, f"the adapter cannot get its first number, {replicas} replicas: {message}", True)
 
 
+def _scale_requests(
+    graph: CachedObject,
+    entries: Iterable[WorkloadEntry],
+    adapters: Mapping[str, CachedObject],
+    index: WorkloadIndex,
+    features: SyncFeatures,
+) -> list[ScaleRequest]:
+    if graph.deleted:
+        return []
+    requests = (_scale_request(graph, entry, adapters.get(entry.service), index, features) for entry in entries)
+    return [request for request in requests if request]
+
+
 def _scale_request(
     graph: CachedObject, entry: WorkloadEntry, adapter: CachedObject | None, index: WorkloadIndex, features: SyncFeatures
 ) -> ScaleRequest | None:
@@ -181,7 +182,7 @@ def _scale_request(
     if adapter is None if entry.replicas is None else not features.grove_counts:
         return None
     status = index.owned(workload_key(entry, graph.key.namespace), graph.key)
-    minimum = min_replicas(entry, status)
+    minimum = component_workloads.min_replicas(entry, status)
     if status is None or minimum is None or status.defers_scaling:
         return None
     requester, replicas = None, None
@@ -196,11 +197,7 @@ def _scale_request(
 
 
 def _readiness(
-    adapter: CachedObject,
-    graph: CachedObject | None,
-    entries: Sequence[WorkloadEntry],
-    statuses: Sequence[ReplicaStatus | None],
-    features: SyncFeatures,
+    adapter: CachedObject, graph: CachedObject | None, workloads: ComponentWorkloads, features: SyncFeatures
 ) -> AdapterReadiness:
     component, fields = adapter.component, version_adapter.FIELDS
     if graph is None:
@@ -212,35 +209,34 @@ def _readiness(
     if component not in graph.components:
         message = f"graph {adapter.graph} has no service {component}; correct {fields[adapter.version].adapter_target}"
         return AdapterReadiness(False, "ServiceNotFound", message)
-    if not entries or any(min_replicas(entry) is None for entry in entries):
-        return _set_in_git(adapter, sum(entry.replicas or 0 for entry in entries))
-    if any(entry.replicas is not None for entry in entries):
+    if workloads.minimum is None:
+        return _set_in_git(adapter, sum(workloads.in_git))
+    if workloads.in_git:
         switch = f"set {fields[graph.version].adapter_switch} in service {component} of graph {adapter.graph}"
         return AdapterReadiness(False, "AdapterNotEnabled", f"{switch}; until then its replicas change in Git", True)
-    minimum = max(min_replicas(entry, status) or 0 for entry, status in zip(entries, statuses, strict=True))
     if adapter.replicas is None:
         return _without_number(adapter, features)
-    if adapter.replicas < minimum:
-        message = f"a {entries[0].kind} needs {minimum} or more replicas; scale the adapter to {minimum} or more"
+    if adapter.replicas < (minimum := workloads.minimum):
+        message = f"a {workloads.entries[0].kind} needs {minimum} or more replicas; scale the adapter to {minimum} or more"
         return AdapterReadiness(False, "TooFewReplicas", message, True)
-    return _scaling_progress(adapter, statuses, features)
+    return _scaling_progress(adapter, workloads, features)
 
 
-def _scaling_progress(adapter: CachedObject, statuses: Sequence[ReplicaStatus | None], features: SyncFeatures) -> AdapterReadiness:
+def _scaling_progress(adapter: CachedObject, workloads: ComponentWorkloads, features: SyncFeatures) -> AdapterReadiness:
     """Compares the replicas of the workloads with those of the adapter."""
-    others = [status for status in statuses if status and status.desired != adapter.replicas]
-    if not all(statuses):
+    other = workloads.with_other_count(adapter.replicas)
+    if not workloads.all_exist:
         return AdapterReadiness(False, _NOT_FOUND, f"service {adapter.component} has no workload yet")
-    if not others:
+    if other is None:
         message = f"service {adapter.component} has the number of replicas that the adapter asks for"
         return AdapterReadiness(True, "Scaled", message)
-    workload = f"{others[0].key.kind} {others[0].key.name}"
-    if others[0].defers_scaling:
-        message = f"{workload} keeps {others[0].desired} replicas until Grove has updated all pods of the graph"
+    workload = f"{other.key.kind} {other.key.name}"
+    if other.defers_scaling:
+        message = f"{workload} keeps {other.desired} replicas until Grove has updated all pods of the graph"
         return AdapterReadiness(False, version_adapter.SCALING_DEFERRED, message)
     if features.scaling:
-        return AdapterReadiness(False, _SCALING, f"{workload} goes from {others[0].desired} to {adapter.replicas} replicas")
-    message = f"krm-fn sync runs without --scaling, so {workload} stays at replicas: {others[0].desired}"
+        return AdapterReadiness(False, _SCALING, f"{workload} goes from {other.desired} to {adapter.replicas} replicas")
+    message = f"krm-fn sync runs without --scaling, so {workload} stays at replicas: {other.desired}"
     return AdapterReadiness(False, "ScalingDisabled", message, True)
 
 

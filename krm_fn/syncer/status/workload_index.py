@@ -6,18 +6,32 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable
 
 from krm_fn.base import results
+from krm_fn.base.records import NamedTuple
 from krm_fn.cluster.object_store import KeyMap
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import labels
-from krm_fn.syncer.status import device_index, replica_status
-from krm_fn.syncer.status.cached_object import CachedObject
+from krm_fn.render.workload_list import WorkloadEntry
+from krm_fn.syncer.status import component_workloads, device_index, replica_status
+from krm_fn.syncer.status.cached_object import CachedObject, workload_key
+from krm_fn.syncer.status.component_workloads import ComponentWorkloads
 from krm_fn.syncer.status.device_index import DeviceIndex
 from krm_fn.syncer.status.replica_status import ReplicaStatus, TemplateStatus, WorkloadFamily
 
 _CLIQUE_SET = ("grove.io", "PodCliqueSet")
 _READ = 10_000
 """The most objects of families that are grouped at a time."""
+_GRAPHS = 4
+"""The most graphs whose components are read at a time."""
+
+
+class _GraphComponents(NamedTuple):
+    """The components of a graph that were read since the last change of the graph, or of any workload (`changes`)."""
+
+    graph: CachedObject
+    changes: int
+    entries: dict[str, list[WorkloadEntry]]
+    components: dict[str, ComponentWorkloads]
 
 
 class WorkloadIndex:
@@ -33,6 +47,8 @@ class WorkloadIndex:
         self._find = find or self._all.get
         self._families: dict[tuple[str, str], dict[tuple[str, str, str], list[str]]] = {}  # only names, sorted: pods are many
         self._read: dict[tuple[str, str], WorkloadFamily] = {}  # families that were read since their last change
+        self._changes = 0
+        self._components: dict[ObjectKey, _GraphComponents] = {}
         self._listing: KeyMap[tuple[ObjectKey, ...] | dict[ObjectKey, None]] = KeyMap()  # hardly ever more than one graph
         for status in statuses:
             self.put(status)
@@ -62,6 +78,7 @@ class WorkloadIndex:
 
     def update(self, before: ReplicaStatus | None, after: ReplicaStatus | None) -> None:
         """Updates the families after a change of one object; None means that it does not exist."""
+        self._changes += 1
         old, new = _family(before), _family(after)
         self._read.pop(old, None)
         self._read.pop(new, None)
@@ -107,6 +124,22 @@ class WorkloadIndex:
         """Returns the status of one object that does not name another owner. It may name none."""
         written = self.owner(key)
         return self.get(key) if not written or replica_status.names_owner(written, owner) else None
+
+    def component(self, graph: CachedObject, name: str) -> ComponentWorkloads:
+        """Returns the workloads of a component. They are read once until the graph or a workload changes."""
+        known = self._components.get(graph.key)
+        if known is None or known.graph is not graph or known.changes != self._changes:
+            known = _GraphComponents(graph, self._changes, graph.entries_by_service(), {})
+            self._components.pop(graph.key, None)
+            self._components[graph.key] = known
+            if len(self._components) > _GRAPHS:
+                del self._components[next(iter(self._components))]
+        if name not in known.components:
+            entries = known.entries.get(name, [])
+            keys = [workload_key(entry, graph.key.namespace) for entry in entries]
+            statuses = [self.of_owner(key, graph.key) for key in keys]
+            known.components[name] = component_workloads.read(entries, statuses, self.foreign(keys, graph.key))
+        return known.components[name]
 
     def foreign(self, keys: Iterable[ObjectKey], owner: ObjectKey) -> str:
         """Explains that one of some objects exists and does not belong to `owner`; empty if none does."""
