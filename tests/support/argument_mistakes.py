@@ -45,7 +45,7 @@ def _typos() -> list[Mistake]:
             ("--max-num-seqz 4", "--max-num-seqs"),
             ("--gpu-memory-utilisation 0.9", "--gpu-memory-utilization"),
             ("--gpu-mem-utilization 0.9", "--gpu-memory-utilization"),
-            ("--enable-prefix-cache-x", "--enable-prefix-caching"),
+            ("--enable-prefix-cache", "--enable-prefix-caching"),
             ("--enable-prefixcaching", "--enable-prefix-caching"),
             ("--no-enable-prefix-cachin-g", "--no-enable-prefix-caching"),
             ("--enforce-eagerly", "--enforce-eager"),
@@ -138,7 +138,7 @@ _CHOICES = _values(
             ("--dtype fp16", "fp16", "half"),
             ("--dtype int8", "int8", "auto"),
             ("--kv-cache-dtype fp9", "fp9", "write fp8"),
-            ("--kv-cache-dtype fp8_e5m3", "fp8_e5m3", "write fp8_e5m2"),
+            ("--kv-cache-dtype fp8_e5m3", "fp8_e5m3", "fp8_e5m2"),
             ("--kv-cache-dtype int8", "int8", "write one of"),
             ("--max-lora-rank 20", "20", "256"),
             ("--max-lora-rank=48", "48", "256"),
@@ -420,7 +420,58 @@ _MOVED = [
     ),
     *_moved("mocker", "1.5.1", [("--num-g2-blocks 8", "remove it"), ("--store-kv etcd", "write --discovery-backend")]),
 ]
+_FOREIGN = [
+    Mistake("a flag of another engine or release", program, flags, "DYN600", flags.split()[0].partition("=")[0], remedy, version)
+    for program, version, rows in (
+        (
+            "vllm",
+            "1.5.1",
+            [
+                ("--tp-size 2", "SGLang, not of dynamo.vllm 1.5.1 (vllm 0.28.0); write --tensor-parallel-size"),
+                ("--mem-fraction-static=0.8", "write --gpu-memory-utilization with the part of all memory"),
+                ("--max-batch-size 8", "dynamo.trtllm, not of dynamo.vllm 1.5.1 (vllm 0.28.0); write --max-num-seqs"),
+                ("--n-gpu-layers 99", "llama.cpp, not of dynamo.vllm 1.5.1 (vllm 0.28.0); remove it"),
+                ("--num-shard 2", "TGI, not of dynamo.vllm 1.5.1 (vllm 0.28.0); write --tensor-parallel-size"),
+                (
+                    "--guided-decoding-backend xgrammar",
+                    "vLLM 0.10.2, not of dynamo.vllm 1.5.1 (vllm 0.28.0); write --structured-outputs-config.backend",
+                ),
+                ("--num-scheduler-steps 8", "remove it: the engine has no scheduling of several steps"),
+                ("--use-v2-block-manager", "remove it"),
+                ("--enable-auto-tool-choice", "remove it: --dyn-tool-call-parser turns tool calls on"),
+                ("--port 8000", "write --http-port of dynamo.frontend"),
+            ],
+        ),
+        ("vllm", "1.4.0", [("--router-mode kv", "write --router-mode of dynamo.frontend")]),
+        (
+            "sglang",
+            "1.5.1",
+            [
+                ("--max-model-len 4096", "write --context-length"),
+                ("--enforce-eager", "write --cuda-graph-backend-decode=disabled --cuda-graph-backend-prefill=disabled"),
+                ("--enable-ep-moe", "write --ep-size with the value of --tp-size"),
+            ],
+        ),
+        ("sglang", "1.0.0", [("--enforce-eager", "write --disable-cuda-graph")]),
+        (
+            "trtllm",
+            "1.5.1",
+            [
+                ("--max-model-len 4096", "write --max-seq-len"),
+                ("--tp_size 2", "write --tensor-parallel-size"),
+                (
+                    "--extra_llm_api_options a.yaml",
+                    "trtllm-serve, not of dynamo.trtllm 1.5.1 (tensorrt-llm 1.3.0rc25); write --extra-engine-args",
+                ),
+                ("--disaggregation-strategy decode_first", "Dynamo 0.6.1"),
+            ],
+        ),
+        ("frontend", "1.5.1", [("--port 8000", "write --http-port"), ("--tensor-parallel-size 2", "is a flag of dynamo.vllm")]),
+    )
+    for flags, remedy in rows
+]
 ALL = [
+    *_FOREIGN,
     *_MOVED,
     *_typos(),
     *_CHOICES,

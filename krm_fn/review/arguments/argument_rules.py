@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Severity
 from krm_fn.kubernetes import secret_values
-from krm_fn.review.arguments import flag_tables, value_types
+from krm_fn.review.arguments import flag_tables, foreign_flags, spelling, value_types
 from krm_fn.review.arguments.command_line_parser import ParsedCommand, Problem, ProblemKind, Use
 from krm_fn.review.arguments.flag_tables import FlagTable
+from krm_fn.review.arguments.foreign_flags import ForeignFlag
 from krm_fn.review.arguments.shell_words import Word
 
 _LONGEST = 60
@@ -77,29 +77,49 @@ def _check_repeated(parsed: ParsedCommand) -> Iterator[ArgumentFinding]:
 
 
 def _unknown(problem: Problem, table: FlagTable) -> tuple[str, str]:
+    """Names the flag to write, by the surest knowledge: of this program's releases, of other programs, and then of typing mistakes."""
     option = _name(problem)
     bare = problem.option.replace("_", "-")
+    is_known = bare in table.flags
     replacement = table.replacements.get(bare)
-    if replacement and bare not in table.flags and not _is_later(replacement.since, table.release):
+    if replacement and not is_known and not _is_later(replacement.since, table.release):
         fix = _without_flag(replacement.write)
         return "DYN601", f"{option} is no longer a flag of {_program(table)}, since {_release(replacement.since)}; {fix}"
-    releases = [] if bare in table.flags else flag_tables.releases_of(table.program, bare)
+    foreign = None if is_known else foreign_flags.of(bare, table)
+    program = f"{_program(table)}{', the newest that krm-fn knows' if table.is_outdated else ''}"
+    if foreign:
+        return "DYN600", f"{option} is a flag of {foreign.source}, not of {program}; {_or_keep(_instead(foreign), table)}"
+    releases = [] if is_known else flag_tables.releases_of(table.program, bare)
     if releases:
         first = next((release for release in releases if _is_later(release, table.release)), "")
         when = f"since {_release(first)}" if first else f"until {releases[-1]}"
         fix = f"use an image of {first.partition('.dev')[0]} or later, or remove it" if first else "remove it"
         return "DYN601", f"{option} is not a flag of {_program(table)}; it exists {when}; {fix}"
-    nearest = bare if bare in table.flags else _nearest(bare, table.flags, 0.75)
-    if table.is_outdated:
-        fix = f"{f'write {nearest}, or ' if nearest else ''}keep it if your image has it"
-        return "DYN600", f"{option} is not a flag of {_program(table)}, the newest that krm-fn knows; {fix}"
-    return "DYN600", f"{option} is not a flag of {_program(table)}; {f'write {nearest}' if nearest else 'remove it'}"
+    nearest = bare if is_known else spelling.nearest(bare, table.flags)
+    other = "" if is_known else foreign_flags.program_with(bare, table)
+    has = f"is a flag of {other}, not" if other else "is not a flag"
+    return "DYN600", f"{option} {has} of {program}; {_or_keep(f'write {nearest}' if nearest else 'remove it', table)}"
+
+
+def _or_keep(fix: str, table: FlagTable) -> str:
+    """The fix of an unknown flag: an image that is newer than all tables may have it."""
+    if not table.is_outdated:
+        return fix
+    return f"{'' if fix == 'remove it' else f'{fix}, or '}keep it if your image has it"
+
+
+def _instead(foreign: ForeignFlag) -> str:
+    """The fix of a flag of another engine or older release."""
+    if not foreign.write:
+        return "remove it"
+    return f"{_without_flag(foreign.write)}{f' with {foreign.value}' if foreign.value else ''}"
 
 
 def _ambiguous(problem: Problem, table: FlagTable) -> tuple[str, str]:
     names = sorted(problem.detail, key=len)
-    replacement = table.replacements.get(problem.option.replace("_", "-"))
-    fix = _without_flag(replacement.write) if replacement else "write the whole name"
+    bare = problem.option.replace("_", "-")
+    replacement, foreign = table.replacements.get(bare), foreign_flags.of(bare, table)
+    fix = _without_flag(replacement.write) if replacement else _instead(foreign) if foreign else "write the whole name"
     listed = ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
     return "DYN607", f"{_name(problem)} can mean several flags of {_program(table)}: {listed}; {fix}"
 
@@ -129,7 +149,7 @@ def _superfluous_word(problem: Problem, table: FlagTable) -> tuple[str, str]:
 
 def _choice(problem: Problem, table: FlagTable) -> tuple[str, str]:
     choices = problem.flag.choices if problem.flag else ()
-    nearest = _nearest(problem.word.text, choices, 0.6)
+    nearest = spelling.nearest(problem.word.text, choices)
     others = ", ".join(choices[:12]) + (", …" if len(choices) > 12 else "")
     fix = f"write {nearest}" if nearest else "write one of these values"
     value = shown(problem.word, problem.option)
@@ -202,11 +222,6 @@ def _replacement(use: Use, table: FlagTable) -> str:
 def _without_flag(write: str) -> str:
     """The fix of a removed flag: a text of the table such as `--flag value` or `nothing: it is the default`."""
     return f"remove it{write.removeprefix('nothing')}" if write.startswith("nothing") else f"write {write}"
-
-
-def _nearest(text: str, names: Iterable[str], least: float) -> str:
-    """Returns the most similar name; empty if none has at least this similarity, from 0 to 1."""
-    return "" if len(text) > _LONGEST else next(iter(difflib.get_close_matches(text, [*names], 1, least)), "")
 
 
 def _json_place(text: str) -> str:
