@@ -260,7 +260,7 @@ def write(folder: Path, resource: dict[str, Any]) -> Path:
 
 def test_the_old_state_of_the_command_is_drawn_with_words_in_every_text_format(tmp_path):
     old = write(tmp_path / "old", given.graph({"A": given.service("worker"), "B": given.service("frontend")}))
-    new = write(tmp_path / "new", given.graph({"A": given.service("worker", main={"args": ["--x"]}), "C": given.service("worker")}))
+    new = write(tmp_path / "new", given.graph({"A": given.service("worker", main={"args": ["run --x"]}), "C": given.service("worker")}))
     for style in pictures.FORMATS:
         done = console.run("graph", "--old", old, "--format", style, new)
         assert done.code == 0, done.err

@@ -357,6 +357,19 @@ _OTHERS = [
     Mistake("a deprecated flag", "frontend", "--enforce-disagg", "DYN611", "--enforce-disagg", "remove it"),
     Mistake("a deprecated name", "vllm", "--kv-overlap-score-weight 2 ~ --kv-events", "DYN611", "--kv-events", "--router-kv-events"),
     Mistake("no value that must be there", "planner", "", "DYN608", "dynamo.planner", "--config"),
+    Mistake("a line that ends too early", "vllm", "--enforce-eager\n  --max-num-seqs 4", "DYN626", "--enforce-eager", "write one there"),
+    Mistake("a line that ends too early", "sglang", "--tp 1\n  --page-size 16", "DYN626", "1", "write one there"),
+    Mistake(
+        "a line that ends too early", "vllm", "# --enforce-eager ~ --max-num-seqs 4", "DYN626", "# --enforce-eager", "above the command"
+    ),
+    Mistake("a line that ends too early", "trtllm", "--max-seq-len 8 # low ~ --skip-warmup", "DYN626", "# low", "above the command"),
+    Mistake(
+        "a line that ends too early", "frontend", "--router-mode kv ~ \n  --http-port 80", "DYN626", "--http-port", "remove the empty line"
+    ),
+    Mistake("a line that ends too early", "mocker", "\\ --block-size 16", "DYN626", "\\ --block-size", "end the line behind"),
+    Mistake("words that are one word", "vllm", "'--max-num-seqs 4'", "DYN625", "'--max-num-seqs 4'", "remove the quotes"),
+    Mistake("a file in place of a module", "vllm", "; python3 dynamo.vllm", "DYN624", "dynamo.vllm", "write -m before it"),
+    Mistake("a variable that is missing", "vllm", "--max-num-seqs $(SEQS)", "DYN627", "$(SEQS)", "${SEQS}"),
     Mistake("a quote without an end", "vllm", "--served-model-name 'tiny", "DYN619", "'tiny", "close the quote"),
     Mistake("a quote without an end", "sglang", '--served-model-name "tiny', "DYN619", '"tiny', "close the quote"),
 ]

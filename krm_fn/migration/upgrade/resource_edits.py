@@ -158,7 +158,7 @@ def argument_edits(resource: Resource, step: UpgradeStep) -> Iterator[FieldEdit]
     for image in runtime_version.images(resource) if not step.is_downgrade else ():
         container = paths.at(resource, image.path[:-1])
         if isinstance(container, dict) and image.version and step.changes_version(image.version):
-            for command in engine_commands.read(container)[0]:
+            for command in engine_commands.read(container).commands:
                 yield from _renamed_flags(command, container, image.path[:-1], image.version, step)
 
 

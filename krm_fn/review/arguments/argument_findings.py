@@ -14,10 +14,9 @@ from krm_fn.base.results import Ref, Result
 from krm_fn.render.expand import PlannedResource
 from krm_fn.render.manifests.pod_builder import Pods
 from krm_fn.render.plan import GraphPlan
-from krm_fn.review.arguments import argument_rules, judged_commands, later_releases, pairing_rules, size_rules
+from krm_fn.review.arguments import argument_rules, judged_commands, later_releases, pairing_rules, size_rules, word_rules
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
-from krm_fn.review.arguments.engine_commands import UnreadableLine
-from krm_fn.review.arguments.judged_commands import AuthorContainer, JudgedCommand
+from krm_fn.review.arguments.judged_commands import AuthorContainer, JudgedCommand, ReadContainer
 
 _MOST = 20
 """The largest number of findings about one command line."""
@@ -47,14 +46,16 @@ def _check_graph(components: Iterable[Pods], ref: Ref, *, notes: bool) -> Iterat
     mains: list[JudgedCommand] = []
     for pods in components:
         for container in judged_commands.containers(pods):
-            commands, unreadable = judged_commands.of_container(container)
+            read = judged_commands.of_container(container, pods)
+            commands = read.commands
             yield from later_releases.check(container, ref)
             if notes:
-                yield from (_result(container, ref, finding) for finding in _not_judged(commands, unreadable))
-            for line in unreadable:
-                if line.is_mistake:
-                    message = f"{line.reason}, so the shell does not run the line; close the quote"
-                    yield _result(container, ref, ArgumentFinding("DYN619", "error", line.word, message))
+                yield from _not_judged(container, ref, read)
+            findings = [
+                *(ArgumentFinding(problem.code, "error", problem.word, problem.reason) for problem in read.problems if problem.is_mistake),
+                *word_rules.check_references(container, read.references, pods),
+            ]
+            yield from (_result(container, ref, finding) for finding in findings[:_MOST])
             for judged in commands:
                 yield from (_result(container, ref, finding) for finding in islice(_of_command(judged, pods, len(commands)), _MOST))
             mains += commands if container.is_main and len(commands) == 1 else []
@@ -62,23 +63,32 @@ def _check_graph(components: Iterable[Pods], ref: Ref, *, notes: bool) -> Iterat
         yield _result(judged.container, ref, finding)
 
 
-def _not_judged(commands: Iterable[JudgedCommand], unreadable: Iterable[UnreadableLine]) -> Iterator[ArgumentFinding]:
-    for line in unreadable:
-        if not line.is_mistake:
-            message = f"no flag is checked here, because {line.reason}; write the command into the graph, with an image of a known release"
-            yield ArgumentFinding("DYN620", "info", line.word, message)
-    for judged in commands:
+def _not_judged(container: AuthorContainer, ref: Ref, read: ReadContainer) -> Iterator[Result]:
+    """Yields notes about the parts of a command that are not judged. Of other programs, only those of main containers are named."""
+    for problem in read.problems:
+        if not problem.is_mistake:
+            message = (
+                f"no flag is checked here, because {problem.reason}; write the command into the graph, with an image of a known release"
+            )
+            yield _result(container, ref, ArgumentFinding("DYN620", "info", problem.word, message))
+    for judged in read.commands:
         if not judged.parsed.is_complete:
             message = (
                 "missing flags and sizes are not checked, because a variable or a file can have more flags; "
                 "write the flags into the command to have them checked"
             )
-            yield ArgumentFinding("DYN620", "info", judged.command.start, message)
+            yield _result(container, ref, ArgumentFinding("DYN620", "info", judged.command.start, message))
+    if container.is_main and read.reason and not read.problems:
+        message = f"no flag is checked here, because {read.reason}; to have flags checked, write the command of a program of Dynamo"
+        yield results.info("DYN620", message, ref, container.at("command", 0))
 
 
 def _of_command(judged: JudgedCommand, pods: Pods, count: int) -> Iterator[ArgumentFinding]:
     """Yields the findings about one of the command lines of a container."""
-    yield from _of_flags(judged)
+    shared = [*word_rules.check_words(judged, pods)]
+    yield from shared
+    words = {finding.word for finding in shared if finding.code == word_rules.SEVERAL}
+    yield from (finding for finding in _of_flags(judged) if finding.word not in words)
     if not judged.container.is_main or count != 1:
         return
     is_spread = judged.plan.placement.nodes > 1 and not judged.plan.features.has_role_templates

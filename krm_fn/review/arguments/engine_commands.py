@@ -1,6 +1,7 @@
 """Finds the command lines of Dynamo's programs in a container: `python3 -m dynamo.vllm …`, also in lines for a shell.
 
 The programs that start the next word as a command, such as `exec` and `mpirun`, are known; behind any other program nothing is judged.
+Words that never reach a program are mistakes: `krm_fn.review.arguments.started_programs` and `line_breaks` know them.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from typing import Any, Literal
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import secret_values
 from krm_fn.render.engines import _command_lines
-from krm_fn.review.arguments import flag_tables, shell_words
+from krm_fn.review.arguments import flag_tables, line_breaks, shell_words, started_programs
 from krm_fn.review.arguments.shell_words import UNKNOWN, ShellWord, UnclosedError, Word
+from krm_fn.review.arguments.started_programs import Mistake
 
 _REFERENCE = re.compile(r"\$(?:\$|\(([^)]*)(?:\)|\Z))")  # to the end without `)`, so that no text is read twice
+_NAMED = re.compile(r"\$(?:\$|\(([A-Za-z_][\w.-]*)\))", re.ASCII)
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=.*", re.ASCII | re.DOTALL)
 _KEYWORDS = frozenset(("if", "then", "elif", "else", "while", "until", "do", "{", "!", "time"))
 _LAUNCHERS = frozenset(
@@ -27,27 +30,55 @@ _LAUNCHERS = frozenset(
 """Programs that start a program. Its command line begins at some word behind theirs."""
 _DEPTH = 3
 """The deepest shell within a shell that is read."""
-_PYTHON_WITH_VALUE = ("-W", "-X")
 
 
 class EngineCommand(NamedTuple):
-    """The command line of a program. `start` is the word with the name of its module, and `words` are those behind it."""
+    """The command line of a program. `start` is the word with the name of its module, and `words` are those behind it.
+
+    `is_in_shell` is true if a shell reads the words.
+    """
 
     program: str
     start: Word
     words: list[Word]
+    is_in_shell: bool = False
 
 
-class UnreadableLine(NamedTuple):
-    """A line for a shell that is not judged, or only to a part. `is_mistake` is true for a quote without an end."""
+class LaunchProblem(NamedTuple):
+    """A part of a command that is not judged, or that cannot start its program. `code` is that of a mistake; empty for a note."""
 
     word: Word
     reason: str
-    is_mistake: bool = False
+    code: str = ""
+
+    @property
+    def is_mistake(self) -> bool:
+        """True if the command cannot do what it says."""
+        return bool(self.code)
 
 
-def read(container: Mapping[str, Any]) -> tuple[list[EngineCommand], list[UnreadableLine]]:
-    """Returns the command lines of Dynamo's programs in the command and the arguments of a container. Fields may have wrong types."""
+class Reference(NamedTuple):
+    """A reference of Kubernetes, `$(NAME)`, to a variable without a known value."""
+
+    word: Word
+    name: str
+    is_in_shell: bool
+
+
+class ReadCommands(NamedTuple):
+    """What a container starts: the command lines of Dynamo's programs, problems, and references to variables without known values.
+
+    `reason` says why there is no command line of a program of Dynamo; empty if there is one.
+    """
+
+    commands: list[EngineCommand]
+    problems: list[LaunchProblem]
+    references: Sequence[Reference] = ()
+    reason: str = ""
+
+
+def read(container: Mapping[str, Any]) -> ReadCommands:
+    """Returns what the command and the arguments of a container start. Fields may have wrong types."""
     reader = _CommandReader(_variables(container))
     words: list[Word] = []
     fields: tuple[Literal["command"], Literal["args"]] = ("command", "args")
@@ -55,11 +86,20 @@ def read(container: Mapping[str, Any]) -> tuple[list[EngineCommand], list[Unread
         listed = container.get(field)
         for index, item in enumerate(listed if isinstance(listed, list) else ()):
             if not isinstance(item, str):
-                return [], []
+                return ReadCommands([], [])
             words.append(Word(reader.replaced(item), field, index))
     raw = [container[word.field][word.item] for word in words]
+    if not words:
+        return ReadCommands([], [], reason="it starts the program of its image")
+    is_command = bool(container.get("command")) or started_programs.runs_its_args(container.get("image"))
+    if is_command:
+        reader.report(started_programs.check_first_word(words))
     reader.simple_command(words, raw, 0)
-    return reader.commands, reader.unreadable
+    reader.add_references(words, raw)
+    if is_command and not reader.commands and not reader.problems and not container.get("stdin"):
+        reader.report(started_programs.check_without_program(words))
+    reason = "" if reader.commands else started_programs.other_program(words)
+    return ReadCommands(reader.commands, reader.problems, reader.references, reason)
 
 
 def _variables(container: Mapping[str, Any]) -> dict[str, str]:
@@ -83,7 +123,22 @@ class _CommandReader:
     def __init__(self, variables: Mapping[str, str]) -> None:
         self.variables = variables
         self.commands: list[EngineCommand] = []
-        self.unreadable: list[UnreadableLine] = []
+        self.problems: list[LaunchProblem] = []
+        self.references: list[Reference] = []
+        self.scripts: set[tuple[str, int]] = set()
+
+    def report(self, mistake: Mistake | None) -> None:
+        """Adds a mistake."""
+        if mistake is not None:
+            self.problems.append(LaunchProblem(mistake.word, mistake.message, mistake.code))
+
+    def add_references(self, words: Sequence[Word], raw: Sequence[str]) -> None:
+        """Adds the references in words that no shell reads."""
+        for word, text in zip(words, raw, strict=True):
+            if "$(" in text and (word.field, word.item) not in self.scripts:
+                for match in _NAMED.finditer(text):
+                    if match[1] is not None and match[1] not in self.variables:
+                        self.references.append(Reference(word._replace(offset=match.start()), match[1], False))
 
     def replaced(self, text: str) -> str:
         """Returns the word of a command that runs without a shell: Kubernetes replaces `$(NAME)`, and `$$` is a dollar sign."""
@@ -102,12 +157,13 @@ class _CommandReader:
         if _command_lines.is_shell({"command": [name]}):
             self._shell(words, raw, position + 1, depth)
             return
-        start = _module(words, position + 1)
+        start, mistake = started_programs.module(words, position + 1)
+        self.report(mistake)
         if start is None:
             return
-        program = flag_tables.program_of(words[start].text)
+        program = flag_tables.program_of(start.word.text)
         if program is not None:
-            self.commands.append(EngineCommand(program, words[start], [*words[start + 1 :]]))
+            self.commands.append(EngineCommand(program, start.word, [*words[start.behind :]], depth > 0))
 
     def _program(self, words: Sequence[Word]) -> int | None:
         """Returns the position of Python or of a shell; None if the command runs another program."""
@@ -123,13 +179,17 @@ class _CommandReader:
         options = []
         while position < len(words) and words[position].text[:1] in ("-", "+"):
             option = words[position].text
-            options.append(option)
+            options.append(words[position])
             position += 2 if option in ("-o", "+o", "-O", "--rcfile", "--init-file") else 1
-        if not any("c" in option for option in options if not option.startswith("--")) or position >= len(words):
+        if not any("c" in option.text for option in options if not option.text.startswith("--")):
             if position < len(words):
-                self.unreadable.append(UnreadableLine(words[position], "it starts a script in a file"))
+                mistake = started_programs.check_script(words[position])
+                self.report(mistake or Mistake("", words[position], "it starts a script in a file"))
             return
-        if depth < _DEPTH:
+        mistake = started_programs.check_shell_options(options) or started_programs.check_shell_words(words, raw, position)
+        self.report(mistake)
+        if position < len(words) and depth < _DEPTH and not (mistake and mistake.hides_line):
+            self.scripts.add((words[position].field, words[position].item))
             self.line(raw[position], words[position], depth)
 
     def line(self, text: str, word: Word, depth: int) -> None:
@@ -137,15 +197,26 @@ class _CommandReader:
         try:
             line = shell_words.split(text, self.variables)
         except UnclosedError as problem:
-            is_mistake = problem.quote in "'\"" and depth == 0
-            reason = f"the quote {problem.quote} has no end" if is_mistake else "a part of it has no end"
-            self.unreadable.append(UnreadableLine(word._replace(offset=word.offset + problem.start), reason, is_mistake))
+            at = word._replace(offset=word.offset + problem.start)
+            if problem.quote in "'\"" and depth == 0:
+                message = f"the quote {problem.quote} has no end, so the shell does not run the line; close the quote"
+                self.problems.append(LaunchProblem(at, message, "DYN619"))
+            else:
+                self.problems.append(LaunchProblem(at, "a part of it has no end"))
             return
         if line.problem:
-            self.unreadable.append(UnreadableLine(word, line.problem))
-        for command in line.commands:
+            self.problems.append(LaunchProblem(word, line.problem))
+        commands, breaks = line_breaks.join(line, text)
+        self.problems += (LaunchProblem(_within(word, found.start), found.message, "DYN626") for found in breaks)
+        self.references += (Reference(_within(word, found.start), found.name, True) for found in line.references)
+        for command in commands:
             words = [_in_item(part, word, shell_words.inner_start(text, part)) for part in command]
             self.simple_command(words, [part.text for part in command], depth + 1)
+
+
+def _within(item: Word, start: int) -> Word:
+    """Returns the word at a position in the line of an item."""
+    return item._replace(offset=item.offset + start)
 
 
 def _in_item(part: ShellWord, item: Word, start: int) -> Word:
@@ -156,15 +227,3 @@ def _in_item(part: ShellWord, item: Word, start: int) -> Word:
 def _starts_program(words: Sequence[Word], index: int) -> bool:
     name = words[index].text.rpartition("/")[2]
     return _command_lines.is_python({"command": [name]}) or _command_lines.is_shell({"command": [name]})
-
-
-def _module(words: Sequence[Word], position: int) -> int | None:
-    """Returns the position of the module that Python runs; None if it runs a file or a text."""
-    while position < len(words):
-        text = words[position].text
-        if text == "-m":
-            return position + 1 if position + 1 < len(words) else None
-        if not text.startswith("-") or text in ("-c", "-"):
-            return None
-        position += 2 if text in _PYTHON_WITH_VALUE else 1
-    return None

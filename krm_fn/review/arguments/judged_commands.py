@@ -7,28 +7,31 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path
-from krm_fn.kubernetes import version
+from krm_fn.kubernetes import merge, version
 from krm_fn.kubernetes.types import WordsField
 from krm_fn.render import engines
 from krm_fn.render.manifests.pod_builder import Pods
 from krm_fn.render.plan import ComponentPlan
 from krm_fn.review.arguments import command_line_parser, engine_commands, flag_tables
 from krm_fn.review.arguments.command_line_parser import ParsedCommand
-from krm_fn.review.arguments.engine_commands import EngineCommand, UnreadableLine
+from krm_fn.review.arguments.engine_commands import EngineCommand, LaunchProblem, Reference
 from krm_fn.review.arguments.flag_tables import FlagTable
 
 _OF_RELEASE = re.compile(r"v?[0-9]+\.[0-9]+\.[0-9]+(?:\.post[0-9]+)?(?:-cuda[0-9.]+)?", re.ASCII)
 """The tags of released images. Any other tag, such as `1.6.0-rc1`, may hold another parser."""
 
+_OF_LAUNCH = ("DYN623", "DYN624", "DYN625")
+"""The codes of mistakes of a whole command, not of a line in it."""
+
 
 class AuthorContainer(NamedTuple):
-    """A container as its author wrote it, with the defaults of its component type.
+    """A container as its author wrote it (`written`), and with the defaults of its component type (`fields`).
 
     `at` returns the path of an item of its command or arguments. `version` is that of Dynamo in its image; None if it is not known.
     `is_exact` is false for the version of a pre-release or of a custom build.
@@ -36,10 +39,16 @@ class AuthorContainer(NamedTuple):
 
     plan: ComponentPlan
     fields: Mapping[str, Any]
+    written: Mapping[str, Any]
     at: Callable[[WordsField, int], Path]
     version: version.Version | None
     is_exact: bool
     is_main: bool
+
+    @property
+    def is_whole(self) -> bool:
+        """False for a part of a container, which a patch changes: it has no image."""
+        return bool(self.fields.get("image"))
 
 
 class JudgedCommand(NamedTuple):
@@ -78,27 +87,57 @@ class JudgedCommand(NamedTuple):
         return any(self.parsed.last(self.table, option) for option in options)
 
 
+class ReadContainer(NamedTuple):
+    """What a container starts, as `engine_commands.read` finds it, with parsed command lines."""
+
+    commands: list[JudgedCommand]
+    problems: list[LaunchProblem]
+    references: Sequence[Reference]
+    reason: str
+
+
 def containers(pods: Pods) -> Iterator[AuthorContainer]:
-    """Yields the containers of a component whose command or arguments its author wrote."""
+    """Yields the containers of a component, with the defaults of their commands."""
     for plan in pods.plan.templates:
-        main = plan.pod.container if plan.features.has_role_templates else pods.main
-        if plan.pod.container.get("command") or plan.pod.container.get("args"):
-            yield _container(plan, main, partial(plan.at, "main"), is_main=True)
+        main = _with_default_command(plan) if plan.features.has_role_templates else pods.main
+        yield _container(plan, main, partial(plan.at, "main"), is_main=True)
         for number, container in enumerate(plan.pod.spec.get("containers") or ()):
-            yield _container(plan, container, partial(plan.at, "sidecars", number), is_main=False)
+            is_frontend = container.get("name") and container.get("name") == plan.features.frontend_sidecar
+            sidecar = _container(plan, container, partial(plan.at, "sidecars", number), is_main=False)
+            yield sidecar._replace(fields=next(rendered(sidecar, pods), container)) if is_frontend else sidecar
         for number, container in enumerate(plan.pod.spec.get("initContainers") or ()):
             yield _container(plan, container, partial(plan.at, "pod", "initContainers", number), is_main=False)
 
 
+def _with_default_command(plan: ComponentPlan) -> Any:
+    """The main container of a pod template of its own, over the default command of its component type."""
+    if plan.features.sidecar_mode:
+        return plan.pod.container
+    default = {field: [*words] for field, words in (("command", plan.type.command), ("args", plan.type.args)) if words}
+    return merge.overlay(default, plan.pod.container)
+
+
+def rendered(container: AuthorContainer, pods: Pods) -> Iterator[Mapping[str, Any]]:
+    """Yields a container as it is in the pods of all roles of its component."""
+    for pod in pods.roles:
+        if container.is_main:
+            yield pod.main
+            continue
+        for other in (*(pod.spec.get("containers") or ()), *(pod.spec.get("initContainers") or ())):
+            if other.get("name") == container.fields.get("name"):
+                yield other
+
+
 def _container(plan: ComponentPlan, fields: Any, at: Callable[[WordsField, int], Path], *, is_main: bool) -> AuthorContainer:
     """A container with the version of its image. An override counts for the main container."""
+    written = plan.pod.container if is_main else fields
     override = plan.paths.written.get("runtimeVersionOverride") if is_main else None
     if isinstance(override, str) and override:
-        return AuthorContainer(plan, fields, at, version.core(override), bool(_OF_RELEASE.fullmatch(override)), is_main)
+        return AuthorContainer(plan, fields, written, at, version.core(override), bool(_OF_RELEASE.fullmatch(override)), is_main)
     image = fields.get("image") or ""
     _, _, tag = _named(image)
     known = None if _is_of_engine(image) else version.of_image(image)
-    return AuthorContainer(plan, fields, at, known, bool(_OF_RELEASE.fullmatch(tag)), is_main)
+    return AuthorContainer(plan, fields, written, at, known, bool(_OF_RELEASE.fullmatch(tag)), is_main)
 
 
 def _named(image: str) -> tuple[str, str, str]:
@@ -111,16 +150,43 @@ def _is_of_engine(image: str) -> bool:
     return any(_named(image)[0] in engines.get(name).own_images for name in engines.names())
 
 
-def of_container(container: AuthorContainer) -> tuple[list[JudgedCommand], list[UnreadableLine]]:
-    """Returns the command lines of a container, and the lines that cannot be read."""
-    commands, unreadable = engine_commands.read(container.fields)
+def of_container(container: AuthorContainer, pods: Pods) -> ReadContainer:
+    """Returns what a container starts."""
+    read = engine_commands.read(container.fields)
     judged: list[JudgedCommand] = []
-    for command in commands:
+    problems = [problem for problem in read.problems if not problem.is_mistake]
+    problems += [
+        _with_default(problem, container) for problem in read.problems if problem.is_mistake and _is_real(problem, container, pods)
+    ]
+    for command in read.commands:
         if one := _judged(container, command):
             judged.append(one)
         else:
-            unreadable.append(UnreadableLine(command.start, "no table of flags is near the version of its image"))
-    return judged, unreadable
+            problems.append(LaunchProblem(command.start, "no table of flags is near the version of its image"))
+    return ReadContainer(judged, problems, read.references if container.is_whole else (), read.reason)
+
+
+def _is_real(problem: LaunchProblem, container: AuthorContainer, pods: Pods) -> bool:
+    """True if the author wrote the word of a mistake, and the pods have the mistake too.
+
+    Default arguments behind an author's line for a shell have no effect. On several nodes, a render can join the words of the author to a
+    line for a shell.
+    """
+    if problem.code not in _OF_LAUNCH:
+        return True
+    if not container.is_whole or not container.written.get(problem.word.field):
+        return False
+    if not container.is_main or container.plan.placement.nodes == 1:
+        return True
+    return any(problem.code == other.code for pod in pods.roles for other in engine_commands.read(pod.main).problems)
+
+
+def _with_default(problem: LaunchProblem, container: AuthorContainer) -> LaunchProblem:
+    """Names the default command in the message of a mistake if the author wrote none."""
+    if problem.code not in _OF_LAUNCH or container.written.get("command"):
+        return problem
+    command = " ".join(container.fields.get("command") or ())
+    return problem._replace(reason=f"with the default command `{command}`, {problem.reason}") if command else problem
 
 
 def _judged(container: AuthorContainer, command: EngineCommand) -> JudgedCommand | None:
@@ -154,8 +220,7 @@ def injected_flags(judged: JudgedCommand, pods: Pods) -> InjectedFlags:
     flags: dict[str, str] = {}
     changes = not pods.roles
     for pod in pods.roles:
-        commands, _ = engine_commands.read(pod.main)
-        rendered = [command for command in commands if command.program == judged.command.program]
+        rendered = [command for command in engine_commands.read(pod.main).commands if command.program == judged.command.program]
         changes = changes or [_list_words(command) for command in rendered] != [_list_words(judged.command)]
         for command in rendered:
             parsed = command_line_parser.parse(command.words, judged.table, command.start)

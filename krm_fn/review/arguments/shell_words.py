@@ -7,7 +7,7 @@ shell reads the line. A part that only the shell can know, such as a command sub
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from krm_fn.base.records import NamedTuple
@@ -50,18 +50,45 @@ class Word(NamedTuple):
 
 
 class ShellWord(NamedTuple):
-    """A word with its position in the line. An unknown variable without quotes may be several words or none: `is_single` is then false."""
+    """A word with its position in the line, and the position behind it.
+
+    An unknown variable without quotes may be several words or none: `is_single` is then false.
+    """
 
     text: str
     start: int
+    end: int
     is_single: bool = True
 
 
+class Seam(NamedTuple):
+    """The border between a simple command and the one before it.
+
+    `line` is the end of a line, and `comment` the same with a comment in the line, whose position is `start`. `operator` is one of `;`,
+    `&`, `&&`, `|` and `||`. A command in a `group` stands in parentheses or behind them, and can also be an entry of an array or a pattern.
+    """
+
+    kind: Literal["start", "line", "comment", "operator", "group"]
+    start: int = 0
+
+
+class Reference(NamedTuple):
+    """A reference of Kubernetes to a variable without a known value, outside single quotes, and its position in the line."""
+
+    name: str
+    start: int
+
+
 class ShellLine(NamedTuple):
-    """The simple commands of a line. `problem` says why the line was not read to its end; empty if it was."""
+    """The simple commands of a line, and the seam before each of them.
+
+    `problem` says why the line was not read to its end; empty if it was.
+    """
 
     commands: list[list[ShellWord]]
     problem: str = ""
+    seams: Sequence[Seam] = ()
+    references: Sequence[Reference] = ()
 
 
 class UnclosedError(ValueError):
@@ -98,18 +125,28 @@ class _Splitter:
         is_unknown = bool(_CHANGES_ANY.search(line))
         self.of_shell = {} if is_unknown else {name: value for name, value in variables.items() if name not in changed}
         self.commands: list[list[ShellWord]] = [[]]
+        self.seams = [Seam("start")]
+        self.references: list[Reference] = []
+        self.comment: int | None = None
+        self.depth = 0
 
     def split(self) -> ShellLine:
         is_target = False
         while self.position < len(self.line):
-            if self._skip(_BLANK) or self._skip(_COMMENT):
+            start = self.position
+            if self._skip(_BLANK):
+                continue
+            if self._skip(_COMMENT):
+                if self.commands[-1]:
+                    self.comment = start
                 continue
             if _HERE_DOCUMENT.match(self.line, self.position):
                 return self._lines("a here-document follows")
             if self._skip(_REDIRECTION):
                 is_target = True
-            elif self._skip(_OPERATOR):
-                self.commands.append([])
+            elif operator := _OPERATOR.match(self.line, self.position):
+                self.position = operator.end()
+                self._separate(operator[0])
             elif is_target:
                 self._word()
                 is_target = False
@@ -118,7 +155,23 @@ class _Splitter:
         return self._lines("")
 
     def _lines(self, problem: str) -> ShellLine:
-        return ShellLine([command for command in self.commands if command], problem)
+        pairs = [(command, seam) for command, seam in zip(self.commands, self.seams, strict=True) if command]
+        return ShellLine([command for command, _ in pairs], problem, [seam for _, seam in pairs], self.references)
+
+    def _separate(self, operator: str) -> None:
+        """Begins a command behind an operator. Empty lines and comments in lines of their own change no seam."""
+        self.depth = max(0, self.depth + (operator == "(") - (operator == ")"))
+        if self.depth or operator in ("(", ")") or operator.startswith((";;", ";&")):
+            seam = Seam("group")
+        elif operator != "\n":
+            seam = Seam("operator")
+        elif not self.commands[-1]:
+            seam = self.seams[-1]
+        else:
+            seam = Seam("line") if self.comment is None else Seam("comment", self.comment)
+        self.comment = None
+        self.commands.append([])
+        self.seams.append(seam)
 
     def _skip(self, pattern: re.Pattern[str]) -> bool:
         match = pattern.match(self.line, self.position)
@@ -154,7 +207,7 @@ class _Splitter:
                 break
         if self.position == start:  # an operator that is none here
             self.position += 1
-        return [ShellWord(text, start, is_single) for text, is_single in word.ended()]
+        return [ShellWord(text, start, self.position, is_single) for text, is_single in word.ended()]
 
     def _until(self, quote: str) -> str:
         """Returns the text in single quotes."""
@@ -195,6 +248,8 @@ class _Splitter:
         if self.line.startswith("$$", self.position):  # Kubernetes writes `$` for it
             self.position += 1
         elif kubernetes := _KUBERNETES.match(self.line, self.position):
+            if kubernetes[1] not in self.of_kubernetes:
+                self.references.append(Reference(kubernetes[1], self.position))
             self.position = kubernetes.end()
             word.add_variable(self.of_kubernetes.get(kubernetes[1]), in_quotes=in_quotes)
             return

@@ -20,6 +20,9 @@ from tests.support.cases import cases
 from tests.testbed import tier
 
 IMAGE = "nvcr.io/nvidia/ai-dynamo/runtime"
+NAMES = ("MODEL_PATH", "GPUS", "EXTRA", "SIZE")
+VARIABLES = [{"name": name, "valueFrom": {"secretKeyRef": {"name": "settings", "key": name}}} for name in NAMES]
+"""Variables whose values are not known before the container runs."""
 
 
 def findings(*resources, **settings):
@@ -78,7 +81,7 @@ def test_a_mistake_is_found_at_its_line_with_its_remedy(located, number):
     found = [(result, line) for result, line in located[f"graph-{number}"] if result.code == row.code]
     assert len(found) == 1, located[f"graph-{number}"]
     result, line = found[0]
-    severity = "info" if row.family == "a deprecated name" else "warning" if row.code in ("DYN609", "DYN611") else "error"
+    severity = "info" if row.family == "a deprecated name" else "warning" if row.code in ("DYN609", "DYN611", "DYN627") else "error"
     assert result.severity == severity
     assert line[result.column - 1 :].lstrip("'\"").startswith(row.word.lstrip("'\"")), line
     assert row.remedy in result.message.partition("; ")[2] or row.remedy in result.message
@@ -102,7 +105,7 @@ RIGHT = [
 
 @cases("args", RIGHT)
 def test_a_right_command_line_has_no_finding(args):
-    assert findings(worker(args)) == []
+    assert findings(worker(args, env=VARIABLES)) == []
 
 
 def test_a_blank_before_a_flag_has_its_own_remedy():
@@ -201,8 +204,8 @@ RIGHT_SIZES = [
     ("local copies only", "--data-parallel-size 8 --data-parallel-size-local 4", "4", {}, {}),
     ("one rank of several", "--data-parallel-size 8 --data-parallel-rank 3", "1", {}, {}),
     ("no GPUs", "--tensor-parallel-size 4", "", {}, {}),
-    ("an unknown size", "--tensor-parallel-size $(SIZE)", "4", {}, {}),
-    ("more flags in a variable", "--tensor-parallel-size 2 $(EXTRA)", "4", {}, {}),
+    ("an unknown size", "--tensor-parallel-size $(SIZE)", "4", {}, {"env": VARIABLES}),
+    ("more flags in a variable", "--tensor-parallel-size 2 $(EXTRA)", "4", {}, {"env": VARIABLES}),
     ("a file of flags", "--config a.yaml", "4", {}, {}),
     ("some GPUs only", "--tensor-parallel-size 2", "4", {}, {"env": [{"name": "CUDA_VISIBLE_DEVICES", "value": "0,1"}]}),
     ("another executor", "--tensor-parallel-size 8 --distributed-executor-backend ray", "4", {}, {}),
@@ -248,8 +251,8 @@ def test_flags_that_a_render_adds_are_reported(module, args, expected):
 
 def pair(prefill, decode, module="dynamo.vllm"):
     """A graph with a prefill worker and a decode worker."""
-    graph = worker(prefill, command=("python3", "-m", module), name="Prefill", kind="prefill")
-    other = worker(decode, command=("python3", "-m", module), name="Decode", kind="decode")
+    graph = worker(prefill, command=("python3", "-m", module), env=VARIABLES, name="Prefill", kind="prefill")
+    other = worker(decode, command=("python3", "-m", module), env=VARIABLES, name="Decode", kind="decode")
     return {**graph, "spec": {"services": {**graph["spec"]["services"], **other["spec"]["services"]}}}
 
 
@@ -269,7 +272,7 @@ PAIRS = [
     ("two block sizes", "--model a --block-size 16", "--model a --block-size 64", ["DYN617"]),
     ("a default block size", "--model a --block-size 16", "--model a", []),
     ("two connectors", f"--model a --kv-transfer-config {NIXL}", f"--model a --kv-transfer-config {OTHER}", ["DYN618"]),
-    ("an unknown model", "--model $(A)", "--model b", []),
+    ("an unknown model", "--model $(MODEL_PATH)", "--model b", []),
     *(
         (reason, f"--model a --kv-transfer-config {ours}", f"--model a --kv-transfer-config {theirs}", expected)
         for reason, ours, theirs, expected in (
@@ -301,12 +304,16 @@ def test_a_prefill_worker_and_a_decode_worker_must_agree(prefill, decode, expect
     assert codes(pair(f"{prefill} {mode} prefill", f"{decode} {mode} decode"), behaviour="v1.5") == expected
 
 
+SECRET = [{"secretRef": {"name": "settings"}}]
 NOTED = [
     ("a script", {"command": ["bash", "run.sh"]}, ["a script in a file"]),
     ("an old image", {"image": f"{IMAGE}:0.3.0", "command": ["python3", "-m", "dynamo.vllm"]}, ["no table of flags"]),
-    ("a variable", {"command": ["python3", "-m", "dynamo.vllm", "$(MORE)"]}, ["a variable or a file"]),
-    ("a command that is read as a whole", {"command": ["python3", "-m", "dynamo.vllm", "--model", "$(MODEL)"]}, []),
-    ("another program", {"command": ["python3", "-m", "processor"]}, []),
+    ("a variable", {"command": ["python3", "-m", "dynamo.vllm", "$(MORE)"], "envFrom": SECRET}, ["a variable or a file"]),
+    ("a command that is read as a whole", {"command": ["python3", "-m", "dynamo.vllm", "--model", "$(MODEL)"], "envFrom": SECRET}, []),
+    ("another program", {"command": ["python3", "-m", "processor"]}, ["it starts `python3`, whose flags krm-fn does not know"]),
+    ("a line without a program of Dynamo", {"command": ["sh", "-c"], "args": ["./run.sh"]}, ["the shell starts no program"]),
+    ("no line", {}, ["the shell gets no line"]),
+    ("a text that is no name", {"command": ["a b"]}, ["it starts a program, whose"]),
 ]
 
 

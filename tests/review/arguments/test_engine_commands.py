@@ -23,13 +23,14 @@ ENV = [
 
 def read(**container):
     """The module and the words of each command line."""
-    commands, _ = engine_commands.read({"env": ENV, **container})
+    commands = engine_commands.read({"env": ENV, **container}).commands
     return [(command.start.text, [word.text for word in command.words]) for command in commands]
 
 
 READ = [
     ("words", {"command": ["python3", "-m", "dynamo.vllm"], "args": ["--a", "b c"]}, "dynamo.vllm", ["--a", "b c"]),
     ("words in args only", {"args": ["python3", "-m", "dynamo.frontend", "--a"]}, "dynamo.frontend", ["--a"]),
+    ("a module in the word of its option", {"command": ["python3", "-mdynamo.vllm", "--a"]}, "dynamo.vllm", ["--a"]),
     ("another Python", {"command": ["/usr/bin/python3.12", "-u", "-X", "dev", "-m", "dynamo.sglang"]}, "dynamo.sglang", []),
     ("a line", {"command": SHELL, "args": ["python3 -m dynamo.vllm --a 'b c'"]}, "dynamo.vllm", ["--a", "b c"]),
     ("a line in the command", {"command": [*SHELL, "exec python3 -m dynamo.vllm --a"]}, "dynamo.vllm", ["--a"]),
@@ -93,13 +94,13 @@ def test_other_commands_are_left_alone(container):
 
 def test_each_word_has_its_item_and_its_position():
     line = "cd /w\nexec python3 -m dynamo.vllm --a 'b c'\n"
-    commands, _ = engine_commands.read({"command": SHELL, "args": [line]})
+    commands = engine_commands.read({"command": SHELL, "args": [line]}).commands
     assert [(word.field, word.item, line[word.offset :][:3]) for word in commands[0].words] == [("args", 0, "--a"), ("args", 0, "b c")]
 
 
 def test_words_of_a_shell_in_a_shell_have_their_positions():
     line = "nohup bash -c 'exec python3 -m dynamo.vllm --a b' &"
-    commands, _ = engine_commands.read({"command": SHELL, "args": [line]})
+    commands = engine_commands.read({"command": SHELL, "args": [line]}).commands
     assert [line[word.offset :][:2] for word in commands[0].words] == ["--", "b'"]
 
 
@@ -113,9 +114,9 @@ UNREADABLE = [
 
 @cases(("container", "is_mistake"), UNREADABLE)
 def test_a_line_that_cannot_be_read_says_why(container, is_mistake):
-    _, (line,) = engine_commands.read(container)
-    assert line.is_mistake is is_mistake
-    assert line.reason
+    (problem,) = engine_commands.read(container).problems
+    assert problem.is_mistake is is_mistake
+    assert problem.reason
 
 
 ITEMS = st.one_of(

@@ -1,0 +1,119 @@
+"""Findings about single words of a command: several words in one, and variables that nothing replaces.
+
+Kubernetes replaces `$(NAME)` in `command` and `args` with the variables of the container, and leaves a name that it does not know as it is.
+It knows `env`, `envFrom`, and the variables of Services and devices, but not those of the image (kubelet: `makeEnvironmentVariables` and
+`ExpandContainerCommandAndArgs`). It does not replace `$NAME`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache, partial
+
+from krm_fn.kubernetes import secret_values
+from krm_fn.render.manifests.pod_builder import Pods
+from krm_fn.review.arguments import engine_commands, judged_commands
+from krm_fn.review.arguments.argument_rules import ArgumentFinding
+from krm_fn.review.arguments.engine_commands import Reference
+from krm_fn.review.arguments.judged_commands import AuthorContainer, JudgedCommand
+
+SEVERAL = "DYN625"
+"""The code of several words in one."""
+_FLAG_AND_VALUE = re.compile(r"(--?[A-Za-z][\w.-]*)\s+\S", re.ASCII)
+_UPPER_CASE = re.compile(r"[A-Z_][A-Z0-9_]*", re.ASCII)
+_DOLLAR = re.compile(r"(?:\A|(?<=[=/:,\"'{\[]))\$(?:\{([A-Z_][A-Z0-9_]*)\}|([A-Z_][A-Z0-9_]*))", re.ASCII)
+_ADDED_LATER = re.compile(
+    r"(?:LWS|GROVE|PCIDEVICE)_\w+|NVIDIA_VISIBLE_DEVICES|JOB_COMPLETION_INDEX|\w+_SERVICE_(?:HOST|PORT)(?:_\w+)?"
+    r"|\w+_PORT_[0-9]+_(?:TCP|UDP|SCTP)(?:_\w+)?",
+    re.ASCII,
+)
+"""Variables that a controller, a device plugin or the kubelet adds to a container."""
+_EXPANDS = "template"
+"""Dynamo replaces `$NAME` itself in the path of a chat template (`os.path.expandvars` in the modules `args` of its programs)."""
+
+
+def check_words(judged: JudgedCommand, pods: Pods) -> Iterator[ArgumentFinding]:
+    """Yields the findings about the words behind the name of one of Dynamo's programs."""
+    superfluous = {problem.word for problem in judged.parsed.problems if problem.kind == "superfluous word"}
+    rendered = _rendered_words(judged, pods)
+    variables = cache(partial(_variables, judged.container, pods))
+    before = ""
+    for word in judged.command.words:
+        option, before = before, word.text
+        if rendered is not None and word.text not in rendered:
+            continue
+        match = _FLAG_AND_VALUE.match(word.text)
+        if match and (word in superfluous or _is_flag(match[1], judged)):
+            fix = "remove the quotes around them" if judged.command.is_in_shell else "write each of them as an item of its own"
+            message = f"`{match[1][:60]}` and the words behind it are one word here, so the program does not read the flag; {fix}"
+            yield ArgumentFinding(SEVERAL, "error", word, message)
+        elif not judged.command.is_in_shell and (name := _shell_variable(judged.container.fields[word.field][word.item], option)):
+            known = variables()
+            place = ", which Kubernetes replaces" if known is None or name in known else ", and add the variable"
+            message = f"no shell reads this word, so the program gets `${name}` as it is; write $({name}){place}"
+            yield ArgumentFinding("DYN628", "warning", word, message)
+
+
+def _is_flag(name: str, judged: JudgedCommand) -> bool:
+    return name in judged.table.flags or name.replace("_", "-") in judged.table.flags
+
+
+def _rendered_words(judged: JudgedCommand, pods: Pods) -> set[str] | None:
+    """Returns the words that a program gets in the pods; None if these are the author's.
+
+    On several nodes, a render can join the words of an author to a line for a shell, which splits them and replaces variables.
+    """
+    if not judged.container.is_main or judged.plan.placement.nodes == 1:
+        return None
+    commands = [command for pod in pods.roles for command in engine_commands.read(pod.main).commands]
+    return {word.text for command in commands if command.is_in_shell == judged.command.is_in_shell for word in command.words}
+
+
+def _shell_variable(text: str, before: str) -> str:
+    """Returns the name in `$NAME` or `${NAME}` in an item; empty without one. A secret value counts only if it is nothing else."""
+    match = _DOLLAR.search(text) if "$" in text else None
+    option = text.partition("=")[0] if text.startswith("-") else before
+    if match is None or _EXPANDS in option or (secret_values.is_secret_name(option) and match[0] != text):
+        return ""
+    return str(match[1] or match[2])
+
+
+def check_references(container: AuthorContainer, references: Iterable[Reference], pods: Pods) -> Iterator[ArgumentFinding]:
+    """Yields the findings about the references to variables that a container does not have, one for each name."""
+    names: set[str] = set()
+    known = None
+    for reference in references:
+        name = reference.name
+        is_plain = _UPPER_CASE.fullmatch(name) or (container.is_main and not reference.is_in_shell and "." not in name and "-" not in name)
+        if name in names or not is_plain or _ADDED_LATER.fullmatch(name):
+            continue
+        names.add(name)
+        known = _variables(container, pods) if known is None else known
+        if known is None:
+            return
+        if name not in known:
+            yield ArgumentFinding("DYN627", "warning", reference.word, _unknown_variable(reference, known))
+
+
+def _unknown_variable(reference: Reference, known: Iterable[str]) -> str:
+    name = reference.name
+    nearest = difflib.get_close_matches(name, known, 1, 0.8) if len(name) <= 60 else []
+    name = name[:60]
+    problem = f"this container has no variable `{name}`"
+    fix = f"write $({nearest[0]})" if nearest else "add the variable"
+    if reference.is_in_shell:
+        own = "" if nearest else f", or write ${{{name}}} if the image or the line sets it"
+        return f"{problem}, so the shell runs a program of this name in its place; {fix}{own}"
+    return f"{problem}, so the program gets `$({name})` as it is; {fix}"
+
+
+def _variables(container: AuthorContainer, pods: Pods) -> set[str] | None:
+    """Returns the names of the variables of a container, with those that a render adds. None if a Secret or a ConfigMap can have more."""
+    names: set[str] = set()
+    for fields in (container.fields, *judged_commands.rendered(container, pods)):
+        if fields.get("envFrom"):
+            return None
+        names |= {entry.get("name", "") for entry in fields.get("env") or ()}
+    return names
