@@ -16,7 +16,8 @@ _LONG = re.compile(r"--[A-Za-z]")
 _SHORT = re.compile(r"-[A-Za-z]")
 _END_OF_LINE = re.compile(r"[ \t]*(?:\n|\Z)")
 _EMPTY_LINE = re.compile(r"\\\n[ \t]*\n")
-_ESCAPED = ("\\ ", "\\\t")
+_ESCAPED = ("\\ ", "\\\t", "\\\r")
+"""Blanks that a backslash makes a part of a word; the last one is what an editor of Windows writes at the end of a line."""
 _LONGEST = 60
 
 
@@ -74,7 +75,7 @@ class _Command:
             if not is_last and not is_escaped:
                 self.words.append(word)
                 continue
-            stripped = word.text.strip(" \t")
+            stripped = word.text.strip(" \t\r")
             is_comment = stripped.startswith("#")
             self.goes_on = is_last or is_comment
             breaks.append(Break(word.start, _escaped_message(is_last=is_last, is_comment=is_comment)))

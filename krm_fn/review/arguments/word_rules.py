@@ -22,6 +22,9 @@ from krm_fn.review.arguments.judged_commands import AuthorContainer, JudgedComma
 SEVERAL = "DYN625"
 """The code of several words in one."""
 _FLAG_AND_VALUE = re.compile(r"(--?[A-Za-z][\w.-]*)\s+\S", re.ASCII)
+_INNER_FLAG = re.compile(r"\s(--[A-Za-z][\w.-]*)(?![^\s=])", re.ASCII)
+_ANY_TEXT = ("template", "args", "prompt")
+"""Parts of the names of flags whose values can hold flags."""
 _UPPER_CASE = re.compile(r"[A-Z_][A-Z0-9_]*", re.ASCII)
 _DOLLAR = re.compile(r"(?:\A|(?<=[=/:,\"'{\[]))\$(?:\{([A-Z_][A-Z0-9_]*)\}|([A-Z_][A-Z0-9_]*))", re.ASCII)
 _ADDED_LATER = re.compile(
@@ -45,15 +48,26 @@ def check_words(judged: JudgedCommand, pods: Pods) -> Iterator[ArgumentFinding]:
         if rendered is not None and word.text not in rendered:
             continue
         match = _FLAG_AND_VALUE.match(word.text)
+        fix = "remove the quotes around them" if judged.command.is_in_shell else "write each of them as an item of its own"
         if match and (word in superfluous or _is_flag(match[1], judged)):
-            fix = "remove the quotes around them" if judged.command.is_in_shell else "write each of them as an item of its own"
             message = f"`{match[1][:60]}` and the words behind it are one word here, so the program does not read the flag; {fix}"
+            yield ArgumentFinding(SEVERAL, "error", word, message)
+        elif flag := _inner_flag(word.text, option, judged):
+            message = f"`{flag[:60]}` and the words before it are one word here, so the program does not read the flag; {fix}"
             yield ArgumentFinding(SEVERAL, "error", word, message)
         elif not judged.command.is_in_shell and (name := _shell_variable(judged.container.fields[word.field][word.item], option)):
             known = variables()
             place = ", which Kubernetes replaces" if known is None or name in known else ", and add the variable"
             message = f"no shell reads this word, so the program gets `${name}` as it is; write $({name}){place}"
             yield ArgumentFinding("DYN628", "warning", word, message)
+
+
+def _inner_flag(text: str, before: str, judged: JudgedCommand) -> str:
+    """Returns the first flag of the program in a value with blanks; empty without one. JSON and templates can hold any text."""
+    name, _, attached = text.partition("=") if text.startswith("-") else (before, "", text)
+    if attached.startswith(("{", "[")) or any(part in name for part in _ANY_TEXT):
+        return ""
+    return next((match[1] for match in _INNER_FLAG.finditer(attached) if _is_flag(match[1], judged)), "")
 
 
 def _is_flag(name: str, judged: JudgedCommand) -> bool:

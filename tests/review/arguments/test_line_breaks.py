@@ -27,6 +27,7 @@ ENDED = [
     ("no backslash, and a comment in its own line", f"{RUN} --a\n# note\n  --c\n", "--a\n# note\n  --c\n", "write one there"),
     ("a blank behind the backslash", f"{RUN} --a \\ \n  --c\n", "\\ \n  --c\n", "remove the blank"),
     ("a tab behind the backslash", f"{RUN} --a \\\t\n  --c\n", "\\\t\n  --c\n", "remove the blank"),
+    ("an end of a line of Windows", f"{RUN} --a \\\r\n  --c\r\n", "\\\r\n  --c\r\n", "remove the blank"),
     ("a blank behind a backslash at a word", f"{RUN} --a\\ \n  --c\n", "--a\\ \n  --c\n", "remove the blank"),
     ("an empty line", f"{RUN} --a \\\n\n  --c\n", "--c\n", "remove the empty line"),
     ("a comment behind the backslash", f"{RUN} --a \\ # note\n  --c\n", "\\ # note\n  --c\n", "above the command"),

@@ -8,6 +8,7 @@ from krm_fn.render.expand import PlannedResource, expand
 from krm_fn.review.arguments import argument_findings
 from tests.support import beta, given
 from tests.support.cases import cases
+from tests.support.role_faults import launched, own
 
 IMAGE = "nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.5.1"
 VLLM = ["python3", "-m", "dynamo.vllm", "--model", "m"]
@@ -47,6 +48,22 @@ LAUNCHED = [
 @cases(("kind", "main", "expected"), LAUNCHED)
 def test_what_starts_is_judged_with_the_default_command(kind, main, expected):
     assert codes(kind, **main) == expected
+
+
+@pytest.mark.parametrize(
+    ("release", "version"), [("v0.9", "0.9.0"), ("v1.2", "1.2.1"), ("v1.4", "1.4.2"), ("v1.6", "1.6.1"), ("v1.7", "1.7.0")]
+)
+def test_the_default_command_is_that_of_each_release(release, version):
+    image = IMAGE.replace("1.5.1", version)
+    frontend = given.service("frontend", main={"image": image, "args": ["--router-mode", "kv"]})
+    worker = given.service("worker", main={"image": image, "args": ["--model", "m"]})
+    graph = given.graph({"Frontend": frontend, "Worker": worker})
+    assert [code for code, _ in found(graph, behaviour=release)] == ["DYN624", "DYN623"]
+
+
+def test_the_pod_template_of_each_role_is_judged_with_the_default_command():
+    roles = (own("leader", main={"command": [], "args": VLLM}), own("worker", main={"command": ["sh", "-c"], "args": [LINE]}))
+    assert [code for code, _ in found(beta.graph(launched(*roles)))] == ["DYN623"]
 
 
 def test_a_message_names_the_default_command():
@@ -100,6 +117,10 @@ SEVERAL = [
     ("a flag behind one with several values", ["--served-model-name", "a", "--max-num-seqs 4"], ["DYN625"]),
     ("a flag with a typing mistake", ["--max-num-seqz 4"], ["DYN625"]),
     ("a block of lines", ["--max-num-seqs 4 \\\n--enforce-eager\n"], ["DYN625"]),
+    ("a flag in a value", ["--served-model-name", "a --max-num-seqs 4"], ["DYN625"]),
+    ("a flag in a value behind =", ["--served-model-name=a --max-num-seqs=4"], ["DYN625"]),
+    ("a flag of another program in a value", ["--served-model-name", "a --no-such-flag"], []),
+    ("a flag in JSON", ["--hf-overrides", '{"note": "see --max-num-seqs 4"}'], []),
     ("a value with blanks", ["--served-model-name", "my model"], []),
     ("a value with blanks behind =", ["--served-model-name=my model"], []),
 ]
