@@ -169,6 +169,20 @@ def expand(
 
 
 def _expand_item(resource: Resource, context: _Context) -> _ExpandedItem:
+    """Expands one item. One finding about placeholders in it replaces the errors that they cause."""
+    expanded = _expand_as_written(resource, context)
+    if not any(finding.severity == "error" or finding.code in release_choice.WITHOUT_VERSION for finding in expanded.findings):
+        return expanded
+    from krm_fn.render.rules import placeholders  # noqa: PLC0415 - a render without errors starts without it
+
+    if not (entries := placeholders.find(resource)):
+        return expanded
+    neutral = _expand_as_written(placeholders.neutral(resource, entries), context._replace(planned=None))
+    findings = placeholders.replace(resource, entries, expanded.findings, neutral.findings)
+    return expanded if findings is None else _ExpandedItem([resource], [], findings)
+
+
+def _expand_as_written(resource: Resource, context: _Context) -> _ExpandedItem:
     """Expands one item. An internal error becomes a finding, so that it hides no finding about the other items."""
     try:
         if not dynamo_api.is_dynamo(resource):

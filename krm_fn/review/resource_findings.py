@@ -11,7 +11,7 @@ from krm_fn.render import dynamo_api, expand, labels, render_mark
 from krm_fn.render.config import Config
 from krm_fn.render.expand import PlannedResource
 from krm_fn.render.manifests import ownership
-from krm_fn.render.rules import deprecations, runtime_windows
+from krm_fn.render.rules import deprecations, placeholders, runtime_windows
 from krm_fn.review import build_references, build_selectors, finished_builds, native_objects
 from krm_fn.review.arguments import argument_findings
 
@@ -51,8 +51,10 @@ def _findings(resources: Sequence[Resource], config: Config, *, is_configured: b
             yield result
     yield from deprecations.check(resources, config)
     yield from runtime_windows.check(resources, config)
-    yield from argument_findings.check(planned, notes=notes)
-    yield from native_objects.check(resources, used)
+    unreplaced = {result.ref for result in expansion.results if result.code == placeholders.CODE}
+    yield from placeholders.check((resource for resource in resources if _is_written(resource)), expansion.results)
+    yield from argument_findings.check((entry for entry in planned if results.ref(entry.source) not in unreplaced), notes=notes)
+    yield from placeholders.absorb(native_objects.check(resources, used), resources)
     yield from mismatches
     yield from build_references.check_names(resources, config)
     if not results.failed(expansion.results):
@@ -65,3 +67,8 @@ def _of_build(resources: Iterable[Resource]) -> Config | None:
     graphs = (resource for resource in resources if resource.get("kind") in _RENDERED and not ownership.is_generated(resource))
     marks = {labels.annotations(graph).get(labels.RENDERED_BY, "") for graph in graphs}
     return render_mark.read(marks.pop()) if len(marks) == 1 else None
+
+
+def _is_written(resource: Resource) -> bool:
+    """True for a Dynamo resource that no render has made."""
+    return dynamo_api.is_dynamo(resource) and not ownership.is_generated(resource)

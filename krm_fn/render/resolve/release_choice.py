@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from krm_fn.render.resolve.runtime_version import RuntimeVersion
 
 _MARKS = (labels.WORKER_HASH_V1, labels.WORKER_HASH_V2, labels.WORKLOAD_PROVIDER, labels.PRESERVED_GRAPH)
+WITHOUT_VERSION = ("DYN451", "DYN491")
+"""The codes about images whose tags are no version of Dynamo."""
 _KEEP = "keep"
 _OR_NEWER = "+"
 _GROUP = f"{dynamo_api.GROUP}/"

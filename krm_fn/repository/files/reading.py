@@ -19,6 +19,7 @@ from krm_fn.base.results import Ref, Result
 from krm_fn.base.yaml import positions, reader
 from krm_fn.kubernetes import paths
 from krm_fn.render.krm import envelope, origin
+from krm_fn.render.rules import placeholders
 from krm_fn.repository.files import patch_fields
 
 STDIN = "-"
@@ -172,13 +173,19 @@ def parse(data: bytes, file: str) -> File:
     """Returns the values of the bytes of a file. `file` is the name in findings. Never raises."""
     text, undecodable = reader.decode(data, file)
     documents, broken = reader.read(text, file)
+    template = placeholders.of_text(text, file) if broken else None
     wholes = [
         Source(document.value, file, document.number, document.line, text[document.start : document.end], start=document.start)
         for document in documents
     ]
     is_named = bool(_DYNAMO.search(data.replace(b"\0", b"")))  # UTF-16 has zero bytes
     names_dynamo = is_named and not (wholes and all(is_tool_schema(whole.value) for whole in wholes))
-    return File(text, [source for whole in wholes for source in _members(whole)], [*undecodable, *broken], names_dynamo)
+    return File(
+        text,
+        [source for whole in wholes for source in _members(whole)],
+        [*undecodable, *([template] if template else broken)],
+        names_dynamo,
+    )
 
 
 def is_tool_schema(value: Any) -> bool:
