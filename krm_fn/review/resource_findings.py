@@ -13,7 +13,7 @@ from krm_fn.render.expand import PlannedResource
 from krm_fn.render.manifests import ownership
 from krm_fn.render.rules import deprecations, placeholders, runtime_windows
 from krm_fn.review import build_references, build_selectors, finished_builds, native_objects
-from krm_fn.review.arguments import argument_findings
+from krm_fn.review.arguments import argument_findings, lora_rules
 
 _ORPHAN = "DYN053"
 _PRUNED = "DYN056"
@@ -53,7 +53,9 @@ def _findings(resources: Sequence[Resource], config: Config, *, is_configured: b
     yield from runtime_windows.check(resources, config)
     unreplaced = {result.ref for result in expansion.results if result.code == placeholders.CODE}
     yield from placeholders.check((resource for resource in resources if _is_written(resource)), expansion.results)
-    yield from argument_findings.check((entry for entry in planned if results.ref(entry.source) not in unreplaced), notes=notes)
+    judged = [entry for entry in planned if results.ref(entry.source) not in unreplaced]
+    yield from argument_findings.check(judged, notes=notes)
+    yield from lora_rules.check(judged, resources, used)
     yield from placeholders.absorb(native_objects.check(resources, used), resources)
     yield from mismatches
     yield from build_references.check_names(resources, config)

@@ -785,6 +785,36 @@ SEVERAL_NODES = [
     quiet("an ephemeral volume without metadata", worker(pod={"volumes": [_ephemeral({})]}), **_GROVE),
 ]
 
+GPU_NAMES = [
+    fires(
+        "DYN154",
+        f"{_MAIN}.resources.limits['nvidia.com/gpus']",
+        "a plural for the resource of GPUs",
+        worker(main={"resources": {"limits": {"nvidia.com/gpus": "2"}, "requests": {"nvidia.com/gpus": "2"}}}),
+    ),
+    fires(
+        "DYN154",
+        f"{_SERVICE}.resources.limits.custom['nvidia.com/GPU']",
+        "upper case in the resource of GPUs",
+        worker(resources={"limits": {"custom": {"nvidia.com/GPU": "1"}}}),
+    ),
+    fires(
+        "DYN154",
+        f"{_SERVICE}.resources.limits.gpuType",
+        "a missing letter in the type of GPUs",
+        worker(resources={"limits": {"gpu": "1", "gpuType": "nvida.com/gpu"}}),
+    ),
+    fires(
+        "DYN154",
+        f"{_POD}.containers[0].resources.limits['amd.com/gup']",
+        "two letters in the wrong order in a sidecar",
+        worker(pod={"containers": [{"name": "a", "image": "a", "resources": {"limits": {"amd.com/gup": "1"}}}]}),
+    ),
+    *(
+        quiet(f"the resource {name}", worker(main={"resources": {"limits": {name: "1"}}}))
+        for name in ("nvidia.com/gpu", "nvidia.com/gpu.shared", "nvidia.com/mig-1g.10gb", "nvidia.com/pgpu", "nvidia.com/gpu-2", "rdma/ib")
+    ),
+]
 MODELS = [
     quiet("a model and the graph that serves it", worker(modelRef={"name": "acme/tiny"}), model("acme/tiny")),
     quiet("a model and the component that serves it", lone(modelRef={"name": "acme/tiny"}), model("acme/tiny")),
@@ -1373,4 +1403,4 @@ GENERATIONS = [
     quiet("a graph whose annotation leaves the hash out", _hashed("none"), behaviour="v1.5"),
 ]
 
-ALL = [*ITEMS, *GRAPHS, *COMPONENTS, *SEVERAL_NODES, *MODELS, *PODS, *REQUESTS, *GENERATIONS]
+ALL = [*ITEMS, *GRAPHS, *COMPONENTS, *SEVERAL_NODES, *GPU_NAMES, *MODELS, *PODS, *REQUESTS, *GENERATIONS]

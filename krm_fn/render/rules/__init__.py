@@ -12,7 +12,7 @@ from krm_fn.base import registry, results
 from krm_fn.render import dynamo_api
 from krm_fn.render.manifests import workloads
 from krm_fn.render.resolve.cluster import namespace
-from krm_fn.render.rules import component_rules, graph_rules, model_rules, pod_template_rules, port_names
+from krm_fn.render.rules import component_rules, gpu_names, graph_rules, model_rules, pod_template_rules, port_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,4 +57,5 @@ def _check_component(pods: Pods, cluster: ClusterFacts) -> Iterator[Result]:
     yield from component_rules.check(plan, pods, cluster)
     yield from pod_template_rules.check(pods)
     yield from port_names.check(pods)
+    yield from gpu_names.check(pods)
     yield from model_rules.check_component(plan, cluster.models)

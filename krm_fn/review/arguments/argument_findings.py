@@ -14,7 +14,7 @@ from krm_fn.base.results import Ref, Result
 from krm_fn.render.expand import PlannedResource
 from krm_fn.render.manifests.pod_builder import Pods
 from krm_fn.render.plan import GraphPlan
-from krm_fn.review.arguments import argument_rules, judged_commands, later_releases, pairing_rules, size_rules, word_rules
+from krm_fn.review.arguments import argument_rules, judged_commands, later_releases, pairing_rules, size_rules, word_rules, worker_modes
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.judged_commands import AuthorContainer, JudgedCommand, ReadContainer
 
@@ -44,6 +44,7 @@ def check_plan(planned: PlannedResource, *, notes: bool = False) -> list[Result]
 
 def _check_graph(components: Iterable[Pods], ref: Ref, *, notes: bool) -> Iterator[Result]:
     mains: list[JudgedCommand] = []
+    components = [*components]
     for pods in components:
         for container in judged_commands.containers(pods):
             read = judged_commands.of_container(container, pods)
@@ -55,12 +56,12 @@ def _check_graph(components: Iterable[Pods], ref: Ref, *, notes: bool) -> Iterat
                 *(ArgumentFinding(problem.code, "error", problem.word, problem.reason) for problem in read.problems if problem.is_mistake),
                 *word_rules.check_references(container, read.references, pods),
             ]
-            yield from (_result(container, ref, finding) for finding in findings[:_MOST])
+            yield from (result(container, ref, finding) for finding in findings[:_MOST])
             for judged in commands:
-                yield from (_result(container, ref, finding) for finding in islice(_of_command(judged, pods, len(commands)), _MOST))
+                yield from (result(container, ref, finding) for finding in islice(_of_command(judged, pods, len(commands)), _MOST))
             mains += commands if container.is_main and len(commands) == 1 else []
-    for judged, finding in pairing_rules.check(mains):
-        yield _result(judged.container, ref, finding)
+    for judged, finding in (*pairing_rules.check(mains), *worker_modes.check(mains, [pods.plan for pods in components])):
+        yield result(judged.container, ref, finding)
 
 
 def _not_judged(container: AuthorContainer, ref: Ref, read: ReadContainer) -> Iterator[Result]:
@@ -70,14 +71,14 @@ def _not_judged(container: AuthorContainer, ref: Ref, read: ReadContainer) -> It
             message = (
                 f"no flag is checked here, because {problem.reason}; write the command into the graph, with an image of a known release"
             )
-            yield _result(container, ref, ArgumentFinding("DYN620", "info", problem.word, message))
+            yield result(container, ref, ArgumentFinding("DYN620", "info", problem.word, message))
     for judged in read.commands:
         if not judged.parsed.is_complete:
             message = (
                 "missing flags and sizes are not checked, because a variable or a file can have more flags; "
                 "write the flags into the command to have them checked"
             )
-            yield _result(container, ref, ArgumentFinding("DYN620", "info", judged.command.start, message))
+            yield result(container, ref, ArgumentFinding("DYN620", "info", judged.command.start, message))
     if container.is_main and read.reason and not read.problems:
         message = f"no flag is checked here, because {read.reason}; to have flags checked, write the command of a program of Dynamo"
         yield results.info("DYN620", message, ref, container.at("command", 0))
@@ -116,7 +117,7 @@ def _key(finding: ArgumentFinding) -> tuple[str, object]:
     return ("unknown" if finding.code in _UNKNOWN_FLAGS else finding.code, finding.word)
 
 
-def _result(container: AuthorContainer, ref: Ref, finding: ArgumentFinding) -> Result:
+def result(container: AuthorContainer, ref: Ref, finding: ArgumentFinding) -> Result:
     """Returns the finding at the item that has its word. `within` leads to the word in an item of several lines."""
     word = finding.word
     item = container.fields[word.field][word.item]

@@ -12,10 +12,12 @@ from math import prod
 from krm_fn.base import report
 from krm_fn.render import engines
 from krm_fn.render.engines import ParallelFlags
+from krm_fn.render.kinds import runtime_tags
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.judged_commands import InjectedFlags, JudgedCommand
 from krm_fn.review.arguments.shell_words import Word
 
+_ON_CPUS = ("VLLM_CPU", "VLLM_TARGET_DEVICE")
 _ON_SOME_GPUS = ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
 
 
@@ -23,7 +25,7 @@ def check(judged: JudgedCommand, injected: InjectedFlags | None) -> Iterator[Arg
     """Yields the findings about the sizes of a main container. `injected` is None on one node."""
     sizes, plan = _flags(judged.command.program), judged.plan
     gpus, nodes = plan.pod.gpus.number, plan.placement.nodes
-    if sizes is None or gpus <= 0 or not judged.parsed.is_complete or _is_elsewhere(judged, sizes):
+    if sizes is None or gpus < 0 or not judged.parsed.is_complete or _is_elsewhere(judged, sizes):
         return
     numbers = [judged.number(*names) for names in (*sizes.parallel, *(() if judged.has(*sizes.within) else sizes.copies))]
     if any(number is None for number in numbers):
@@ -34,7 +36,11 @@ def check(judged: JudgedCommand, injected: InjectedFlags | None) -> Iterator[Arg
     needed = prod(number for number in numbers if number)
     gpus_of_engine = report.counted(needed, "GPU")
     word = _word(judged, sizes)
-    if needed > nodes * gpus:
+    if not gpus:
+        if needed > 1 and not _may_run_without_gpus(judged):
+            message = f"the engine needs {gpus_of_engine}, and the pod requests none; add {needed} of nvidia.com/gpu to its limits"
+            yield ArgumentFinding("DYN612", "error" if _is_published(judged) else "warning", word, message)
+    elif needed > nodes * gpus:
         message = f"the engine needs {gpus_of_engine}, and {_of_pods(nodes, gpus)}; lower the parallel sizes, or request more GPUs"
         yield ArgumentFinding("DYN612", "error", word, message)
     elif injected is not None and not injected.changes and needed <= gpus:
@@ -69,6 +75,21 @@ def _is_elsewhere(judged: JudgedCommand, sizes: ParallelFlags) -> bool:
     shared = plan.features.gpu_memory or plan.features.failover or plan.features.has_role_templates
     hidden = any(name in variables for name in _ON_SOME_GPUS) or any(name in line for line in lines for name in _ON_SOME_GPUS)
     return bool(claims or shared or hidden or judged.has(*sizes.silent))
+
+
+def _may_run_without_gpus(judged: JudgedCommand) -> bool:
+    """True if a pod may have devices under another name or by its runtime class, or if the engine runs on CPUs."""
+    container, spec = judged.container.fields, judged.plan.pod.spec
+    resources = container.get("resources") or {}
+    has_devices = any("/" in name for side in ("limits", "requests") for name in resources.get(side) or ())
+    is_for_cpus = any(f"{entry.get('name')}".startswith(_ON_CPUS) for entry in container.get("env") or ())
+    return bool(has_devices or is_for_cpus or spec.get("runtimeClassName") or judged.has("--device"))
+
+
+def _is_published(judged: JudgedCommand) -> bool:
+    """True for an image of NVIDIA, which runs on GPUs only."""
+    name = f"{judged.container.fields.get('image')}".partition("@")[0].rpartition("/")[2]
+    return name.partition(":")[0] in runtime_tags.PUBLISHED
 
 
 def _word(judged: JudgedCommand, sizes: ParallelFlags) -> Word:

@@ -1,0 +1,83 @@
+"""Findings about workers that cannot load the LoRA adapters of their base model.
+
+A worker loads an adapter if its engine has LoRA on and if `DYN_LORA_ENABLED` is set; without the variable it answers "LoRAManager not
+initialized". Sources: `dynamo/vllm/handlers.py`, `dynamo/sglang/init_llm.py` and `request_handlers/handler_base.py` in the wheels of Dynamo
+0.9.0 to 1.6.1. `dynamo.trtllm` has no such endpoint in any of them, and `dynamo.sglang` has it since 1.1.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from krm_fn.base.results import Result
+from krm_fn.kubernetes import version
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import dynamo_api
+from krm_fn.render.config import Config
+from krm_fn.render.expand import PlannedResource
+from krm_fn.render.plan import GraphPlan
+from krm_fn.render.resolve import cluster
+from krm_fn.review.arguments import argument_findings, judged_commands
+from krm_fn.review.arguments.argument_rules import ArgumentFinding
+from krm_fn.review.arguments.judged_commands import JudgedCommand
+
+_VARIABLE = "DYN_LORA_ENABLED"
+_TRUE = ("true", "1", "yes", "on")
+_FLAGS: Mapping[str, tuple[str, ...]] = {"dynamo.vllm": ("--enable-lora",), "dynamo.sglang": ("--enable-lora", "--lora-paths")}
+"""The flags of which one switches LoRA on, by program."""
+_SINCE: Mapping[str, version.Version] = {"dynamo.vllm": (0, 9, 0), "dynamo.sglang": (1, 1, 0)}
+_WITHOUT = "dynamo.trtllm"
+
+
+def check(planned: Iterable[PlannedResource], resources: Iterable[Resource], config: Config) -> Iterator[Result]:
+    """Yields a finding for each component that serves the base model of an adapter among the resources, and cannot load it."""
+    adapters = _adapters(resources, config)
+    for resource in planned if adapters else ():
+        if isinstance(resource.plan, GraphPlan):
+            for pods in resource.pods:
+                adapter = adapters.get((pods.plan.identity.namespace, pods.plan.exposure.model))
+                for container in judged_commands.containers(pods) if adapter else ():
+                    commands = judged_commands.of_container(container, pods).commands
+                    if container.is_main and len(commands) == 1:
+                        yield from (
+                            argument_findings.result(container, resource.plan.ref, finding) for finding in _check(commands[0], str(adapter))
+                        )
+
+
+def _adapters(resources: Iterable[Resource], config: Config) -> dict[tuple[str, str], str]:
+    """Returns the name of the first adapter of each base model, by the namespace and the name of the model."""
+    adapters: dict[tuple[str, str], str] = {}
+    for resource in resources:
+        spec = resource.get("spec")
+        if resource.get("kind") == dynamo_api.MODEL and isinstance(spec, dict) and spec.get("modelType") == "lora":
+            key = cluster.namespace(resource, config), f"{spec.get('baseModelName')}"
+            adapters.setdefault(key, f"{spec.get('modelName')}")
+    return adapters
+
+
+def _check(judged: JudgedCommand, adapter: str) -> Iterator[ArgumentFinding]:
+    program = judged.command.program
+    since, known = _SINCE.get(program), judged.container.version
+    if program == _WITHOUT or (since and known and known < since):
+        message = f"{program} of this image cannot load the LoRA adapter {adapter}; use an engine that can, such as dynamo.vllm"
+        yield ArgumentFinding("DYN179", "warning", judged.command.start, message)
+    elif program in _FLAGS and judged.parsed.is_complete and (missing := [*_missing(judged)]):
+        message = f"the worker cannot load the LoRA adapter {adapter}, because it lacks {' and '.join(missing)}; add {_it(missing)}"
+        yield ArgumentFinding("DYN179", "error" if judged.table.is_exact else "warning", judged.command.start, message)
+
+
+def _missing(judged: JudgedCommand) -> Iterator[str]:
+    """Yields the flag and the variable that a worker lacks, unless a file or a ConfigMap can have them."""
+    flags = _FLAGS[judged.command.program]
+    if not judged.has(*flags, "--config"):
+        yield f"the flag `{flags[0]}`"
+    container = judged.container.fields
+    values = [entry for entry in container.get("env") or () if entry.get("name") == _VARIABLE]
+    from_maps = any("configMapRef" in entry for entry in container.get("envFrom") or ())
+    is_set = any("valueFrom" in entry or f"{entry.get('value')}".lower() in _TRUE for entry in values[-1:])
+    if not is_set and not from_maps:
+        yield f'the variable {_VARIABLE}: "true"'
+
+
+def _it(missing: list[str]) -> str:
+    return "them" if len(missing) > 1 else "it"

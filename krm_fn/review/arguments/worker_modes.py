@@ -1,0 +1,101 @@
+"""The modes of workers in disaggregated serving, and findings about workers of a graph that no request can pass.
+
+An engine takes its mode from its command line, and in some releases from a variable. No release of Dynamo takes it from the type of the
+component, or from a variable that the operator sets. Sources: `dynamo/vllm/args.py` and `backend_args.py`, `dynamo/sglang/args.py`, and
+`dynamo/trtllm/backend_args.py`, in the wheels of Dynamo 0.9.0 to 1.6.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from krm_fn.render import names
+from krm_fn.render.plan import ComponentPlan
+from krm_fn.review.arguments.argument_rules import ArgumentFinding
+from krm_fn.review.arguments.judged_commands import JudgedCommand
+from krm_fn.review.arguments.shell_words import Word
+
+PREFILL, DECODE = "prefill", "decode"
+_AGGREGATED = "agg"
+_PROGRAMS = ("dynamo.vllm", "dynamo.sglang", "dynamo.trtllm", "dynamo.mocker")
+_MODE = "--disaggregation-mode"
+_OLDER = {"--is-prefill-worker": PREFILL, "--is-decode-worker": DECODE}
+_MODES = (PREFILL, DECODE, "encode")
+_VARIABLES = ("DISAGGREGATION_MODE", "IS_PREFILL_WORKER", "IS_DECODE_WORKER")
+"""The ends of the variables that can decide the mode, such as DYN_VLLM_DISAGGREGATION_MODE."""
+_IN_FILES = ("--config", "--disagg-config")
+_NEEDED = {
+    PREFILL: (DECODE, "so no worker answers a request"),
+    DECODE: (PREFILL, "and a decode worker waits for the key-value cache of one"),
+}
+
+
+def check(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]) -> Iterator[tuple[JudgedCommand, ArgumentFinding]]:
+    """Yields the findings about the main containers of a graph or component. `commands` are those that can be judged."""
+    workers = [judged for judged in commands if judged.command.program in _PROGRAMS]
+    modes = [mode(judged) for judged in workers]
+    for judged, found in zip(workers, modes, strict=True):
+        if found == _AGGREGATED and _is_prefill(judged.plan):
+            yield judged, _without_mode(judged)
+    if len(set(modes)) == 1 and modes[0] in _NEEDED and _is_whole(workers, components):
+        missing, effect = _NEEDED[modes[0]]
+        message = f"all workers of the graph are {modes[0]} workers, {effect}; add a {missing} worker, or remove the mode"
+        yield workers[0], ArgumentFinding("DYN703", "warning", _word(workers[0]), message)
+
+
+def mode(judged: JudgedCommand) -> str:
+    """Returns the mode of a worker: `prefill`, `decode`, `encode` or `agg`; empty if it is not known."""
+    if not judged.parsed.is_complete or _is_elsewhere(judged):
+        return ""
+    written = {word.text.partition("=")[0].replace("_", "-") for word in judged.command.words}
+    for option, older in _OLDER.items():
+        if option in written:  # also if the table of the newest release, for an image of an unknown one, lacks the flag
+            return older
+    if not judged.has(_MODE):
+        return _AGGREGATED
+    value = judged.text(_MODE)
+    return "" if value is None else value if value in _MODES else _AGGREGATED
+
+
+def _is_elsewhere(judged: JudgedCommand) -> bool:
+    """True if a variable or a file can decide the mode."""
+    container = judged.container.fields
+    variables = (str(entry.get("name")) for entry in container.get("env") or ())
+    from_maps = any("configMapRef" in entry for entry in container.get("envFrom") or ())
+    return from_maps or judged.has(*_IN_FILES) or any(name.startswith("DYN_") and name.endswith(_VARIABLES) for name in variables)
+
+
+def _is_prefill(plan: ComponentPlan) -> bool:
+    identity = plan.identity
+    return PREFILL in (identity.type, identity.sub_type)
+
+
+def _without_mode(judged: JudgedCommand) -> ArgumentFinding:
+    """Returns the finding about a component of the type prefill whose engine serves whole requests."""
+    option = f"{_MODE} {PREFILL}" if _MODE in judged.table.flags else "--is-prefill-worker"
+    message = (
+        f"the component has the type {PREFILL}, but {judged.command.program} takes the mode of a worker from its flags, and without one it "
+        f"serves whole requests; {'write' if judged.has(_MODE) else 'add'} `{option}`"
+    )
+    return ArgumentFinding("DYN702", "warning", _word(judged), message)
+
+
+def _word(judged: JudgedCommand) -> Word:
+    """The flag with the mode, or the start of the command without one."""
+    uses = [use for option in (_MODE, *_OLDER) if (use := judged.parsed.last(judged.table, option))]
+    return uses[0].word if uses else judged.command.start
+
+
+def _is_whole(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]) -> bool:
+    """True if a graph has a frontend of its own, and if the commands are those of all workers that the frontend can find."""
+    others = [plan for plan in components if all(judged.plan.identity != plan.identity for judged in commands)]
+    if not any(plan.type.is_frontend for plan in others):
+        return False
+    known = all(plan.type.is_frontend or plan.type.scales or plan.type.picks_workers for plan in others)
+    return known and all(not plan.identity.standalone and _has_own_namespace(plan) for plan in components)
+
+
+def _has_own_namespace(plan: ComponentPlan) -> bool:
+    """True if no other graph shares the Dynamo namespace of a component."""
+    identity = plan.identity
+    return identity.dynamo_namespace == names.dynamo_namespace(identity.namespace, identity.graph, shared=False)
