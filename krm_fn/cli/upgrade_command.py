@@ -26,6 +26,7 @@ from krm_fn.migration.upgrade.upgrade_planner import UpgradeOptions
 from krm_fn.migration.upgrade.upgrade_report import UpgradeReport
 from krm_fn.render import dynamo_api
 from krm_fn.repository.files import reading
+from krm_fn.review import image_names
 from krm_fn.review.inputs import Inputs, Policy, compared_states, path_inputs, revision_path
 
 FORMATS = {"json": upgrade_json.write, "markdown": upgrade_markdown.write, "text": upgrade_text.write}
@@ -50,7 +51,7 @@ class _Release(click.ParamType[_UpgradeTarget]):
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> _UpgradeTarget:
         version = upgrade_steps.target(f"{value}")
         if version is None:
-            known = ", ".join(map(upgrade_steps.version_text, upgrade_steps.published()))
+            known = ", ".join(map(upgrade_steps.version_text, image_names.published()))
             self.fail(f"{value!r} is not a release of Dynamo that krm-fn knows. It knows {known}.", param, ctx)
         return _UpgradeTarget(version, not upgrade_steps.names_patch(f"{value}"))
 

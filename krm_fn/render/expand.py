@@ -164,6 +164,11 @@ def expand(
     output, conflicts = ownership.merge(items, generated, by_owner, default_namespace, failed)
     findings = [*secret_findings, *image_findings, *graph_rules.check_duplicates(by_owner), *conflicts]
     findings.extend(graph_rules.check_dynamo_namespaces(by_owner, config))
+    if sum(kind == dynamo_api.GRAPH for kind, _, _ in by_owner) > 1:
+        from krm_fn.render.rules import shared_discovery  # noqa: PLC0415 - a render of one graph starts without it
+
+        graphs = ([(resource, config)] for listed in by_owner.values() for resource in listed)
+        findings.extend(finding for _, finding in shared_discovery.check(graphs))
     findings.extend(finding for expansion in expanded for finding in expansion.findings)
     return Expansion(output, sorted(ignore_rules.apply(_distinct(findings), resources), key=results.order))
 
@@ -242,7 +247,8 @@ def _check_plan(resource: Resource, expander: _Expander, context: _Context, conv
     pods = expander.pods(plan)
     rule_findings = [*plan_findings, *graph_rules.check_metadata(readable), *expander.check(plan, pods, context.cluster)]
     rule_findings.extend(graph_rules.check_namespace(results.ref(resource), plan.namespace, context.config))
-    independent = invalid_fields.independent(rule_findings, invalid_fields.error_paths(schema_findings))
+    invalid = invalid_fields.error_paths(schema_findings)
+    independent = release_choice.without_invalid_overrides(invalid_fields.independent(rule_findings, invalid), invalid)
     return _CheckedPlan(plan, pods, schema_findings, [*schema_findings, *independent])
 
 

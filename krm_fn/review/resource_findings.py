@@ -12,7 +12,7 @@ from krm_fn.render.config import Config
 from krm_fn.render.expand import PlannedResource
 from krm_fn.render.manifests import ownership
 from krm_fn.render.rules import deprecations, placeholders, runtime_windows
-from krm_fn.review import build_references, build_selectors, finished_builds, native_objects
+from krm_fn.review import build_references, build_selectors, finished_builds, image_names, native_objects
 from krm_fn.review.arguments import argument_findings, lora_rules
 
 _ORPHAN = "DYN053"
@@ -51,6 +51,7 @@ def _findings(resources: Sequence[Resource], config: Config, *, is_configured: b
             yield result
     yield from deprecations.check(resources, config)
     yield from runtime_windows.check(resources, config)
+    yield from image_names.check(resources)
     unreplaced = {result.ref for result in expansion.results if result.code == placeholders.CODE}
     yield from placeholders.check((resource for resource in resources if _is_written(resource)), expansion.results)
     judged = [entry for entry in planned if results.ref(entry.source) not in unreplaced]

@@ -68,6 +68,16 @@ def _probing(port: int | str) -> dict[str, Any]:
     return {"name": "c", "image": "c", "ports": [{**_HEALTH, "containerPort": 8080}], "readinessProbe": {"httpGet": {"port": port}}}
 
 
+_FRONTEND = "spec.services.Frontend.extraPodSpec.mainContainer"
+_PREFIX = {"name": "DYN_NAMESPACE_PREFIX_STRICT", "value": "true"}
+
+
+def serving(name: str, version: str = "1.5.1", **fields: Any) -> Resource:
+    """A graph with a frontend of a version of Dynamo."""
+    frontend = given.service("frontend", main={"image": f"registry.example/dynamo-frontend:{version}"}, **fields)
+    return given.graph({"Frontend": frontend}, name=name)
+
+
 _SIMULATED = {"sweep": {"useAiConfigurator": True}}
 
 
@@ -231,6 +241,37 @@ ITEMS = [
         [given.graph(name="c", namespace="a-b"), given.graph(name="b-c", namespace="a")],
         {"discovery_backend": "etcd"},
     ),
+    fires(
+        "DYN701",
+        f"{_FRONTEND}.image",
+        "a graph whose name begins with that of another one",
+        serving("foo"),
+        given.graph(name="foo-bar"),
+        behaviour="v1.5",
+    ),
+    fires("DYN701", f"{_FRONTEND}.image", "a longer name without a dash", serving("foo"), given.graph(name="foobar"), behaviour="v1.5"),
+    fires(
+        "DYN701",
+        f"{_FRONTEND}.image",
+        "a frontend of 1.6 under an operator of 1.5",
+        serving("foo", "1.6.1"),
+        given.graph(name="foo-bar"),
+        behaviour="v1.5",
+    ),
+    fires(
+        "DYN701",
+        f"{_FRONTEND}.image",
+        "a graph of another namespace, with etcd",
+        serving("c"),
+        given.graph(name="d", namespace="team-c"),
+        discovery_backend="etcd",
+        behaviour="v1.5",
+    ),
+    quiet("a longer name of another namespace", serving("c"), given.graph(name="d", namespace="team-c"), behaviour="v1.5"),
+    quiet("a longer name and a frontend of 1.6", serving("foo", "1.6.1"), given.graph(name="foo-bar"), behaviour="v1.6"),
+    quiet("a longer name and a graph without a frontend", given.graph(name="foo"), given.graph(name="foo-bar"), behaviour="v1.5"),
+    quiet("another name", serving("foo"), given.graph(name="fo-o"), given.graph(name="bar-foo"), behaviour="v1.5"),
+    quiet("a longer name, and a prefix of the user", serving("foo", envs=[_PREFIX]), given.graph(name="foo-bar"), behaviour="v1.5"),
     Case(
         "two graphs with one Dynamo namespace, of which one uses etcd",
         [("DYN700", "metadata.name")] * 2,

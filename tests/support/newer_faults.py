@@ -82,12 +82,12 @@ MAIN_CONTAINERS = [
         "a main container without an image",
         _without_main(podTemplate={"spec": {"containers": [{"name": "a", "image": "a:1"}, {"name": "main"}]}}),
     ),
-    fires("DYN451", f"{_AT}.runtimeVersionOverride", "an image without a version", newer(main={"image": "dynamo:latest"})),
-    fires("DYN451", f"{_AT}.runtimeVersionOverride", "an image with a digest alone", newer(main={"image": f"dynamo@sha256:{'0' * 64}"})),
-    fires("DYN451", f"{_AT}.runtimeVersionOverride", "a version of two numbers", newer(main={"image": "dynamo:1.5"})),
+    fires("DYN451", f"{_POD}.containers[0].image", "an image without a version", newer(main={"image": "dynamo:latest"})),
+    fires("DYN451", f"{_POD}.containers[0].image", "an image with a digest alone", newer(main={"image": f"dynamo@sha256:{'0' * 64}"})),
+    fires("DYN451", f"{_POD}.containers[0].image", "a version of two numbers", newer(main={"image": "dynamo:1.5"})),
     fires(
         "DYN451",
-        f"{_SERVICE}.runtimeVersionOverride",
+        f"{_SERVICE}.extraPodSpec.mainContainer.image",
         "a service whose image has no version",
         older(beta.service(main={"image": "registry.example:5000/dynamo"})),
         **_NEWER,
@@ -191,7 +191,7 @@ PICKERS = [
     fires("DYN132", f"{_AT}.eppConfig", "an older endpoint picker without a configuration", _picker("1.4.9")),
     fires("DYN131", f"{_AT}.replicas", "two older endpoint pickers", _picker("1.4.9", eppConfig=_REFERENCE, replicas=2)),
     quiet("an older endpoint picker", _picker("1.4.9", eppConfig=_REFERENCE)),
-    fires("DYN451", "spec.runtimeVersionOverride", "a standalone endpoint picker of an unknown version", _STANDALONE_PICKER),
+    fires("DYN451", "spec.podTemplate.spec.containers[0].image", "a standalone endpoint picker of an unknown version", _STANDALONE_PICKER),
 ]
 
 _KEPT = f"metadata.annotations['{labels.PRESERVED_GRAPH}']"

@@ -90,7 +90,7 @@ TEMPLATES = [
     ),
     fires(
         "DYN451",
-        f"{_AT}.runtimeVersionOverride",
+        f"{_AT}.roles[1].podTemplate.spec.containers[0].image",
         "a role with an image without a version",
         beta.graph(launched(own("leader"), own("worker", main={"image": "registry.example/dynamo:main"}))),
     ),

@@ -19,6 +19,7 @@ from krm_fn.migration.upgrade.waves import Waves
 from krm_fn.render import dynamo_api
 from krm_fn.render.config import PlatformSettings
 from krm_fn.render.resolve import release_choice
+from krm_fn.review import image_names
 from krm_fn.review.diff import rendered_state
 from krm_fn.review.diff.rendered_state import RenderedState
 
@@ -121,7 +122,7 @@ def _in_waves(plan: StepPlan, options: UpgradeOptions) -> StepPlan:
 
 def _of_target(target: Version) -> Iterator[Result]:
     """Warns of a patch that is newer than krm-fn."""
-    known = [version for version in upgrade_steps.published() if version[:2] == target[:2]]
+    known = [version for version in image_names.published() if version[:2] == target[:2]]
     if target not in known:
         new, newest = upgrade_steps.version_text(target), upgrade_steps.version_text(known[-1])
         message = f"krm-fn does not know the patch {new}, and checks command lines with the flags of {newest}"

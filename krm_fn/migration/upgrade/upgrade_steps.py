@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes.version import Version
 from krm_fn.render.kinds import floors
 from krm_fn.render.resolve import release_choice
-from krm_fn.review.arguments import flag_tables
+from krm_fn.review import image_names
 
 _TARGET = re.compile(r"v?([0-9]{1,3})\.([0-9]{1,3})(?:\.([0-9]{1,3}))?", re.ASCII)
 _NAMES = tuple(release_choice.RELEASES)
@@ -75,16 +75,10 @@ def target(text: str) -> Version | None:
     ((1, 5, 1), (0, 9, 0), (1, 5, 9), None)
     """
     match = _TARGET.fullmatch(text.strip())
-    versions = [version for version in published() if match and version[:2] == (int(match[1]), int(match[2]))]
+    versions = [version for version in image_names.published() if match and version[:2] == (int(match[1]), int(match[2]))]
     if match is None or not versions:
         return None
     return (*versions[-1][:2], int(match[3])) if match[3] else versions[-1]
-
-
-@cache
-def published() -> tuple[Version, ...]:
-    """Returns the versions of Dynamo that krm-fn knows, the older ones first: those of the tables of flags, and further images."""
-    return tuple(sorted({*flag_tables.published(), *floors.IMAGES_ONLY}))
 
 
 def names_patch(text: str) -> bool:
@@ -155,12 +149,12 @@ def _broken(old: Versions, new: Versions) -> int:
 def _preference(point: Versions) -> tuple[bool, int]:
     """Returns a sort key of equal steps: first a runtime of the same number as its release, then the newest one."""
     number = release_choice.number(point.release)
-    return point.runtime[:2] != number, -published().index(point.runtime) if point.runtime in published() else 0
+    return point.runtime[:2] != number, -image_names.published().index(point.runtime) if point.runtime in image_names.published() else 0
 
 
 def _following(start: Versions, goal: Versions) -> Iterator[Versions]:
     """Yields the versions that one step can reach: the target, the last patches of minor versions, and a release with the same runtime."""
-    newest = {version[:2]: version for version in published()}
+    newest = {version[:2]: version for version in image_names.published()}
     points = [goal, *(Versions(release_of(runtime), runtime) for runtime in newest.values())]
     points += [Versions(release, start.runtime) for release in _NAMES]
     is_back = is_before(goal, start)

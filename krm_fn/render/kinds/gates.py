@@ -87,6 +87,16 @@ TOPOLOGY_ALIASES = Gate(
         "containers[main].args",
     ),
 )
+STRICT_PREFIX = Gate(
+    name="StrictNamespacePrefix",
+    release=(1, 6),
+    reads="runtime",
+    minimum=(1, 6, 0),
+    effect="A frontend and an endpoint picker find only workers of their own graph, not those of a graph with a longer name.",
+    fields=("containers[main].env[DYN_NAMESPACE_PREFIX_STRICT]", "containers[FRONTEND SIDECAR].env[DYN_NAMESPACE_PREFIX_STRICT]"),
+    types=("frontend", "native-epp"),
+    env=(("DYN_NAMESPACE_PREFIX_STRICT", "true"),),
+)
 GATES: tuple[Gate, ...] = (
     NEW_PROFILER,
     MULTIPROCESSING,
@@ -123,16 +133,7 @@ GATES: tuple[Gate, ...] = (
         types=("frontend",),
         probes=(("startupProbe", ProbeDefaults("http", "/live", "http", period=10, timeout=1, failures=30)),),
     ),
-    Gate(
-        name="StrictNamespacePrefix",
-        release=(1, 6),
-        reads="runtime",
-        minimum=(1, 6, 0),
-        effect="A frontend and an endpoint picker find only workers of their own graph, not those of a graph with a longer name.",
-        fields=("containers[main].env[DYN_NAMESPACE_PREFIX_STRICT]", "containers[FRONTEND SIDECAR].env[DYN_NAMESPACE_PREFIX_STRICT]"),
-        types=("frontend", "native-epp"),
-        env=(("DYN_NAMESPACE_PREFIX_STRICT", "true"),),
-    ),
+    STRICT_PREFIX,
 )
 """All gates.
 

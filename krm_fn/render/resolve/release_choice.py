@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from krm_fn.base.results import Result
+    from krm_fn.base.results import Path, Result
     from krm_fn.kubernetes.types import Resource
     from krm_fn.render.config import Config
     from krm_fn.render.kinds.releases import Release, ReleaseNumber
@@ -149,6 +149,14 @@ def _is_reported_otherwise(resource: Resource) -> bool:
     picks = isinstance(spec, dict) and types.get(f"{spec.get('type')}").picks_workers
     is_error = (resource.get("kind") == dynamo_api.GRAPH or picks) and _is_of_newer(resource)
     return not images or (is_error and any(image.without_tag for image in images))
+
+
+def without_invalid_overrides(findings: Iterable[Result], invalid: Iterable[Path]) -> Iterator[Result]:
+    """Yields the findings without those about images of a component whose `runtimeVersionOverride` is among the invalid fields."""
+    owners = [path[:-1] for path in invalid if path[-1:] == ("runtimeVersionOverride",)]
+    for finding in findings:
+        if finding.code not in WITHOUT_VERSION or not any(finding.path[: len(owner)] == owner for owner in owners):
+            yield finding
 
 
 def is_from_newer(resource: Resource) -> bool:

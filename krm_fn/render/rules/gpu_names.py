@@ -5,7 +5,7 @@ The names are those of the device plugins of NVIDIA and AMD. A cluster can have 
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import results, slips
 from krm_fn.kubernetes.api_server.rejections import Rejection
 from krm_fn.render.rules import field_origin
 
@@ -47,7 +47,7 @@ def nearest(name: str) -> str:
     """
     if name in _GPUS or name in _OTHERS:
         return ""
-    return next((known for known in _GPUS if _is_slip(name.lower(), known)), "")
+    return next((known for known in _GPUS if slips.is_slip(name, known)), "")
 
 
 def _slips(resources: Any) -> Iterator[tuple[str, str, str]]:
@@ -58,20 +58,6 @@ def _slips(resources: Any) -> Iterator[tuple[str, str, str]]:
             if "/" in name and name not in seen and (known := nearest(name)):
                 seen.add(name)
                 yield side, name, known
-
-
-def _is_slip(text: str, known: str) -> bool:
-    """True if a text differs in one letter, or in the order of two letters that follow each other. Upper case counts as a slip, too."""
-    start = _common(text, known)
-    end = _common(text[start:][::-1], known[start:][::-1])
-    ours, theirs = text[start : len(text) - end], known[start : len(known) - end]
-    is_one_letter = len(ours) <= 1 >= len(theirs) and (not ours + theirs or (ours + theirs).isalpha())
-    return is_one_letter or (len(ours) == 2 and ours == theirs[::-1])
-
-
-def _common(text: str, other: str) -> int:
-    """Returns the number of letters with which both texts begin."""
-    return next((number for number, pair in enumerate(zip(text, other, strict=False)) if pair[0] != pair[1]), min(len(text), len(other)))
 
 
 def _of_service(plan: ComponentPlan, side: str, name: str) -> Path:

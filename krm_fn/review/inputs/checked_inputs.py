@@ -24,7 +24,16 @@ from krm_fn.repository.states import RootState
 from krm_fn.review import resource_findings
 from krm_fn.review.budgets.gpu_use import RootObjects
 from krm_fn.review.diff import rendered_state
-from krm_fn.review.inputs import InputError, Inputs, budget_files, path_inputs, repository_states, revision_path, root_pairs
+from krm_fn.review.inputs import (
+    InputError,
+    Inputs,
+    budget_files,
+    cluster_discovery,
+    path_inputs,
+    repository_states,
+    revision_path,
+    root_pairs,
+)
 
 
 class CheckedPart(NamedTuple):
@@ -112,6 +121,7 @@ def load(given: Inputs, old: str | None, *, is_plain: bool) -> CheckedInputs:
         inputs.results.extend(
             mixed_versions.check_clusters((state.destination.clusters, state.sources.resources) for state in read.new.roots)
         )
+        inputs.results.extend(cluster_discovery.check(read.new.roots))
         inputs = inputs._replace(skipped_roots=inputs.skipped_roots + read.new.skipped, skipped_files=inputs.skipped_files + read.new.files)
         if not read.new.roots and not results.failed(read.new.results):
             inputs.results.append(path_inputs.nothing(path, read.new))

@@ -13,6 +13,7 @@ from tests.support.cases import cases
 REPOSITORY = "nvcr.io/nvidia/ai-dynamo/vllm-runtime"
 DIGEST = f"@sha256:{'a' * 64}"
 OVERRIDE = "spec.components[0].runtimeVersionOverride"
+IMAGE = "spec.components[0].podTemplate.spec.containers[0].image"
 ORIGIN = f"metadata.annotations[{labels.ORIGIN_VERSION!r}]"
 VLLM = {"command": ["python3", "-m", "dynamo.vllm"], "args": ["--model", "m"]}
 
@@ -43,11 +44,11 @@ def several_nodes(*roles: dict[str, Any], whole: bool = False) -> Any:
 
 
 MISTAKES = [
-    ("two numbers", newer(f"{REPOSITORY}:1.6"), [("DYN451", OVERRIDE)]),
-    ("a word", newer(f"{REPOSITORY}:latest"), [("DYN451", OVERRIDE)]),
-    ("no tag", newer(REPOSITORY), [("DYN451", OVERRIDE)]),
-    ("a digest alone", newer(f"{REPOSITORY}{DIGEST}"), [("DYN451", OVERRIDE)]),
-    ("a port is no tag", newer("localhost:5000/vllm-runtime"), [("DYN451", OVERRIDE)]),
+    ("two numbers", newer(f"{REPOSITORY}:1.6"), [("DYN451", IMAGE)]),
+    ("a word", newer(f"{REPOSITORY}:latest"), [("DYN451", IMAGE)]),
+    ("no tag", newer(REPOSITORY), [("DYN451", IMAGE)]),
+    ("a digest alone", newer(f"{REPOSITORY}{DIGEST}"), [("DYN451", IMAGE)]),
+    ("a port is no tag", newer("localhost:5000/vllm-runtime"), [("DYN451", IMAGE)]),
     ("v1alpha1: two numbers", older(f"{REPOSITORY}:1.6"), [("DYN491", "spec")]),
     ("v1alpha1: a digest alone", older(f"{REPOSITORY}{DIGEST}"), [("DYN491", "spec")]),
     ("an override with two numbers", newer(f"{REPOSITORY}:latest", runtimeVersionOverride="1.6"), [("DYN027", OVERRIDE)]),

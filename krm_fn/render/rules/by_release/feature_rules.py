@@ -147,7 +147,10 @@ def _check_containers(plan: GraphPlan, component: ComponentPlan) -> Iterator[Res
 def _check_version(plan: ComponentPlan) -> Iterator[Result]:
     """Reports an image whose tag is not a version of Dynamo, because features depend on the version."""
     inits = plan.pod.spec.get("initContainers") or () if plan.features.sidecar_mode else ()
-    dynamo = next((container for container in inits if container.get("name") == names.RUNTIME), plan.pod.container)
+    beside = next(((index, container) for index, container in enumerate(inits) if container.get("name") == names.RUNTIME), None)
+    dynamo, at = (
+        (beside[1], plan.at("pod", "initContainers", beside[0], "image")) if beside else (plan.pod.container, plan.at("main", "image"))
+    )
     image = dynamo.get("image")
     if image and plan.features.runtime is None and plan.release.needs_runtime:
         field = plan.word("runtimeVersionOverride")
@@ -157,7 +160,7 @@ def _check_version(plan: ComponentPlan) -> Iterator[Result]:
         )
         if "@" in image:
             message += ", or add the tag of the digest (kustomize: newTag beside digest under images)"
-        yield results.error("DYN451", message, plan.ref, plan.at("runtimeVersionOverride"))
+        yield results.error("DYN451", message, plan.ref, at)
 
 
 def _check_sidecar(plan: ComponentPlan) -> Iterator[Result]:

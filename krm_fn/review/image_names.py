@@ -1,0 +1,67 @@
+"""Warns of images of Dynamo that are probably slips: a patch that is newer than all that krm-fn knows, and a name next to a known one.
+
+They are findings of `krm-fn check`. A render leaves them out, because they change nothing in its output.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from krm_fn.base import results, slips
+from krm_fn.base.results import Result
+from krm_fn.kubernetes import version
+from krm_fn.kubernetes.types import Resource
+from krm_fn.kubernetes.version import Version
+from krm_fn.render import dynamo_api
+from krm_fn.render.kinds import dynamo_images, floors
+from krm_fn.render.manifests import ownership
+from krm_fn.render.resolve import runtime_version
+from krm_fn.review.arguments import flag_tables
+
+_RENDERED = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
+_RELEASED = re.compile(r"v?[0-9.]+(?:-cuda[0-9.]+|-efa(?:-amd64)?)?")
+"""The tags of released images. Other tags, such as `1.6.3-rc1`, are builds of which krm-fn cannot know all."""
+_SHORTEST = 10
+"""The shortest name for which another name counts as a slip: many own images have names like `dynamos`."""
+
+
+@cache
+def published() -> tuple[Version, ...]:
+    """Returns the versions of Dynamo that krm-fn knows, the older ones first: those of the tables of flags, and further images."""
+    return tuple(sorted({*flag_tables.published(), *floors.IMAGES_ONLY}))
+
+
+def check(resources: Iterable[Resource]) -> Iterator[Result]:
+    """Yields the findings about the images that should run Dynamo in each graph and component. Fields may have wrong types."""
+    for resource in resources:
+        if resource.get("kind") in _RENDERED and not ownership.is_generated(resource):
+            ref = results.ref(resource)
+            for entry in runtime_version.images(resource):
+                if not isinstance(entry.image, str):
+                    continue
+                name, _, tag = entry.image.partition("@")[0].rpartition("/")[2].partition(":")
+                if known := _known_name(entry.image, name):
+                    message = f"no image of Dynamo has the name {name}; write {known}, or ignore DYN705 if it is an image of your own"
+                    yield results.warning("DYN705", message, ref, entry.path, current=entry.image)
+                elif newest := _newest_patch(entry.image, tag):
+                    message = f"krm-fn knows no patch {tag} of Dynamo, and the newest of this minor version is {newest}; correct the tag"
+                    message += ", or ignore DYN704 if the image exists"
+                    yield results.warning("DYN704", message, ref, entry.path, current=entry.image)
+
+
+def _known_name(image: str, name: str) -> str:
+    """Returns the name of an image of Dynamo that a name is a slip for; empty for another name."""
+    if dynamo_images.tag_of(image) != "unknown":
+        return ""
+    return next((known for known in dynamo_images.DYNAMO if len(known) >= _SHORTEST and slips.is_slip(name, known, "-_")), "")
+
+
+def _newest_patch(image: str, tag: str) -> str:
+    """Returns the newest patch of the minor version in a tag if that of the tag is newer; empty if it is not, or is not known."""
+    tagged = version.of_image(image)
+    if tagged is None or dynamo_images.tag_of(image) != "dynamo" or not _RELEASED.fullmatch(tag):
+        return ""
+    newest = max((entry for entry in published() if entry[:2] == tagged[:2]), default=tagged)
+    return ".".join(map(str, newest)) if tagged > newest else ""

@@ -1,0 +1,25 @@
+"""Warnings about graphs of several roots that are applied to one cluster, and whose frontends find the workers of each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from krm_fn.base.results import Result
+from krm_fn.render.rules import shared_discovery
+from krm_fn.repository.states import RootState
+
+
+def check(roots: Iterable[RootState]) -> Iterator[Result]:
+    """Yields one warning for each graph, also if its root is applied to several clusters. A render finds those within one root."""
+    by_cluster: dict[str, list[RootState]] = {}
+    for root in roots:
+        for cluster in root.destination.clusters:
+            by_cluster.setdefault(cluster, []).append(root)
+    known: set[int] = set()
+    for _, listed in sorted(by_cluster.items()):
+        sources = {id(source.value): source for root in listed for source in root.sources.resources}
+        groups = [[(source.value, root.sources.config) for source in root.sources.resources] for root in listed]
+        for resource, finding in shared_discovery.check(groups if len(groups) > 1 else ()):
+            if id(resource) not in known:
+                known.add(id(resource))
+                yield finding._replace(**sources[id(resource)].location(finding.path))

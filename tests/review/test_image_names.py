@@ -1,0 +1,45 @@
+"""`krm-fn check` finds tags and names of images of Dynamo that are probably slips."""
+
+from __future__ import annotations
+
+from krm_fn.render.config import Config
+from krm_fn.review import image_names, resource_findings
+from tests.support import beta, given
+from tests.support.cases import cases
+
+REGISTRY = "nvcr.io/nvidia/ai-dynamo"
+IMAGES = [
+    ("a patch with a digit too many", f"{REGISTRY}/vllm-runtime:1.6.11", "DYN704", "is 1.6.2;"),
+    ("a patch of a variant", f"{REGISTRY}/sglang-runtime:1.2.9-cuda13", "DYN704", "is 1.2.1;"),
+    ("a mirror and a digest", f"mirror.example:5000/a/dynamo-frontend:v1.5.7@sha256:{'0' * 64}", "DYN704", "is 1.5.1;"),
+    ("a missing letter in the name", f"{REGISTRY}/vllm-runtme:1.6.1", "DYN705", "write vllm-runtime,"),
+    ("a letter too many in the name", f"{REGISTRY}/sglang-runtimes:1.6.1", "DYN705", "write sglang-runtime,"),
+    ("two letters in the wrong order", "mirror.example/dynamo-fronetnd:1.6.1", "DYN705", "write dynamo-frontend,"),
+    ("another separator", f"{REGISTRY}/vllm_runtime:1.6.1", "DYN705", "write vllm-runtime,"),
+    ("the newest patch", f"{REGISTRY}/vllm-runtime:1.6.2", "", ""),
+    ("an older patch", f"{REGISTRY}/vllm-runtime:1.5.0", "", ""),
+    ("an unknown minor version, which has DYN490", f"{REGISTRY}/vllm-runtime:1.9.4", "", ""),
+    ("a pre-release", f"{REGISTRY}/vllm-runtime:1.6.9-rc1", "", ""),
+    ("an early build for one model", f"{REGISTRY}/vllm-runtime:1.6.9-kimi-k3-dev.1", "", ""),
+    ("the version of an image of one's own", "registry.example/engine:1.6.11", "", ""),
+    ("an image of one's own with a number", "registry.example/vllm-runtime2:1.6.1", "", ""),
+    ("an image of one's own with a word", "registry.example/my-vllm-runtime:1.6.1", "", ""),
+    ("a short name", "registry.example/dynamos:1.6.1", "", ""),
+    ("another program", "docker.io/vllm/vllm-openai:v0.31.0", "", ""),
+]
+
+
+@cases(("image", "code", "words"), IMAGES)
+def test_images_that_are_probably_slips(image, code, words):
+    """A warning at the image, in both API versions."""
+    main = {"image": image, "command": ["python3", "-m", "dynamo.vllm"], "args": ["--model", "m"]}
+    for graph in (beta.graph(beta.component("Worker", main=main)), given.graph({"Worker": given.service("worker", main=main)})):
+        findings = [*image_names.check([graph])]
+        assert [(finding.code, finding.severity, finding.path[-1]) for finding in findings] == [(code, "warning", "image")] * bool(code)
+        assert all(words in finding.message and "; " in finding.message for finding in findings)
+        assert [finding.code for finding in resource_findings.check([graph], Config(), is_configured=False)].count(code) == bool(code)
+
+
+def test_a_slip_in_each_component_is_found():
+    graph = beta.graph(*(beta.component(name, "frontend", main={"image": f"{REGISTRY}/vllm-runtime:1.6.11"}) for name in ("A", "B")))
+    assert [finding.code for finding in image_names.check([graph])] == ["DYN704", "DYN704"]
