@@ -55,8 +55,8 @@ def test_n_is_the_namespace_of_resources_without_one(spec, written, arguments, w
 
 UNSET = [
     # reason, arguments, configuration, findings
-    ("check without a configuration", [], "", [("warning", "DYN057")]),
-    ("check with one", [], RENDER % "", [("warning", "DYN057")]),
+    ("check without a configuration", [], "", [("info", "DYN057")]),
+    ("check with one", [], RENDER % "", [("info", "DYN057")]),
     ("check with one that sets it", [], RENDER % "namespace: team", []),
     ("check with -n", ["-n", "mine"], "", []),
 ]
@@ -70,7 +70,7 @@ def test_a_missing_namespace(arguments, config, expected):
 
 def test_the_finding_about_the_namespace_names_the_option():
     done = console.run("render", "-", stdin=BARE)
-    assert "warning DYN057 metadata.namespace: no namespace is set, using default;" in done.err
+    assert "note DYN057 metadata.namespace: no namespace is set, using default;" in done.err
     assert "use -n (" in done.err
 
 

@@ -181,10 +181,10 @@ def test_an_error_prints_findings_only_and_writes_nothing(reason, text, tmp_path
     assert not (tmp_path / "out").exists()
 
 
-def test_a_warning_goes_to_stderr_and_the_objects_are_printed():
+def test_a_note_goes_to_stderr_and_the_objects_are_printed():
     done = console.run("render", "-", stdin=GRAPH.replace("  namespace: team\n", ""))
     assert done.code == 0
-    assert "<stdin>:3:1: warning DYN057" in done.err
+    assert "<stdin>:3:1: note DYN057" in done.err
     assert read(done.out)
 
 

@@ -34,7 +34,7 @@ def test_the_walk_through_as_it_stands_yields_what_a_person_needs():
     images = {
         ("error", "DYN205", f"spec.services.{name}.extraPodSpec.mainContainer.image") for name in ("Frontend", "Processor", "VllmWorker")
     }
-    assert found == images | _NOTES | {("warning", "DYN057", "metadata.namespace"), ("warning", "DYN038", "spec.services.VllmWorker.pvc")}
+    assert found == images | _NOTES | {("info", "DYN057", "metadata.namespace"), ("warning", "DYN038", "spec.services.VllmWorker.pvc")}
 
 
 def test_the_walk_through_completed_renders(tmp_path):

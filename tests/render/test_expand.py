@@ -145,7 +145,7 @@ def test_findings_stand_in_order_whatever_the_order_of_items():
     items = [given.graph({}, name="b"), given.graph(name="c", namespace=""), given.graph({}, name="a")]
     said = given.expanded(*items).results
     assert said == sorted(said, key=results.order) == given.expanded(*reversed(items)).results
-    assert [(found.severity, found.ref.name if found.ref else "") for found in said] == [("error", "a"), ("error", "b"), ("warning", "c")]
+    assert [(found.severity, found.ref.name if found.ref else "") for found in said] == [("error", "a"), ("error", "b"), ("info", "c")]
 
 
 # null, unknown fields, namespaces

@@ -31,6 +31,7 @@ def check_graph(plan: GraphPlan, pods: Sequence[Pods], cluster: ClusterFacts) ->
     for component in pods:
         yield from _check_component(component, cluster)
         yield from pod_template_rules.check_object_labels(component.plan, plan.features.labels)
+    yield from component_rules.check_stores(pods)
     for workload, components in workloads.grouped(pods).items():
         yield from workload.check_together(plan, [component.plan for component in components])
     if any(plan.config.platform):
@@ -54,7 +55,7 @@ def check_other(resource: Resource, config: Config, cluster: ClusterFacts) -> It
 def _check_component(pods: Pods, cluster: ClusterFacts) -> Iterator[Result]:
     plan = pods.plan
     yield from workloads.get(plan.placement.workload).check(pods)
-    yield from component_rules.check(plan, pods, cluster)
+    yield from component_rules.check(plan, cluster)
     yield from pod_template_rules.check(pods)
     yield from port_names.check(pods)
     yield from gpu_names.check(pods)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from krm_fn.base import results
+from krm_fn.base import report, results
 from krm_fn.kubernetes import merge
 from krm_fn.kubernetes.api_server import name_formats
 from krm_fn.render import engines, labels, names
@@ -14,7 +14,7 @@ from krm_fn.render.schema import rule_messages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from krm_fn.base.results import Path, Result
     from krm_fn.kubernetes.native_types import Container
@@ -26,7 +26,7 @@ _BEFORE_1 = re.compile(r"v?0\.[0-9]+([.+_a-z-].*)?")
 _STORES = ("ETCD_ENDPOINTS", "DYN_STORE_KV")
 
 
-def check(plan: ComponentPlan, pods: Pods, cluster: ClusterFacts) -> Iterator[Result]:
+def check(plan: ComponentPlan, cluster: ClusterFacts) -> Iterator[Result]:
     """Yields the findings about one component and its main container."""
     if plan.type.picks_workers:
         yield from _check_picker(plan)
@@ -40,7 +40,6 @@ def check(plan: ComponentPlan, pods: Pods, cluster: ClusterFacts) -> Iterator[Re
         yield from _check_selector(plan)
     if plan.release.merges_probes:
         yield from _check_probes(plan)
-    yield from _check_store(pods)
     yield from _check_account(plan, cluster)
 
 
@@ -197,26 +196,33 @@ def _check_account(plan: ComponentPlan, cluster: ClusterFacts) -> Iterator[Resul
     yield results.error("DYN155", message, plan.ref, plan.at("annotations", labels.DISCOVERY_BACKEND))
 
 
-def _check_store(pods: Pods) -> Iterator[Result]:
-    """Warns of a runtime before 1.0 that exits at its start, because it cannot connect to etcd, although discovery is Kubernetes.
+def check_stores(components: Iterable[Pods]) -> Iterator[Result]:
+    """Warns once of a graph with runtimes before 1.0 that exit at their start, because they cannot connect to etcd.
 
-    Observed with 0.8.1, 0.9.0 and 0.9.1: without DYN_STORE_KV, their key-value store is etcd. 1.0.0 and 1.5.1 need no store. In sidecar
-    mode, the main container runs no Dynamo.
+    Observed with 0.8.1, 0.9.0 and 0.9.1 and Kubernetes discovery: without DYN_STORE_KV, their key-value store is etcd. 1.0.0 and 1.5.1 need
+    no store.
     """
+    plans = [pods.plan for pods in components if _lacks_store(pods)]
+    if plans:
+        rest = f" and {report.counted(len(plans) - 1, 'other component')}" if len(plans) > 1 else ""
+        whose = f"{plans[0].identity.service}{rest}"
+        message = (
+            f"the Dynamo runtime before 1.0 of {whose} connects to etcd at its start, also with Kubernetes discovery, and no address of "
+            "etcd is set; use images of 1.0 or later, or set etcdAddress in the configuration, or natsAddress there and the variable "
+            "DYN_STORE_KV to mem"
+        )
+        yield results.warning("DYN173", message, plans[0].ref, plans[0].at("main", "image"))
+
+
+def _lacks_store(pods: Pods) -> bool:
+    """Returns true for a runtime before 1.0 without a store. In sidecar mode, the main container runs no Dynamo."""
     plan, container = pods.plan, pods.main
-    if (
-        plan.placement.discovery == "etcd"
-        or plan.features.sidecar_mode
-        or not _BEFORE_1.fullmatch(_tag(container.get("image") or ""))
-        or _knows_store(container)
-    ):
-        return
-    message = (
-        "a Dynamo runtime before 1.0 connects to etcd when it starts, also with Kubernetes discovery, and neither ETCD_ENDPOINTS nor "
-        "DYN_STORE_KV is set; use an image of version 1.0 or later, or set etcdAddress in the configuration, or set natsAddress there and "
-        "the environment variable DYN_STORE_KV to mem"
+    return (
+        plan.placement.discovery != "etcd"
+        and not plan.features.sidecar_mode
+        and bool(_BEFORE_1.fullmatch(_tag(container.get("image") or "")))
+        and not _knows_store(container)
     )
-    yield results.warning("DYN173", message, plan.ref, plan.at("main", "image"))
 
 
 def _tag(image: str) -> str:

@@ -25,7 +25,7 @@ def check_namespace(ref: Ref, namespace: str, config: Config) -> Iterator[Result
     """Checks the namespace. A render needs it, because it writes the namespace into the environment of pods."""
     if not ref.namespace and not config.namespace:
         message = f"no namespace is set, using {namespace}; set it here, in the layer of the function or in the configuration, or use -n"
-        yield results.warning("DYN057", message, ref, ("metadata", "namespace"))
+        yield results.info("DYN057", message, ref, ("metadata", "namespace"))
     if not name_formats.DNS_LABEL.fullmatch(namespace):
         message = f"{namespace!r} is not a valid namespace; use lower-case letters, digits and dashes, at most 63"
         yield results.error("DYN059", message, ref, ("metadata", "namespace"))

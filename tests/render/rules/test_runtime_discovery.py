@@ -72,3 +72,11 @@ def test_a_store_that_is_named_somewhere_is_enough(fields, config, graph, lost):
 @pytest.mark.parametrize("kind", ["frontend", "worker", "planner", ""])
 def test_every_component_runs_the_runtime(kind):
     assert ("DYN173", AT) in findings(given.service(kind, main={"image": OLD}))
+
+
+def test_a_graph_has_one_warning_for_all_its_runtimes():
+    """At the first of them, with the number of the others."""
+    parts = {name: given.service(kind, main={"image": OLD}) for name, kind in (("A", "frontend"), ("B", "worker"), ("C", "worker"))}
+    (finding,) = given.expanded(given.graph({**parts, "D": given.service("worker", main={"image": "dynamo:1.5.0"})})).results
+    assert (finding.code, finding.path) == ("DYN173", ("spec", "services", "A", "extraPodSpec", "mainContainer", "image"))
+    assert "of A and 2 other components connects" in finding.message
