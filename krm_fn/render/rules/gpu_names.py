@@ -61,8 +61,9 @@ def _slips(resources: Any) -> Iterator[tuple[str, str, str]]:
 
 
 def _of_service(plan: ComponentPlan, side: str, name: str) -> Path:
-    """Returns the field of a v1alpha1 service that has the resource; empty if another one has it."""
+    """Returns the field of a v1alpha1 service that has the resource, as a value or as a key; empty if another one has it."""
     written = (plan.paths.written.get("resources") or {}).get(side) or {}
-    if name in (written.get("custom") or {}):
-        return (*plan.paths.path, "resources", side, "custom", name)
-    return (*plan.paths.path, "resources", side, "gpuType") if written.get("gpuType") == name else ()
+    for key, value in written.items():
+        if value == name or (isinstance(value, dict) and name in value):
+            return (*plan.paths.path, "resources", side, key, *(() if value == name else (name,)))
+    return ()

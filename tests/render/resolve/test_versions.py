@@ -58,6 +58,8 @@ WORDS = words()
 ALIKE = {
     # fields of other kinds with the name of a field of a version
     "cliques.py": {"packDomain"},  # of the topology constraints of Grove before 0.1.0-alpha.12
+    "placeholders.py": {"envs"},  # reads texts of both versions as they are
+    "shared_discovery.py": {"globalDynamoNamespace"},  # compares graphs of both versions, also across roots, without a plan of each
     "search_rules.py": {"modelRef"},  # of a request of v1beta2
 }
 
