@@ -356,7 +356,7 @@ spec:
     Frontend:
       componentType: frontend
       extraPodSpec:
-        mainContainer: {image: "registry.example/front:1.5.0"}
+        mainContainer: {image: "registry.example/front:1.6.1"}
 ---
 
 # Lines count from the top of the file, comments and blank ones too.
@@ -487,7 +487,7 @@ def readings(monkeypatch):
 
 def test_many_findings_in_one_list_cost_one_reading_of_it(tmp_path, readings):
     """The check does not read the text again for each finding."""
-    items = [MISSPELT.replace("name: chat", f"name: chat-{number}") for number in range(50)]
+    items = [MISSPELT.replace("name: chat", f"name: chat-{number:02}") for number in range(50)]
     listed = "".join(f"- {textwrap.indent(item, '  ').lstrip()}" for item in items)
     file = tmp_path / "list.yaml"
     file.write_text(f"apiVersion: v1\nkind: List\nitems:\n{listed}")

@@ -28,9 +28,8 @@ _VARIABLE = r"\$\{[A-Za-z_]\w*(?::?[-=?+][^{}$]*)?\}|\$[A-Za-z_]\w*"
 _ACTION = r"\{\{[^{}]*\}\}"
 _WORD = r"<[A-Za-z][\w .:/-]*>|(?<![A-Za-z0-9_])(?:(?:REPLACE|CHANGE)[-_]?ME|REPLACE_WITH_\w+|YOUR_\w+|TODO|FIXME)(?![A-Za-z0-9_])"
 _PLACEHOLDER = re.compile(f"{_VARIABLE}|{_ACTION}|{_WORD}", re.ASCII)
-_HELM = re.compile(
-    r"\{\{-?\s*(?:[^{}]*[\s(])?(?:\.(?:Values|Release|Chart)\b|include\b|range\b|if\b|with\b|define\b|toYaml\b)[^{}]*\}\}", re.ASCII
-)
+_HELM = re.compile(r"\.(?:Values|Release|Chart)\b|(?:include|range|if|with|define|template|end|toYaml)\b")
+"""The words in an action that is one of Helm."""
 _STAND_IN = re.compile(r"placeholder[0-9]+")
 _READ_OTHERWISE = ("command", "args", "env", "envs", "annotations", "config", "parameters")
 """Fields whose texts a shell, a program or a template may read."""
@@ -152,7 +151,7 @@ def once_a_file(findings: Sequence[Result], resources: Iterable[Resource]) -> li
 
 def of_text(text: str, file: str) -> Result | None:
     """Returns the finding about a text that is no YAML because it is a template of Helm; None for another text."""
-    actions = [*_HELM.finditer(text)]
+    actions = [action for action in re.finditer(_ACTION, text) if _HELM.search(action[0])]
     if not actions:
         return None
     start = text.rfind("\n", 0, actions[0].start()) + 1

@@ -23,6 +23,8 @@ _OLDER = {"--is-prefill-worker": PREFILL, "--is-decode-worker": DECODE}
 _MODES = (PREFILL, DECODE, "encode")
 _VARIABLES = ("DISAGGREGATION_MODE", "IS_PREFILL_WORKER", "IS_DECODE_WORKER")
 """The ends of the variables that can decide the mode, such as DYN_VLLM_DISAGGREGATION_MODE."""
+_OTHER_ROLES = ("--multimodal", "--headless")
+"""The beginnings of flags that give a worker another role."""
 _IN_FILES = ("--config", "--disagg-config")
 _NEEDED = {
     PREFILL: (DECODE, "so no worker answers a request"),
@@ -48,6 +50,8 @@ def mode(judged: JudgedCommand) -> str:
     if not judged.parsed.is_complete or _is_elsewhere(judged):
         return ""
     written = {word.text.partition("=")[0].replace("_", "-") for word in judged.command.words}
+    if any(option.startswith(_OTHER_ROLES) for option in written):
+        return ""
     for option, older in _OLDER.items():
         if option in written:  # also if the table of the newest release, for an image of an unknown one, lacks the flag
             return older

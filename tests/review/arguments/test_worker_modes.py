@@ -47,6 +47,7 @@ MODES = [
     ("the mode in a ConfigMap", component("prefill", envFrom=[{"configMapRef": {"name": "modes"}}]), False),
     ("the mode in a file", component("prefill", "--config", "/a.yaml", program="sglang"), False),
     ("flags in a variable", component("prefill", "$(FLAGS)"), False),
+    ("a role for images", component("prefill", "--multimodal-encode-prefill-worker", version="0.9.0"), False),
     ("a worker", component("worker"), False),
     ("a decode component without a mode", component("decode"), False),
 ]

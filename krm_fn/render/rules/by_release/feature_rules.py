@@ -155,8 +155,8 @@ def _check_version(plan: ComponentPlan) -> Iterator[Result]:
     if image and plan.features.runtime is None and plan.release.needs_runtime:
         field = plan.word("runtimeVersionOverride")
         message = (
-            f"the image {image} has no tag with a version such as 1.5.0, and {plan.release.name} depends on the version of Dynamo; set "
-            f"{field} to the version in the image"
+            f"the image {image} has no tag with a version such as 1.5.0, and {plan.release.name} depends on the version of Dynamo; "
+            f"correct the tag, or set {field} to the version in the image"
         )
         if "@" in image:
             message += ", or add the tag of the digest (kustomize: newTag beside digest under images)"
