@@ -64,7 +64,7 @@ def check_words(judged: JudgedCommand, pods: Pods) -> Iterator[ArgumentFinding]:
 
 def _inner_flag(text: str, before: str, judged: JudgedCommand) -> str:
     """Returns the first flag of the program in a value with blanks; empty without one. JSON and templates can hold any text."""
-    name, _, attached = text.partition("=") if text.startswith("-") else (before, "", text)
+    name, _, attached = text.partition("=") if text.startswith("-") else (before, "", text.lstrip())
     if attached.startswith(("{", "[")) or any(part in name for part in _ANY_TEXT):
         return ""
     return next((match[1] for match in _INNER_FLAG.finditer(attached) if _is_flag(match[1], judged)), "")
