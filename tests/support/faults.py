@@ -1272,6 +1272,10 @@ def _cached(cache: Any) -> Resource:
     return request({"deployment": {"modelCache": cache}})
 
 
+def _aiming(**targets: Any) -> Resource:
+    return request({"sla": targets})
+
+
 def _overriding(**fields: Any) -> Resource:
     return request(spec={"deploymentOverrides": fields})
 
@@ -1317,6 +1321,30 @@ REQUESTS = [
     fires("DYN184", f"{_SETTINGS}.output_dir", "the profiler writes below the folder of the volume", request({"output_dir": "/data/a"})),
     quiet("the profiler writes to the volume", request({"output_dir": "/data/"})),
     quiet("null is no folder", request({"output_dir": None})),
+    fires("DYN135", "spec.model", "an empty model", request(spec={"model": ""})),
+    fires("DYN135", f"{_SETTINGS}.sla.isl", "a length that is no number", _aiming(isl="3k")),
+    fires("DYN135", f"{_SETTINGS}.sla.osl", "a length of zero", _aiming(osl=0)),
+    fires("DYN135", f"{_SETTINGS}.sla.ttft", "a negative latency", _aiming(ttft=-5)),
+    fires("DYN135", f"{_SETTINGS}.sla.itl", "a latency that is a list", _aiming(itl=[20])),
+    fires("DYN135", f"{_SETTINGS}.sla", "targets without an object", request({"sla": None})),
+    fires(
+        "DYN135", f"{_SETTINGS}.hardware.numGpusPerNode", "a number of GPUs in words", request({"hardware": {"numGpusPerNode": "eight"}})
+    ),
+    fires("DYN135", f"{_SETTINGS}.engine.max_context_length", "a length with a unit", request({"engine": {"max_context_length": "32k"}})),
+    quiet("texts that are numbers", _aiming(isl="3000", osl=150, ttft="500.5", itl=30)),
+    quiet(
+        "settings in both forms of their names",
+        request({"sweep": {"useAiConfigurator": True, "aic_system": "h200_sxm"}, "planner": {"x": 1}}),
+    ),
+    fires("DYN136", f"{_SETTINGS}.slo", "a misspelt part of the settings", request({"slo": {"isl": 3000}})),
+    fires("DYN136", f"{_SETTINGS}.sla.max_isl", "an unknown target", _aiming(max_isl=3000)),
+    fires(
+        "DYN136",
+        f"{_SETTINGS}.sweep.useAIConfigurator",
+        "a misspelt switch",
+        request({"sweep": {**_SIMULATED["sweep"], "useAIConfigurator": True}}),
+    ),
+    quiet("an unknown setting that is like no other", request({"sweep": {**_SIMULATED["sweep"], "rounds": 3}})),
     fires("DYN185", _CACHE, "a model cache that is a text", _cached("models")),
     fires("DYN185", f"{_CACHE}.pvcName", "a model cache without a claim", _cached({"mountPath": "/models"})),
     fires("DYN185", f"{_CACHE}.mountPath", "a model cache with a number as its path", _cached({"pvcName": "models", "mountPath": 1})),
@@ -1330,14 +1358,14 @@ REQUESTS = [
     fires("DYN187", f"{_PROFILING}.configMapRef.key", "a ConfigMap without the default key", request(configMapRef={"name": "base"}), _BASE),
     quiet("a ConfigMap with the key", request(configMapRef={"name": "base", "key": "graph.yaml"}), _BASE),
     quiet("a ConfigMap that only the cluster has", request(configMapRef={"name": "other"}), _BASE),
-    fires("DYN189", _SETTINGS, "a profiler that measures on GPUs", request({"sweep": None})),
+    fires("DYN189", _SETTINGS, "a profiler that measures on GPUs", request({"sweep": {}})),
     fires(
         "DYN189",
         _SETTINGS,
         "one that creates its graphs in the same namespace",
-        request({"sweep": None, "deployment": {"namespace": "team"}}),
+        request({"sweep": {}, "deployment": {"namespace": "team"}}),
     ),
-    quiet("one that creates its graphs elsewhere", request({"sweep": None, "deployment": {"namespace": "trials"}})),
+    quiet("one that creates its graphs elsewhere", request({"sweep": {}, "deployment": {"namespace": "trials"}})),
     Case(
         "two requests that write into one claim",
         [("DYN188", f"{_PROFILING}.outputPVC")] * 2,

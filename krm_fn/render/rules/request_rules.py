@@ -12,6 +12,7 @@ from krm_fn.kubernetes.api_server import name_formats, pod_rules
 from krm_fn.render import dynamo_api, names
 from krm_fn.render.kinds import gates
 from krm_fn.render.manifests.profiling import profiler_pod
+from krm_fn.render.rules import profiler_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def check(plan: RequestPlan, job: Resource, cluster: ClusterFacts) -> Iterator[R
     yield from _check_metadata(plan)
     yield from _check_image(plan)
     yield from _check_gpu_discovery(plan)
+    yield from profiler_settings.check(plan)
     yield from _check_measurements(plan)
     yield from _check_base(plan, cluster)
     yield from _check_output(plan, cluster)

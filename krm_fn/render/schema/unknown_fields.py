@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from krm_fn.base import spelling
 from krm_fn.render.schema import table
 
 _CONTAINER, _POD = "io.k8s.api.core.v1.Container", "io.k8s.api.core.v1.PodSpec"
@@ -140,7 +141,7 @@ def _fix(definition: str, key: str) -> str:
         if key in definitions[name]["properties"]:
             return f"it belongs in {parent}{' ' if ' ' in parent else '.'}{key}"
     known = tuple(definitions[definition]["properties"])
-    match = nearest(key, known)
+    match = nearest(key, known) or spelling.nearest(key, known)
     if match:
         return f"write {match}"
     return f"write one of {', '.join(known)}" if 0 < len(known) <= _MAX_LISTED else "remove it"

@@ -14,13 +14,21 @@ from krm_fn.base.results import Ref, Result
 from krm_fn.render.expand import PlannedResource
 from krm_fn.render.manifests.pod_builder import Pods
 from krm_fn.render.plan import GraphPlan
-from krm_fn.review.arguments import argument_rules, judged_commands, later_releases, pairing_rules, size_rules, word_rules, worker_modes
+from krm_fn.review.arguments import (
+    argument_rules,
+    judged_commands,
+    later_releases,
+    pairing_rules,
+    size_rules,
+    word_rules,
+    worker_modes,
+    worker_transfers,
+)
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.judged_commands import AuthorContainer, JudgedCommand, ReadContainer
 
 _MOST = 20
 """The largest number of findings about one command line."""
-_UNKNOWN_FLAGS = ("DYN600", "DYN601")
 
 
 def check(planned: Iterable[PlannedResource], *, notes: bool = False) -> Iterator[Result]:
@@ -60,8 +68,9 @@ def _check_graph(components: Iterable[Pods], ref: Ref, *, notes: bool) -> Iterat
             for judged in commands:
                 yield from (result(container, ref, finding) for finding in islice(_of_command(judged, pods, len(commands)), _MOST))
             mains += commands if container.is_main and len(commands) == 1 else []
-    for judged, finding in (*pairing_rules.check(mains), *worker_modes.check(mains, [pods.plan for pods in components])):
-        yield result(judged.container, ref, finding)
+    plans = [pods.plan for pods in components]
+    for judged, finding in (*pairing_rules.check(mains), *worker_modes.check(mains, plans), *worker_transfers.check(mains)):
+        yield result(judged.container, ref, _weakened(judged, finding))
 
 
 def _not_judged(container: AuthorContainer, ref: Ref, read: ReadContainer) -> Iterator[Result]:
@@ -101,20 +110,15 @@ def _of_command(judged: JudgedCommand, pods: Pods, count: int) -> Iterator[Argum
 
 def _of_flags(judged: JudgedCommand) -> Iterator[ArgumentFinding]:
     """Yields the findings about the flags. Without a known version, these are the findings that hold in all releases."""
-    elsewhere = [{_key(finding) for finding in argument_rules.check(parsed, table)} for table, parsed in judged.others]
+    elsewhere = [argument_rules.keys(parsed, table) for table, parsed in judged.others]
     for finding in argument_rules.check(judged.parsed, judged.table):
-        if all(_key(finding) in keys for keys in elsewhere):
+        if all(finding.key in keys for keys in elsewhere):
             yield _weakened(judged, finding)
 
 
 def _weakened(judged: JudgedCommand, finding: ArgumentFinding) -> ArgumentFinding:
     """Returns a warning in place of an error if the table is not that of the image's release."""
     return finding if judged.table.is_exact or finding.severity != "error" else finding._replace(severity="warning")
-
-
-def _key(finding: ArgumentFinding) -> tuple[str, object]:
-    """The kind of a finding and its word, without the text, which names a release."""
-    return ("unknown" if finding.code in _UNKNOWN_FLAGS else finding.code, finding.word)
 
 
 def result(container: AuthorContainer, ref: Ref, finding: ArgumentFinding) -> Result:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 
+from krm_fn.base import spelling
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Severity
 from krm_fn.kubernetes import secret_values
-from krm_fn.review.arguments import flag_tables, foreign_flags, spelling, value_types
+from krm_fn.review.arguments import flag_tables, foreign_flags, value_types
 from krm_fn.review.arguments.command_line_parser import ParsedCommand, Problem, ProblemKind, Use
 from krm_fn.review.arguments.flag_tables import FlagTable
 from krm_fn.review.arguments.foreign_flags import ForeignFlag
@@ -21,19 +22,40 @@ _ADDS_UP = ("append", "extend", "count")
 
 
 class ArgumentFinding(NamedTuple):
-    """A finding at a word of a command line."""
+    """A finding at a word of a command line. `kind` is that of a problem of the parser; empty for another finding."""
 
     code: str
     severity: Severity
     word: Word
     message: str
+    kind: str = ""
+
+    @property
+    def key(self) -> tuple[str, Word]:
+        """The kind of the finding and its word, without the code and the text, which depend on a release."""
+        return self.kind or self.code, self.word
 
 
 def check(parsed: ParsedCommand, table: FlagTable) -> Iterator[ArgumentFinding]:
     """Yields the findings about a parsed command line."""
     for problem in parsed.problems:
         code, message = _MESSAGES[problem.kind](problem, table)
-        yield ArgumentFinding(code, "error", problem.word, message)
+        yield ArgumentFinding(code, "error", problem.word, message, _kind(problem))
+    yield from _check_uses(parsed, table)
+
+
+def keys(parsed: ParsedCommand, table: FlagTable) -> set[tuple[str, Word]]:
+    """Returns the keys of all findings about a parsed command line. No text is made, because a line can have thousands of problems."""
+    return {(_kind(problem), problem.word) for problem in parsed.problems} | {finding.key for finding in _check_uses(parsed, table)}
+
+
+def _kind(problem: Problem) -> str:
+    """The kind of a problem. A flag that one release refuses, another one can lack."""
+    return "unknown" if problem.kind == "refused" else problem.kind
+
+
+def _check_uses(parsed: ParsedCommand, table: FlagTable) -> Iterator[ArgumentFinding]:
+    """Yields the findings about the flags that the parser knows."""
     yield from _check_repeated(parsed)
     for use in parsed.uses:
         if use.option in use.flag.deprecated_aliases:
@@ -95,10 +117,12 @@ def _unknown(problem: Problem, table: FlagTable) -> tuple[str, str]:
         when = f"since {_release(first)}" if first else f"until {releases[-1]}"
         fix = f"use an image of {first.partition('.dev')[0]} or later, or remove it" if first else "remove it"
         return "DYN601", f"{option} is not a flag of {_program(table)}; it exists {when}; {fix}"
+    if not is_known and (other := foreign_flags.program_with(bare, table)):
+        moved = "dynamo.frontend" in {other, table.program}
+        fix = f"write it in the command of {other}, or remove it" if moved else "remove it"
+        return "DYN600", f"{option} is a flag of {other}, not of {program}; {_or_keep(fix, table)}"
     nearest = bare if is_known else spelling.nearest(bare, table.flags)
-    other = "" if is_known else foreign_flags.program_with(bare, table)
-    has = f"is a flag of {other}, not" if other else "is not a flag"
-    return "DYN600", f"{option} {has} of {program}; {_or_keep(f'write {nearest}' if nearest else 'remove it', table)}"
+    return "DYN600", f"{option} is not a flag of {program}; {_or_keep(f'write {nearest}' if nearest else 'remove it', table)}"
 
 
 def _or_keep(fix: str, table: FlagTable) -> str:

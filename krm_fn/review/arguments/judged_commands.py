@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path
 from krm_fn.kubernetes import merge, version
@@ -22,6 +23,7 @@ from krm_fn.review.arguments import command_line_parser, engine_commands, flag_t
 from krm_fn.review.arguments.command_line_parser import ParsedCommand
 from krm_fn.review.arguments.engine_commands import EngineCommand, LaunchProblem, Reference
 from krm_fn.review.arguments.flag_tables import FlagTable
+from krm_fn.review.arguments.shell_words import Word
 
 _OF_RELEASE = re.compile(r"v?[0-9]+\.[0-9]+\.[0-9]+(?:\.post[0-9]+)?(?:-cuda[0-9.]+)?", re.ASCII)
 """The tags of released images. Any other tag, such as `1.6.0-rc1`, may hold another parser."""
@@ -81,6 +83,10 @@ class JudgedCommand(NamedTuple):
         """Returns the value of a flag, by any of its names; None without a known value."""
         use = self.parsed.last(self.table, *options)
         return use.text if use else None
+
+    def place(self, word: Word) -> str:
+        """Returns the path of the item that has a word, for messages."""
+        return results.field(self.container.at(word.field, word.item))
 
     def has(self, *options: str) -> bool:
         """Returns true if the command line has one of these flags."""

@@ -5,30 +5,41 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from krm_fn.base.records import NamedTuple
-from krm_fn.review.arguments import argument_rules, transfer_connectors
+from krm_fn.review.arguments import argument_rules, transfer_connectors, worker_modes
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.judged_commands import JudgedCommand
+from krm_fn.review.arguments.worker_transfers import WorkerFinding
 
 _MODEL = ("--model", "--model-path")
 _SERVED = ("--served-model-name",)
 _BLOCKS = ("--block-size", "--page-size", "--kv-block-size")
 _TRANSFER = ("--disaggregation-transfer-backend", "--connector")
 _CONNECTOR = ("--kv-transfer-config",)
-_MODES = {"--is-prefill-worker": "prefill", "--is-decode-worker": "decode"}
+_TYPE = ("--kv-cache-dtype",)
+_OF_MODEL = ("auto", "float16", "bfloat16", "bf16")
+"""Types of the key-value cache that can be the type of the model: only the engine knows if two of them are equal."""
+_SGLANG, _BACKEND = "dynamo.sglang", "mooncake"
+"""The default of SGLang's `--disaggregation-transfer-backend` (`sglang/srt/server_args.py`, 0.5.8 to 0.5.21)."""
 
 
-class Disagreement(NamedTuple):
-    """A finding about the command line of a prefill worker."""
+class _Setting(NamedTuple):
+    """A setting that both workers need alike, and the code of the finding. `default` is that of the engine; empty if it is not known."""
 
-    judged: JudgedCommand
-    finding: ArgumentFinding
+    code: str
+    options: tuple[str, ...]
+    must: str
+    default: str = ""
 
 
-def check(commands: Sequence[JudgedCommand]) -> Iterator[Disagreement]:
+def check(commands: Sequence[JudgedCommand]) -> Iterator[WorkerFinding]:
     """Yields the disagreements of the prefill worker and the decode worker of a graph. Of several workers of one kind, none is compared."""
     by_mode: dict[str, list[JudgedCommand]] = {"prefill": [], "decode": []}
     for judged in commands:
-        if (mode := _mode(judged)) in by_mode:
+        identity = judged.plan.identity
+        typed = identity.type if identity.type in by_mode else identity.sub_type
+        mode = worker_modes.mode(judged)
+        mode = mode if mode in by_mode else typed
+        if mode in by_mode:
             by_mode[mode].append(judged)
     if [len(listed) for listed in by_mode.values()] != [1, 1]:
         return
@@ -37,19 +48,46 @@ def check(commands: Sequence[JudgedCommand]) -> Iterator[Disagreement]:
         yield from _check_pair(prefill, decode)
 
 
-def _check_pair(prefill: JudgedCommand, decode: JudgedCommand) -> Iterator[Disagreement]:
-    for code, options, subject in (
-        ("DYN616", _SERVED if prefill.has(*_SERVED) and decode.has(*_SERVED) else _MODEL, "serve one model"),
-        ("DYN617", _BLOCKS, "exchange blocks of one size"),
-        ("DYN618", _TRANSFER, "transfer the key-value cache in the same way"),
-    ):
-        ours, theirs = prefill.text(*options), decode.text(*options)
-        if ours is not None and theirs is not None and ours != theirs:
-            yield _disagreement(code, prefill, decode, options, f"must {subject}")
+def _check_pair(prefill: JudgedCommand, decode: JudgedCommand) -> Iterator[WorkerFinding]:
+    served = _SERVED if prefill.has(*_SERVED) and decode.has(*_SERVED) else _MODEL
+    backend = _BACKEND if prefill.command.program == _SGLANG else ""
+    settings = [
+        _Setting("DYN616", served, "serve one model"),
+        _Setting("DYN617", _BLOCKS, "exchange blocks of one size"),
+        _Setting("DYN618", _TRANSFER, "transfer the key-value cache in the same way", backend),
+    ]
+    if not {judged.text(*_TYPE) or _OF_MODEL[0] for judged in (prefill, decode)} <= {*_OF_MODEL}:
+        settings.append(_Setting("DYN636", _TYPE, "hold the key-value cache in one type", _OF_MODEL[0]))
+    for setting in settings:
+        yield from _compare(setting, prefill, decode)
     yield from _check_connectors(prefill, decode)
 
 
-def _check_connectors(prefill: JudgedCommand, decode: JudgedCommand) -> Iterator[Disagreement]:
+def _compare(setting: _Setting, prefill: JudgedCommand, decode: JudgedCommand) -> Iterator[WorkerFinding]:
+    """Reports two values of one setting, at the flag of the prefill worker, or of the decode worker if only this one has the flag.
+
+    vLLM's NixlConnector compares the model and the type of the cache (`vllm/distributed/kv_transfer/kv_connector/v1/nixl`,
+    compute_nixl_compatibility_hash), and SGLang the size of pages and the type (`sglang/srt/disaggregation/common/conn.py`).
+    """
+    ours, theirs = ((judged, judged.parsed.last(judged.table, *setting.options)) for judged in (prefill, decode))
+    names = ("prefill", "decode")
+    if ours[1] is None:
+        ours, theirs, names = theirs, ours, ("decode", "prefill")
+    (judged, use), (other, other_use) = ours, theirs
+    values = [one.text if one else setting.default for one in (use, other_use)]
+    if use is None or None in values or "" in values or values[0] == values[1]:
+        return
+    value = argument_rules.shown(use.values[0], use.option)
+    other_value = argument_rules.shown(other_use.values[0], other_use.option) if other_use else f"{setting.default}, the default"
+    place = other.place(other_use.word if other_use else other.command.start)
+    message = (
+        f"the {names[0]} worker has `{use.option} {value}`, and the {names[1]} worker {other.plan.identity.service} ({place}) has "
+        f"{other_value}, but both must {setting.must}; write the same value in both"
+    )
+    yield WorkerFinding(judged, ArgumentFinding(setting.code, "warning", use.word, message))
+
+
+def _check_connectors(prefill: JudgedCommand, decode: JudgedCommand) -> Iterator[WorkerFinding]:
     ours, theirs = (transfer_connectors.names(judged.text(*_CONNECTOR)) for judged in (prefill, decode))
     use = prefill.parsed.last(prefill.table, *_CONNECTOR)
     if use is not None and not transfer_connectors.are_compatible(ours, theirs):
@@ -57,27 +95,4 @@ def _check_connectors(prefill: JudgedCommand, decode: JudgedCommand) -> Iterator
             f"the prefill worker transfers the key-value cache with {' and '.join(ours)}, and the decode worker "
             f"{decode.plan.identity.service} with {' and '.join(theirs)}; configure one connector that both have"
         )
-        yield Disagreement(prefill, ArgumentFinding("DYN618", "warning", use.word, message))
-
-
-def _disagreement(code: str, prefill: JudgedCommand, decode: JudgedCommand, options: Sequence[str], must: str) -> Disagreement:
-    ours, theirs = prefill.parsed.last(prefill.table, *options), decode.parsed.last(decode.table, *options)
-    if ours is None or theirs is None:
-        raise ValueError(options)
-    value, other_value = (argument_rules.shown(use.values[0], use.option) for use in (ours, theirs))
-    other = decode.plan.identity.service
-    message = (
-        f"the prefill worker has `{ours.option} {value}`, and the decode worker {other} has {other_value}, but both {must}; "
-        "write the same value in both"
-    )
-    return Disagreement(prefill, ArgumentFinding(code, "warning", ours.word, message))
-
-
-def _mode(judged: JudgedCommand) -> str:
-    """Returns the mode of a worker: that of its flags, or else its component type."""
-    for option, mode in _MODES.items():
-        if judged.has(option):
-            return mode
-    written = judged.text("--disaggregation-mode")
-    identity = judged.plan.identity
-    return written or (identity.sub_type if identity.type not in ("prefill", "decode") else identity.type)
+        yield WorkerFinding(prefill, ArgumentFinding("DYN618", "warning", use.word, message))

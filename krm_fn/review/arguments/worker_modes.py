@@ -41,15 +41,17 @@ def check(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]
             yield judged, _without_mode(judged)
     if len(set(modes)) == 1 and modes[0] in _NEEDED and _is_whole(workers, components):
         missing, effect = _NEEDED[modes[0]]
-        message = f"all workers of the graph are {modes[0]} workers, {effect}; add a {missing} worker, or remove the mode"
-        yield workers[0], ArgumentFinding("DYN703", "warning", _word(workers[0]), message)
+        others = ", ".join(f"{judged.plan.identity.service} ({judged.place(word(judged))})" for judged in workers[1:])
+        subject = f"all workers of the graph are {modes[0]} workers{f', also {others}' if others else ''}"
+        message = f"{subject}, {effect}; add a {missing} worker, or remove the mode"
+        yield workers[0], ArgumentFinding("DYN703", "warning", word(workers[0]), message)
 
 
 def mode(judged: JudgedCommand) -> str:
     """Returns the mode of a worker: `prefill`, `decode`, `encode` or `agg`; empty if it is not known."""
     if not judged.parsed.is_complete or _is_elsewhere(judged):
         return ""
-    written = {word.text.partition("=")[0].replace("_", "-") for word in judged.command.words}
+    written = {item.text.partition("=")[0].replace("_", "-") for item in judged.command.words}
     if any(option.startswith(_OTHER_ROLES) for option in written):
         return ""
     for option, older in _OLDER.items():
@@ -59,6 +61,12 @@ def mode(judged: JudgedCommand) -> str:
         return _AGGREGATED
     value = judged.text(_MODE)
     return "" if value is None else value if value in _MODES else _AGGREGATED
+
+
+def word(judged: JudgedCommand) -> Word:
+    """Returns the flag with the mode, or the start of the command without one."""
+    uses = [use for option in (_MODE, *_OLDER) if (use := judged.parsed.last(judged.table, option))]
+    return uses[0].word if uses else judged.command.start
 
 
 def _is_elsewhere(judged: JudgedCommand) -> bool:
@@ -81,13 +89,7 @@ def _without_mode(judged: JudgedCommand) -> ArgumentFinding:
         f"the component has the type {PREFILL}, but {judged.command.program} takes the mode of a worker from its flags, and without one it "
         f"serves whole requests; {'write' if judged.has(_MODE) else 'add'} `{option}`"
     )
-    return ArgumentFinding("DYN702", "warning", _word(judged), message)
-
-
-def _word(judged: JudgedCommand) -> Word:
-    """The flag with the mode, or the start of the command without one."""
-    uses = [use for option in (_MODE, *_OLDER) if (use := judged.parsed.last(judged.table, option))]
-    return uses[0].word if uses else judged.command.start
+    return ArgumentFinding("DYN702", "warning", word(judged), message)
 
 
 def _is_whole(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]) -> bool:

@@ -52,9 +52,16 @@ def _undeployed(request: CachedRequest, key: ObjectKey | None, inputs: RequestIn
         get = f"krm-fn request get {request.key.name} -n {request.key.namespace}"
         message = f"krm-fn sync runs without --auto-apply, so nothing is deployed; turn it on, or commit the graph that `{get}` prints"
         return RequestStep(DEPLOYING, StatusCondition(TYPE, False, DISABLED, message), stalled=True)
+    if inputs.output is None:
+        message = f"the ConfigMap {request.output.name} with the output does not exist, so the graph cannot be applied; {_again(request)}"
+        return RequestStep(DEPLOYING, StatusCondition(TYPE, False, FAILING, message), stalled=True)
     if inputs.problem:
         return RequestStep(DEPLOYING, StatusCondition(TYPE, False, FAILING, f"{inputs.problem}; it is tried again"))
     return RequestStep(DEPLOYING, StatusCondition(TYPE, False, APPLYING, f"DGD {key.name if key else ''} is not applied yet"))
+
+
+def _again(request: CachedRequest) -> str:
+    return f"delete the Job {request.job.name} if it exists, and apply it again to profile once more, or commit the graph in the status"
 
 
 def _is_incomplete(request: CachedRequest, graph: CachedObject, features: SyncFeatures) -> bool:

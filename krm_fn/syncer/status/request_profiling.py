@@ -88,7 +88,7 @@ def step(request: CachedRequest, inputs: RequestInputs) -> RequestStep:
     if output and output.profile_hash and output.profile_hash == request.profile_hash:
         return _completed()
     if job is None:
-        return _without_job(request)
+        return _without_job(request, output)
     if request.generated and (job.complete or (job.suspended and not _is_newer(job, request, output)) or not is_ours(request, job)):
         return _completed()
     return _of_job(job, f". Details: {inputs.pod}" if inputs.pod else "") if is_ours(request, job) else _conflict(job)
@@ -139,7 +139,7 @@ def _of_job(job: ProfilingJob, details: str) -> RequestStep:
     return RequestStep(PROFILING, StatusCondition(TYPE, False, RUNNING, message))
 
 
-def _without_job(request: CachedRequest) -> RequestStep:
+def _without_job(request: CachedRequest, output: ProfilerOutput | None) -> RequestStep:
     if request.generated:
         return _completed()
     name = request.job.name
@@ -147,6 +147,9 @@ def _without_job(request: CachedRequest) -> RequestStep:
     if stored.reason in (RUNNING, COMPLETED, UNSUCCESSFUL) or request.state == PROFILING:
         return _failed(f'jobs.batch "{name}" not found', "; apply the rendered Job again, and profiling starts from the beginning")
     message = f"the Job {name} does not exist yet; apply it together with the request"
+    if output is None and request.state not in ("", PENDING, FAILED):
+        missing = f"the Job {name} and the ConfigMap {request.output.name} with its output do not exist"
+        message = f"{missing}, although the status was {request.state}; apply the Job to profile again"
     return RequestStep(PENDING, StatusCondition(TYPE, False, WAITING, message))
 
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from krm_fn.review.arguments import argument_rules, command_line_parser, flag_tables, foreign_flags, spelling
+from krm_fn.review.arguments import argument_rules, command_line_parser, flag_tables, foreign_flags
 from krm_fn.review.arguments.shell_words import Word
 from tests.support.cases import cases
 from tests.support.flag_tables import TABLES, at, strings
@@ -83,30 +83,3 @@ def test_a_flag_of_another_program_without_a_row_is_named():
     assert table
     [finding] = problems(table, ["--enable-nan-detection"])
     assert "is a flag of dynamo.sglang, not of dynamo.vllm" in finding.message
-
-
-MISSPELT = [
-    ("a wrong letter", "--max-num-seqz", "--max-num-seqs"),
-    ("two wrong letters", "--tensor-paralell-size", "--tensor-parallel-size"),
-    ("swapped letters", "--bolck-size", "--block-size"),
-    ("a missing plural", "--max-num-seq-", "--max-num-seqs"),
-    ("an abbreviated word", "--gpu-mem-utilization", "--gpu-memory-utilization"),
-    ("a longer word", "--max-model-length", "--max-model-len"),
-    ("another form", "--enable-prefix-cache", "--enable-prefix-caching"),
-    ("another order", "--parallel-tensor-size", "--tensor-parallel-size"),
-    ("capitals", "--Block-Size", "--block-size"),
-    ("another word with the same beginning", "--max-model-seqs", ""),
-    ("many equal letters", "--guided-decoding-backend", ""),
-    ("equal words only", "--max-batch-size", ""),
-    ("a short name", "--xx", ""),
-    ("two equally near names", "--abcdefgz", ""),
-]
-
-
-@cases(("text", "expected"), MISSPELT)
-def test_only_a_typing_mistake_has_a_suggestion(text, expected):
-    names = [
-        *("--max-num-seqs", "--tensor-parallel-size", "--block-size", "--gpu-memory-utilization", "--max-model-len"),
-        *("--enable-prefix-caching", "--kda-decode-backend", "--ubatch-size", "--tp", "--abcdefgx", "--abcdefgy"),
-    ]
-    assert spelling.nearest(text, names) == expected

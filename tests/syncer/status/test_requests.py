@@ -202,7 +202,8 @@ LEVELS = [
         "Profiling",
         "ProfilingRunning SpecGenerated",
     ),
-    ("autoApply is turned on later", MEMORY, AUTO, RequestInputs(), "Deploying", f"{BOTH} DeploymentPending"),
+    ("autoApply is turned on later", MEMORY, AUTO, RequestInputs(None, asked.written()), "Deploying", f"{BOTH} DeploymentPending"),
+    ("autoApply is turned on after the output was lost", MEMORY, AUTO, RequestInputs(), "Deploying", f"{BOTH} DeploymentCreationFailed"),
     (
         "autoApply is turned off later",
         DEPLOYED,

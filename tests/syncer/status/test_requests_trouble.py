@@ -124,6 +124,30 @@ def test_a_graph_of_before_survives_a_lost_or_changed_output(seen):
         assert "; the output cannot be used any more, and the earlier graph stays: " in asked.message(found, "SpecGenerated")
 
 
+LOST = [
+    (
+        "with the graph in the status",
+        {**MEMORY, "state": "Deploying"},
+        ("DeploymentReady", "DeploymentCreationFailed"),
+        "the ConfigMap dgdr-output-qwen with the output does not exist, so the graph cannot be applied; delete",
+    ),
+    (
+        "without a graph in the status",
+        {"state": "Deploying", "profilingResults": "configmap/dgdr-output-qwen"},
+        ("Profiling", "ProfilingPending"),
+        "the Job profile-qwen and the ConfigMap dgdr-output-qwen with its output do not exist, although the status was Deploying",
+    ),
+]
+
+
+@cases(("stored", "condition", "message"), LOST)
+def test_a_request_that_was_deploying_names_the_output_that_is_gone(stored, condition, message):
+    """Waiting does not help: the graph is applied from the ConfigMap that the stored status names."""
+    status = asked.status(asked.read(stored, autoApply=True))
+    assert asked.told(status)[condition[0]] == ("False", condition[1])
+    assert asked.message(status, "Ready").startswith(message)
+
+
 def test_a_suspended_job_without_an_output_says_how_to_go_on():
     """Somebody suspended it, for example a queue for GPUs."""
     found = asked.status(asked.read(), RequestInputs(asked.profiling(suspend=True)))

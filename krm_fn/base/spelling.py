@@ -7,12 +7,15 @@ Names that only share many letters mean different things, so none of them is ret
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _LONGEST = 60
 """The longest text that can be a misspelt name, in characters."""
 _TWO_EDITS = 7
-"""The least number of characters of a name that may differ in two edits; a shorter one may differ in one."""
+"""The least number of characters of a name that may differ in two edits. A shorter one may differ in one, and a single letter in none."""
 _STEM = 3
 """The least number of letters that two forms of a word share."""
 
@@ -34,7 +37,8 @@ def nearest(text: str, names: Iterable[str]) -> str:
 
 
 def _limit(name: str) -> int:
-    return 2 if len(name.strip("-")) >= _TWO_EDITS else 1
+    length = len(name.strip("-"))
+    return 2 if length >= _TWO_EDITS else min(1, length - 1)
 
 
 def _edits(text: str, name: str) -> int:
