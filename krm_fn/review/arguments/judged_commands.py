@@ -17,9 +17,10 @@ from krm_fn.base.results import Path
 from krm_fn.kubernetes import merge, version
 from krm_fn.kubernetes.types import WordsField
 from krm_fn.render import engines
+from krm_fn.render.kinds import types
 from krm_fn.render.manifests.pod_builder import Pods
 from krm_fn.render.plan import ComponentPlan
-from krm_fn.review.arguments import command_line_parser, engine_commands, flag_tables
+from krm_fn.review.arguments import command_line_parser, engine_commands, flag_tables, started_programs
 from krm_fn.review.arguments.command_line_parser import ParsedCommand
 from krm_fn.review.arguments.engine_commands import EngineCommand, LaunchProblem, Reference
 from krm_fn.review.arguments.flag_tables import FlagTable
@@ -188,11 +189,18 @@ def _is_real(problem: LaunchProblem, container: AuthorContainer, pods: Pods) -> 
 
 
 def _with_default(problem: LaunchProblem, container: AuthorContainer) -> LaunchProblem:
-    """Names the default command in the message of a mistake if the author wrote none."""
-    if problem.code not in _OF_LAUNCH or container.written.get("command"):
+    """Names the default command in the message of a mistake if the author wrote none, and the module that the author meant."""
+    command = container.fields.get("command") or ()
+    if problem.code not in _OF_LAUNCH or container.written.get("command") or not command:
         return problem
-    command = " ".join(container.fields.get("command") or ())
-    return problem._replace(reason=f"with the default command `{command}`, {problem.reason}") if command else problem
+    reason = f"with the default command `{' '.join(command)}`, {problem.reason}"
+    frontend = types.get("frontend")
+    if tuple(command) == frontend.command:
+        reason = reason.replace(f"-m and {started_programs.A_MODULE}", " ".join(frontend.args))
+    elif problem.word.item == 0 and container.plan.engine:
+        what, _, _ = reason.partition("; ")
+        reason = f"{what}; write command: [python3, -m, dynamo.{container.plan.engine}], and leave the flags in args"
+    return problem._replace(reason=reason)
 
 
 def _judged(container: AuthorContainer, command: EngineCommand) -> JudgedCommand | None:

@@ -32,6 +32,8 @@ _NAME = re.compile(r"[\w./+-]{1,60}", re.ASCII)
 _SWITCHES = re.compile(r"-[bBdEhiIOPqRsSuvVx?]+", re.ASCII)
 _WITH_VALUE = re.compile(r"-[bBdEhiIOPqRsSuvVx]*[WX]", re.ASCII)
 _LONG = ("--help", "--help-all", "--help-env", "--help-xoptions", "--version", "--check-hash-based-pycs")
+A_MODULE = "the name of a module"
+"""What a message says for a module that is not known."""
 _AS_WORDS = "write each of its words as an item of its own, or let a shell read it with command: [/bin/sh, -c]"
 
 
@@ -117,9 +119,10 @@ def check_without_program(words: Sequence[Word]) -> Mistake | None:
 
 def check_shell_options(options: Sequence[Word]) -> Mistake | None:
     """Returns the mistake of a flag behind `-c`, which the shell reads as an option of its own."""
+    is_behind = False
     for option in options:
         name = option.text.partition("=")[0]
-        if re.fullmatch(r"--[A-Za-z][\w-]*", name, re.ASCII) and name[2:] not in _BASH:
+        if is_behind and re.fullmatch(r"--[A-Za-z][\w-]*", name, re.ASCII) and name[2:] not in _BASH:
             message = (
                 f"the shell reads `{name[:60]}` as an option of its own, and ends; write the program and its flags as one line behind -c, "
                 "or start the program without a shell in `command`"
@@ -127,6 +130,7 @@ def check_shell_options(options: Sequence[Word]) -> Mistake | None:
             return Mistake("DYN623", option, message, hides_line=True)
         if re.match(r"-[a-z]*c\s", option.text):
             return Mistake("DYN625", option, f"the shell reads this word as options, not as a line; {_AS_WORDS}", hides_line=True)
+        is_behind = is_behind or bool(re.fullmatch(r"-[A-Za-z]*c[A-Za-z]*", name))
     return None
 
 
@@ -188,7 +192,7 @@ def _check_file(word: Word) -> Mistake | None:
 
 def _without_module(text: str) -> str:
     name = text.split(None, 1)[0].partition("=")[0][:60]
-    return f"Python has no option `{name}`, and no module stands before it; write -m and the name of a module before the flags"
+    return f"Python has no option `{name}`, and no module stands before it; write -m and {A_MODULE} before the flags"
 
 
 def _is_python_or_shell(word: str) -> bool:

@@ -82,6 +82,7 @@ RIGHT = [
     ("a name for the shell", {"command": SHELL, "args": ["exec run --a", "sh"]}),
     ("no name for the shell", {"command": SHELL, "args": ["exec run --a", "--"]}),
     ("options of bash", {"command": ["bash", "--norc", "-c", "exec run"]}),
+    ("options of another shell", {"command": ["zsh", "--no-rcs", "-ec", "exec run"]}),
     ("a line behind --", {"command": ["sh", "-c", "--", "exec run"]}),
     ("options of Python", {"command": ["python3", "-u", "-X", "dev", "-W", "ignore", "-OO", "-m", "run"]}),
     ("the version of Python", {"command": ["python3", "--version"]}),

@@ -66,13 +66,23 @@ def test_the_pod_template_of_each_role_is_judged_with_the_default_command():
     assert [code for code, _ in found(beta.graph(launched(*roles)))] == ["DYN623"]
 
 
-def test_a_message_names_the_default_command():
-    graph = given.graph({"Frontend": given.service("frontend", main={"image": IMAGE, "args": ["--router-mode", "kv"]})})
+MESSAGES = [
+    ("a frontend", "frontend", ["--router-mode", "kv"], "the default command `python3`", "write -m dynamo.frontend before the flags"),
+    ("a worker", "worker", ["--model", "m"], "the default command `/bin/sh -c`", "write command: [python3, -m, dynamo.sglang]"),
+    ("words of a worker", "worker", VLLM, "the default command `/bin/sh -c`", "as one line in one item"),
+]
+
+
+@cases(("kind", "args", "problem", "fix"), MESSAGES)
+def test_a_message_names_the_default_command_and_the_module(kind, args, problem, fix):
+    graph = given.graph({"A": given.service(kind, main={"image": IMAGE, "args": args})}, backendFramework="sglang")
     planned: list[PlannedResource] = []
     expand([graph], given.settings_of(graph), planned.append)
     (finding,) = argument_findings.check(planned)
-    assert "the default command `python3`" in finding.message
-    assert finding.path[-2:] == ("args", 0)
+    before, _, after = finding.message.partition("; ")
+    assert problem in before
+    assert fix in after
+    assert finding.path[-2] == "args"
 
 
 def test_a_part_of_a_container_is_not_judged():
