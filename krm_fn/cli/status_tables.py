@@ -93,7 +93,7 @@ def _workload_rows(resource: CachedObject, workloads: Iterable[WorkloadReadiness
             _workload(workload),
             _ready(workload),
             _age(workload.status.since, now) if workload.status else "",
-            workload.problem,
+            "; ".join(filter(None, (workload.problem, workload.drift))),
         )
         for workload in workloads
     ]

@@ -74,6 +74,7 @@ def _switch(name: str, description: str, *, default: bool | None = False) -> Cal
 @_switch("models", "Find the endpoints of models.")
 @_switch("loras", "Load LoRA adapters into the endpoints of models.")
 @_switch("device-claims", "Read claims of devices, so that the status has the GPUs of pods that claim them.")
+@_switch("services", "Read Services, so that the condition Drifted names a missing one.")
 @_switch("events", "Write events when a resource changes its state.", default=True)
 @click.option("--hold-namespaces", is_flag=True, help="Keep a cluster-wide Dynamo operator out of each --namespace.")
 @_switch("leader-election", "Let only one of several replicas write. The default in a pod is yes.", default=None)

@@ -17,6 +17,7 @@ from krm_fn.syncer.status.cached_object import GRAPH, CachedObject
 from krm_fn.syncer.status.device_index import CachedClaim
 from krm_fn.syncer.status.member_index import MemberIndex
 from krm_fn.syncer.status.replica_status import ReplicaStatus
+from krm_fn.syncer.status.service_index import CachedService
 from krm_fn.syncer.status.workload_index import WorkloadIndex
 
 _GROVE = "grove.io"
@@ -89,6 +90,8 @@ class InformerCache:
             users = [user for user in users if not owner or replica_status.names_owner(owner, user)]
         elif isinstance(value, CachedClaim):
             users = self.workloads.claims.users(key)
+        elif isinstance(value, CachedService):
+            return {graph_key(key.namespace, value.graph)} if value.graph else set()
         return {*users, *(member for user in users for member in self._members.keys(user))}
 
     def _related(self, cached: CachedObject) -> Iterator[ObjectKey]:
@@ -125,6 +128,10 @@ class InformerCache:
             self.workloads.claims.put(after)
         elif isinstance(before, CachedClaim):
             self.workloads.claims.drop(key)
+        elif isinstance(after, CachedService):
+            self.workloads.services.put(after)
+        elif isinstance(before, CachedService):
+            self.workloads.services.drop(key)
         return set()
 
 

@@ -79,11 +79,11 @@ def test_a_strict_server_accepts_every_variant(components, arguments, tmp_path, 
     objects = installation.objects(layer(tmp_path / "layer", *components, namespace=control_plane.namespace(TEAM)))
     refused = [answer.message for each in objects if not (answer := control_plane.judge(each)).ok]
     assert refused == []
-    assert container(objects)["args"] == ["sync", "--scaling", "--grove-counts", *arguments]
+    assert container(objects)["args"] == ["sync", "--scaling", "--grove-counts", "--services", *arguments]
 
 
 def test_every_component_is_in_a_variant():
-    """`scaling` is in all of them: platform/syncer includes it."""
+    """`scaling` and `services` are in all of them: platform/syncer includes them."""
     included = yaml.safe_load((SYNCER / "kustomization.yaml").read_text())["components"]
     assert {name for _, components, _ in VARIANTS for name in components} | {*included} == {*COMPONENTS}
 
@@ -226,6 +226,7 @@ FEATURES = {
         ("patch", GROVE, "podcliques/scale", ""),
         ("patch", GROVE, "podcliquescalinggroups/scale", ""),
     ],
+    "services": [(verb, "", "services", "") for verb in WATCH],
     "pods": [(verb, "", "pods", "") for verb in WATCH],
     "restarts": [
         ("patch", "apps", "deployments", ""),
@@ -289,7 +290,7 @@ def test_rights_in_one_namespace(tmp_path, control_plane, crds):
     home = control_plane.namespace("syncer-alone")
     accept(
         control_plane,
-        layer(tmp_path / "layer", *[each for each in FEATURES if each != "scaling"], "namespaced", "hold-namespaces", namespace=home),
+        layer(tmp_path / "layer", *[each for each in FEATURES if each not in ("scaling", "services")], "namespaced", "hold-namespaces", namespace=home),
     )
     user = f"system:serviceaccount:{home}:krm-fn-sync"
     rights = [*CORE, *OWN, *HOLDING, *(right for found in FEATURES.values() for right in found)]

@@ -16,7 +16,7 @@ Object = dict[str, Any]
 
 OLDEST_KUBERNETES = ">=1.30.0-0"  # admissionregistration.k8s.io/v1 has ValidatingAdmissionPolicies since then
 DESCRIPTION = "Definitions, roles and admission rules for NVIDIA Dynamo graphs, and krm-fn's status syncer"
-DEFAULTS = frozenset({"scaling"})
+DEFAULTS = frozenset({"scaling", "services"})
 """The components of the syncer that are on by default, as in `platform/syncer`."""
 NEEDS = {"loras": "models", "holdNamespaces": "namespaced"}
 """Components of the syncer that need another one."""

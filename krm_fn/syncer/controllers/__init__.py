@@ -26,7 +26,7 @@ from krm_fn.syncer.cpu_budget import CpuBudget
 from krm_fn.syncer.event_recorder import NORMAL, WARNING, EventRecorder
 from krm_fn.syncer.informer_cache import InformerCache
 from krm_fn.syncer.loader.lora_loader import LoraLoader
-from krm_fn.syncer.status import SyncFeatures, cached_object, conditions, device_index, graph_status, replica_status
+from krm_fn.syncer.status import SyncFeatures, cached_object, conditions, device_index, graph_status, replica_status, service_index
 from krm_fn.syncer.status.cached_object import CachedObject
 from krm_fn.syncer.status.replica_scaling import ScaleRequest
 from krm_fn.syncer.status.replica_status import StatusReader
@@ -179,6 +179,12 @@ def claim_watches(features: SyncFeatures) -> Iterable[Watch]:
         resource = "deviceclasses" if kind == device_claims.CLASS else f"{kind.lower()}s"
         watched = ApiResource(device_claims.GROUP, "v1", resource, kind, namespaced=kind != device_claims.CLASS)
         yield Watch(watched, partial(device_index.read, kind))
+
+
+def service_watches(features: SyncFeatures) -> Iterable[Watch]:
+    """Watches the Services of graphs, if the feature is on."""
+    for selector in replica_status.WITH_LABEL if features.services else ():
+        yield Watch(ApiResource("", "v1", "services", service_index.KIND, selector), service_index.read)
 
 
 def workload_kind(reader: StatusReader, selector: str | None = None) -> ApiResource:

@@ -33,8 +33,8 @@ class GraphController(Controller):
 
     @classmethod
     def watches(cls, features: SyncFeatures) -> Iterable[Watch]:
-        """Returns also the claims of devices that pods use."""
-        return (*super().watches(features), *controllers.claim_watches(features))
+        """Returns also the claims of devices that pods use, and Services."""
+        return (*super().watches(features), *controllers.claim_watches(features), *controllers.service_watches(features))
 
     def __init__(self, context: ControllerContext) -> None:
         super().__init__(context)
@@ -77,6 +77,9 @@ class GraphController(Controller):
         before, after = entry.value.status.get("state"), desired["state"]
         ready = conditions.find(desired, conditions.READY)
         _LOG.debug("status written", extra=logs.about(namespace=key.namespace, name=key.name, state=after))
+        drifted = conditions.find(desired, conditions.DRIFTED)
+        if drifted.is_true and drifted.message != conditions.find(entry.value.status, conditions.DRIFTED).message:
+            self.record_event(entry, conditions.DRIFTED, drifted.message, warning=True)
         if before == after or (after == graph_status.PENDING and not before):
             return
         _LOG.info("state %s: %s", after, ready.message, extra=logs.about(namespace=key.namespace, name=key.name))

@@ -38,6 +38,8 @@ class SyncFeatures(NamedTuple):
     """Loads LoRA adapters into the pods of their base model, and unloads them. Needs `models`."""
     device_claims: bool = False
     """Reads claims of devices and their classes, to count the GPUs of components whose pods claim devices."""
+    services: bool = False
+    """Reads Services, so that the condition `Drifted` can name a missing one."""
 
 
 DEFAULT_FEATURES = SyncFeatures()

@@ -18,7 +18,7 @@ GRAPH, COMPONENT, ADAPTER = dynamo_api.GRAPH, dynamo_api.COMPONENT, dynamo_api.A
 UNREADABLE, TOO_MANY, REJECTED = "InvalidWorkloads", "TooManyWorkloads", "ValidationFailed"
 """Reasons of a resource without a computed status: its annotation cannot be read or is too long, or its spec breaks a rule."""
 _BY_SYNCER = "sync"
-_PLANNER = "planner"
+_PLANNER, _FRONTEND = "planner", "frontend"
 
 
 class CachedObject(NamedTuple):
@@ -50,6 +50,8 @@ class CachedObject(NamedTuple):
     owners: tuple[dict[str, Any], ...] = ()
     autoscaled: tuple[tuple[str, int], ...] = ()
     planned: tuple[PlannedComponent, ...] = ()
+    frontends: tuple[str, ...] = ()
+    """The components of a graph that clients reach through a Service."""
     models: tuple[str, ...] = ()
     request: ObjectKey | None = None
     """The request that a graph was generated for, by its labels."""
@@ -98,6 +100,7 @@ def read(resource: Resource, default_namespace: str = "") -> CachedObject:
         owners=tuple(values.objects(metadata.get("ownerReferences"))) if resource.get("kind") == ADAPTER else (),
         autoscaled=_autoscaled(components, entries or ()),
         planned=_planned(components, spec),
+        frontends=tuple(name for name, fields in components.items() if fields.get("type") == _FRONTEND),
         models=_models([spec, *components.values()]),
         request=_request(resource),
         deleted="deletionTimestamp" in metadata,

@@ -11,6 +11,8 @@ from krm_fn.syncer.status import live_fields
 READY, AVAILABLE, VALID = "Ready", "Available", "Valid"
 RECONCILING, STALLED = "Reconciling", "Stalled"
 """Types that kstatus, and with it Flux, reads as `in progress` and `failed`. A condition that does not hold is removed."""
+DRIFTED = "Drifted"
+"""The type of the condition about differences from the render, which is also removed if it does not hold."""
 MESSAGE_LIMIT = 32768
 _TEXTS = {True: "True", False: "False", None: "Unknown"}
 

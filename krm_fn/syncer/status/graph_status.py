@@ -18,6 +18,7 @@ from krm_fn.syncer.status import (
     SyncFeatures,
     cached_object,
     conditions,
+    drift,
     live_fields,
     pod_facts,
     readiness,
@@ -37,7 +38,7 @@ INITIALIZING = "initializing"
 """The operator's state of a graph of which nothing is known yet."""
 NOT_RENDERED = "NotRendered"
 ALL_READY = "all_resources_are_ready"
-GRAPH_CONDITIONS = (conditions.READY, RECONCILING, STALLED)
+GRAPH_CONDITIONS = (conditions.READY, RECONCILING, STALLED, conditions.DRIFTED)
 COMPONENT_CONDITIONS = (VALID, AVAILABLE, RECONCILING, STALLED)
 _GROVE = "grove.io"
 _RUNTIME = "runtimeNamespace"
@@ -84,8 +85,10 @@ def of_graph(graph: CachedObject, index: WorkloadIndex, now: str, features: Sync
     unknown = _unknown_gpus(graph.entries, graph.key.namespace, index, features)
     warnings = [*_waiting_restart(restart, graph, index, features), *unknown]
     fields = {"components": _components(graph, workloads, index, features), "restart": restart}
-    ready, first = _graph_conditions(workloads, warnings), {"state": _state(workloads)}
-    return _written(graph, ready, GRAPH_CONDITIONS, now, first, fields, first_release=_follows_first_release(graph))
+    missing = drift.missing_services(graph, index.services, features)
+    drifted = drift.condition(((workload.entry, workload.drift) for workload in workloads), missing)
+    desired, first = [*_graph_conditions(workloads, warnings), *drifted], {"state": _state(workloads)}
+    return _written(graph, desired, GRAPH_CONDITIONS, now, first, fields, first_release=_follows_first_release(graph))
 
 
 def of_component(

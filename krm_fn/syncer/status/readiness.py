@@ -9,7 +9,7 @@ from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.render import labels, names
 from krm_fn.render.workload_list import WorkloadEntry
-from krm_fn.syncer.status import SyncFeatures, cached_object, component_workloads, live_fields, replica_status
+from krm_fn.syncer.status import SyncFeatures, cached_object, component_workloads, drift, live_fields, replica_status
 from krm_fn.syncer.status.replica_status import ReplicaStatus, StatusReader, WorkloadFailure
 from krm_fn.syncer.status.workload_index import WorkloadIndex
 
@@ -46,8 +46,8 @@ class ReadinessContext(NamedTuple):
 class WorkloadReadiness(NamedTuple):
     """The readiness of one workload.
 
-    `status` is None if it does not exist, `problem` is empty if it is ready, `failure` is set if waiting does not help. `resource` and
-    `part` name it in messages.
+    `status` is None if it does not exist, `problem` is empty if it is ready, `failure` is set if waiting does not help. `drift` says what
+    somebody changed in the cluster. `resource` and `part` name the workload in messages.
     """
 
     entry: WorkloadEntry
@@ -56,6 +56,7 @@ class WorkloadReadiness(NamedTuple):
     status: ReplicaStatus | None = None
     problem: str = ""
     failure: WorkloadFailure | None = None
+    drift: str = ""
 
 
 def assess(entries: Iterable[WorkloadEntry], context: ReadinessContext) -> list[WorkloadReadiness]:
@@ -98,9 +99,10 @@ def _assess(entry: WorkloadEntry, context: ReadinessContext) -> WorkloadReadines
         problem = context.workloads.foreign([key], context.owner) or "resource not found"
         return WorkloadReadiness(entry, resource, part, None, problem)
     wrong_count = _wrong_count(entry, status, reader, context.features)
+    changed = drift.of_workload(entry, status)
     if wrong_count or not status.problem or replica_status.unprocessed(status):
-        return WorkloadReadiness(entry, resource, part, status, wrong_count or status.problem)
-    workload = WorkloadReadiness(entry, resource, part, status, f"{status.problem}, {_hint(entry, status, context)}")
+        return WorkloadReadiness(entry, resource, part, status, wrong_count or status.problem, drift=changed)
+    workload = WorkloadReadiness(entry, resource, part, status, f"{status.problem}, {_hint(entry, status, context)}", drift=changed)
     return workload._replace(failure=_failure(workload, context))
 
 

@@ -12,11 +12,12 @@ from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import labels
 from krm_fn.render.workload_list import WorkloadEntry
-from krm_fn.syncer.status import component_workloads, device_index, replica_status
+from krm_fn.syncer.status import component_workloads, device_index, replica_status, service_index
 from krm_fn.syncer.status.cached_object import CachedObject, workload_key
 from krm_fn.syncer.status.component_workloads import ComponentWorkloads
 from krm_fn.syncer.status.device_index import DeviceIndex
 from krm_fn.syncer.status.replica_status import ReplicaStatus, TemplateStatus, WorkloadFamily
+from krm_fn.syncer.status.service_index import ServiceIndex
 
 _CLIQUE_SET = ("grove.io", "PodCliqueSet")
 _READ = 10_000
@@ -35,7 +36,7 @@ class _GraphComponents(NamedTuple):
 
 
 class WorkloadIndex:
-    """An index of replica statuses. `claims` has the claims of devices that their pods use.
+    """An index of replica statuses. `claims` has the claims of devices that their pods use, and `services` the Services.
 
     `find(key)` returns a status that is stored elsewhere, for a caller that tells each change (`update`). Without it, the index holds the
     statuses that it gets (`put`, `drop`).
@@ -43,6 +44,7 @@ class WorkloadIndex:
 
     def __init__(self, statuses: Iterable[ReplicaStatus] = (), find: Callable[[ObjectKey], ReplicaStatus | None] | None = None) -> None:
         self.claims = DeviceIndex()
+        self.services = ServiceIndex()
         self._all: dict[ObjectKey, ReplicaStatus] = {}
         self._find = find or self._all.get
         self._families: dict[tuple[str, str], dict[tuple[str, str, str], list[str]]] = {}  # only names, sorted: pods are many
@@ -61,6 +63,8 @@ class WorkloadIndex:
         for resource in listed:
             if kind := device_index.kind_of(resource):
                 index.claims.put(device_index.read(kind, resource, default_namespace))
+            elif resource.get("kind") == service_index.KIND and resource.get("apiVersion") == "v1":
+                index.services.put(service_index.read(resource, default_namespace))
         return index
 
     def put(self, status: ReplicaStatus) -> ReplicaStatus | None:

@@ -18,6 +18,7 @@ from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import dynamo_api, labels
 from krm_fn.syncer.status import SyncFeatures, live_fields
+from krm_fn.syncer.status.field_changes import FieldChange
 
 _LONGEST_OWNER = 512
 """Characters. A kind and a name have at most 300, and an object has one owner, except a shared account or Service."""
@@ -113,6 +114,8 @@ class ReplicaStatus(NamedTuple):
     """The last line of the termination message of a pod's container, which may be a line of its log."""
     owner: str = ""
     """The resource that it belongs to, as its annotation or its label names it: `DynamoGraphDeployment/chat`."""
+    changes: tuple[FieldChange, ...] | None = None
+    """The fields that somebody changed after the render was applied; None if the object does not show it."""
     worker: WorkerPod | None = None
     """Set for a pod with the label of a base model, unless it has ended."""
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from krm_fn.kubernetes import values
 from krm_fn.kubernetes.types import Resource
-from krm_fn.syncer.status import conditions, live_fields, replica_status
+from krm_fn.syncer.status import conditions, field_changes, live_fields, replica_status
 from krm_fn.syncer.status.conditions import ObservedCondition
 from krm_fn.syncer.status.replica_status import ReplicaCounts, ReplicaStatus, StatusReader, WorkloadFailure
 
@@ -54,6 +54,7 @@ class DeploymentReader(StatusReader):
             since=available.since if available.is_true is not bool(problem) else "",
             selector=_selector(values.mapping(spec, "selector", "matchLabels")),
             owner=replica_status.owner(resource),
+            changes=field_changes.read(resource, (_TEMPLATE[:-1],)),
             templates=(replica_status.template(values.mapping(resource, *_TEMPLATE), _TEMPLATE),),
         )
 
