@@ -55,13 +55,18 @@ _lines: list[_Line] = []
 """The line that is shown; empty without one."""
 
 
+def is_visible() -> bool:
+    """Returns True if stderr is a terminal that can show a line."""
+    return bool(sys.stderr and sys.stderr.isatty()) and not os.environ.get("CI") and os.environ.get("TERM") != "dumb"
+
+
 @contextlib.contextmanager
 def shown(title: str) -> Iterator[Callable[[str], None]]:
     """Yields a function that names the current step of the work. The line is removed at the end. An inner call uses the outer line."""
     if _lines:
         yield _lines[0].show
         return
-    if not (sys.stderr and sys.stderr.isatty()) or os.environ.get("CI") or os.environ.get("TERM") == "dumb":
+    if not is_visible():
         yield lambda _step: None
         return
     line = _Line(title, sys.stderr)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
 from krm_fn.base import progress_line, report, results
+from krm_fn.base.results import Result
 from krm_fn.cli import budget_option, command_options, command_output, finding_formats
 from krm_fn.review.inputs import Inputs, Policy, checked_inputs
+
+_MISSING_PROGRAM = "DYN594"
 
 
 @click.command()
@@ -49,6 +54,8 @@ def check(  # noqa: PLR0913 - one for each option
     The configuration is the file of --config or a DynamoRender in a PATH. Without a configuration, mistakes that depend on the
     configuration are warnings.
 
+    In CI, which sets the variable CI, a root that is not judged because a program is missing is an error.
+
     Exit codes: 0 no errors; 1 errors; 2 wrong usage.
 
     \b
@@ -67,7 +74,7 @@ def check(  # noqa: PLR0913 - one for each option
         used = limits.compare(part.measured() for part in inputs.parts) if limits else None
     resources = inputs.resources
     located += used.findings if used else []
-    findings = policy.without_ignored(sorted(located, key=results.order), [source.value for source in resources])
+    findings = policy.without_ignored(sorted(_judged(located), key=results.order), [source.value for source in resources])
     checked = finding_formats.Checked(resources, policy.shown(findings), inputs.stdin, colour=command_output.colours())
     text = finding_formats.write(style, checked)
     command_output.write(used.added_to(style, text) if used else text, style)
@@ -78,6 +85,13 @@ def check(  # noqa: PLR0913 - one for each option
         counts = [report.count(findings) or "no findings", *inputs.skipped()]
         command_output.print_line(f"{report.counted(len(resources), 'resource')}{others}: {'; '.join(counts)}", err=True)
     ctx.exit(int(bool(policy.failing(findings))))
+
+
+def _judged(findings: Iterable[Result]) -> list[Result]:
+    """In CI, makes an error of each finding about a root that is not judged without a program: a job must not pass without judging."""
+    if os.environ.get("CI", "").lower() in ("", "0", "false"):
+        return list(findings)
+    return [finding._replace(severity="error") if finding.code == _MISSING_PROGRAM else finding for finding in findings]
 
 
 COMMAND = check

@@ -10,11 +10,10 @@ from typing import Any, NoReturn
 import click
 
 from krm_fn.base import report
-from krm_fn.cli import command_options, command_output, finding_formats, status_tables
+from krm_fn.cli import command_options, command_output, finding_formats, status_summary, status_tables, status_wait
 from krm_fn.repository.files import reading
-from krm_fn.repository.files.sources import Sources
-from krm_fn.review.inputs import Inputs, Policy, cluster_objects
-from krm_fn.review.inputs.cluster_objects import ClusterOptions, ClusterReadError, ClusterUnavailableError
+from krm_fn.review.inputs import Inputs, Policy, cluster_objects, syncer_state
+from krm_fn.review.inputs.cluster_objects import ClusterObjects, ClusterOptions, ClusterReadError, ClusterUnavailableError
 from krm_fn.review.inputs.computed_status import ComputedStatus
 
 _SEARCHES = (
@@ -33,6 +32,14 @@ _INTERVAL = 2.0
 @click.option("-A", "--all-namespaces", is_flag=True, help="Read all namespaces of the cluster. Only without PATH.")
 @click.option("--kubeconfig", metavar="FILE", type=click.Path(exists=True, dir_okay=False), help="The kubeconfig. Only without PATH.")
 @click.option("--context", metavar="NAME", help="The context of the kubeconfig. Only without PATH.")
+@click.option(
+    "--syncer-namespace",
+    metavar="NS",
+    default=syncer_state.NAMESPACE,
+    show_default=True,
+    callback=command_options.namespace,
+    help="The namespace of the syncer's Lease. Only without PATH.",
+)
 @click.option("--exit-code", is_flag=True, help="Exit with 3 if something is not ready.")
 @click.option(
     "--wait",
@@ -58,6 +65,7 @@ def status(  # noqa: PLR0913 - one for each option
     all_namespaces: bool,
     kubeconfig: str | None,
     context: str | None,
+    syncer_namespace: str,
     exit_code: bool,
     wait: float | None,
     watch: bool,
@@ -74,7 +82,11 @@ def status(  # noqa: PLR0913 - one for each option
     operator manages the graph, krm-fn computes the workloads with the configuration. If the input includes pods, the table shows the
     reasons of pods.
 
-    --wait ends when everything is ready, when something failed so that waiting does not help, or when the time is over.
+    Lines below the table say how many resources are ready, what somebody changed in the cluster, if the stored statuses say the same, and
+    if a syncer runs, by its Lease and its last write. The last line is the next step.
+
+    --wait ends when everything is ready, when something failed so that waiting does not help, or when the time is over. It shows on stderr
+    what it waits for: in one line on a terminal, else in a line for each change and each minute.
 
     Exit codes: 0 the input can be read, even if graphs are not ready; 1 errors; 2 wrong usage; 3 something is not ready, with --exit-code
     or --wait.
@@ -87,18 +99,19 @@ def status(  # noqa: PLR0913 - one for each option
       kubectl get dm,dgd,endpointslices,pods -o json | krm-fn status -
       krm-fn status --config render.yaml -o yaml objects.json
     """  # noqa: D301 - click reads the backspace
-    options = ClusterOptions(kubeconfig, context, given.namespace, all_namespaces)
+    options = ClusterOptions(kubeconfig, context, given.namespace, all_namespaces, syncer_namespace)
     if given.paths and (options._replace(namespace=None) != ClusterOptions() or watch or wait is not None):
-        raise click.UsageError("--all-namespaces, --kubeconfig, --context, --wait and --watch do not go together with PATH")
+        only = "--all-namespaces, --kubeconfig, --context, --syncer-namespace, --wait and --watch"
+        raise click.UsageError(f"{only} do not go together with PATH")
     if watch and wait is not None:
         raise click.UsageError("--wait and --watch do not go together")
-    load = given.load if given.paths else partial(_read_cluster, options, given.config)
+    load = partial(_read_files, given) if given.paths else partial(_read_cluster, options, given.config)
     statuses = partial(_computed, ctx, load, policy)
     if watch:
         _watch(statuses, style)
     final = _first(statuses) if wait is None else _waited(statuses, wait)
     if not final.objects and not final.searches:
-        command_output.print_line("no Dynamo resource among the objects", err=True)
+        command_output.print_line(status_summary.nothing(final), err=True)
     if final.searches:
         command_output.print_line(_SEARCHES, err=True)
     command_output.write(_text(final, style), style)
@@ -106,7 +119,11 @@ def status(  # noqa: PLR0913 - one for each option
         ctx.exit(_NOT_READY)
 
 
-def _read_cluster(options: ClusterOptions, config: str | None) -> Sources:
+def _read_files(given: Inputs) -> ClusterObjects:
+    return ClusterObjects(given.load(), [], None)
+
+
+def _read_cluster(options: ClusterOptions, config: str | None) -> ClusterObjects:
     """Reads the objects of a cluster, and prints a note for each kind that the account may not list. Raises ClusterUnavailableError."""
     try:
         with command_options.sync_extra("status without PATH"):
@@ -115,13 +132,14 @@ def _read_cluster(options: ClusterOptions, config: str | None) -> Sources:
         raise click.ClickException(str(problem)) from problem
     for message in loaded.problems:
         command_output.print_line(f"note: {message}", err=True)
-    return loaded.sources
+    return loaded
 
 
-def _computed(ctx: click.Context, load: Callable[[], Sources], policy: Policy) -> ComputedStatus:
+def _computed(ctx: click.Context, load: Callable[[], ClusterObjects], policy: Policy) -> ComputedStatus:
     """Reads the objects and computes the statuses. Ends the program with the findings if the input has an error."""
-    loaded = load()
-    statuses = ComputedStatus(loaded)
+    objects = load()
+    loaded = objects.sources
+    statuses = ComputedStatus(loaded, objects.context)
     findings = policy.without_ignored(reading.locate([*loaded.results, *statuses.results], loaded.resources), loaded.values)
     finding_formats.print_text(loaded.resources, policy.shown(findings), loaded.stdin)
     if failing := policy.failing(findings):
@@ -131,13 +149,20 @@ def _computed(ctx: click.Context, load: Callable[[], Sources], policy: Policy) -
 
 
 def _text(statuses: ComputedStatus, style: str) -> str:
-    return status_tables.text(statuses) if style == _TABLE else command_output.resources(statuses.resources(), style)
+    if style != _TABLE:
+        return command_output.resources(statuses.resources(), style)
+    summary = status_summary.text(statuses, colours=command_output.colours())
+    return "\n".join(filter(None, (status_tables.text(statuses), summary)))
 
 
 def _first(statuses: Callable[[], ComputedStatus]) -> ComputedStatus:
-    """Computes the statuses once."""
+    """Computes the statuses once. If a stored one is old, once more: a syncer may be about to write it."""
     try:
-        return statuses()
+        current = statuses()
+        if current.cluster.name and any(current.stale()):
+            time.sleep(_INTERVAL)
+            current = statuses()
+        return current  # noqa: TRY300 - one attempt
     except ClusterUnavailableError as problem:
         raise click.ClickException(str(problem)) from problem
 
@@ -145,15 +170,18 @@ def _first(statuses: Callable[[], ComputedStatus]) -> ComputedStatus:
 def _waited(statuses: Callable[[], ComputedStatus], seconds: float) -> ComputedStatus:
     """Waits until everything is ready, something failed, or the time is over. Returns the last statuses."""
     end = time.monotonic() + seconds
-    while True:
-        try:
-            current = statuses()
-            if current.ready() or any(resource.failed for resource in current.unready()) or time.monotonic() >= end:
-                return current
-        except ClusterUnavailableError as problem:
-            if time.monotonic() >= end:
-                raise click.ClickException(str(problem)) from problem
-        time.sleep(max(min(_INTERVAL, end - time.monotonic()), 0))
+    with status_wait.shown() as show:
+        while True:
+            try:
+                current = statuses()
+                if current.ready() or any(resource.failed for resource in current.unready()) or time.monotonic() >= end:
+                    return current
+                show(status_summary.progress(current))
+            except ClusterUnavailableError as problem:
+                if time.monotonic() >= end:
+                    raise click.ClickException(str(problem)) from problem
+                show(str(problem))
+            time.sleep(max(min(_INTERVAL, end - time.monotonic()), 0))
 
 
 def _watch(statuses: Callable[[], ComputedStatus], style: str) -> NoReturn:

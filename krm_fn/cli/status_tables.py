@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from krm_fn.base import report
 from krm_fn.kubernetes import values
+from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.render import labels
 from krm_fn.review.inputs.computed_status import ComputedStatus
 from krm_fn.syncer.status import conditions, live_fields
@@ -83,7 +84,7 @@ def _workload_rows(resource: CachedObject, workloads: Iterable[WorkloadReadiness
     """Returns the rows of a graph or of a standalone component. A resource whose status cannot be computed has one row with the reason."""
     if resource.entries == ():
         return []
-    name = _full_name(resource.key.namespace, resource.key.name)
+    name = full_name(resource.key)
     if resource.problem or resource.entries is None:
         return [_WorkloadRow(name, "", "", "", "", resource.problem or _UNKNOWN)]
     return [
@@ -92,7 +93,7 @@ def _workload_rows(resource: CachedObject, workloads: Iterable[WorkloadReadiness
             workload.entry.service,
             _workload(workload),
             _ready(workload),
-            _age(workload.status.since, now) if workload.status else "",
+            age(workload.status.since, now) if workload.status else "",
             "; ".join(filter(None, (workload.problem, workload.drift))),
         )
         for workload in workloads
@@ -105,10 +106,10 @@ def _request_row(cached: CachedRequest, status: dict[str, Any]) -> _RequestRow:
     graph = values.mapping(updated.generated, "metadata")
     generated = values.text(graph.get("namespace")), values.text(graph.get("name"))
     return _RequestRow(
-        _full_name(cached.key.namespace, cached.key.name),
+        full_name(cached.key),
         updated.state,
         cached.job.name,
-        _full_name(*((updated.deployed.namespace, updated.deployed.name) if updated.deployed else generated)),
+        _join(*((updated.deployed.namespace, updated.deployed.name) if updated.deployed else generated)),
         _problem(status),
     )
 
@@ -117,7 +118,7 @@ def _model_row(cached: CachedModel, status: dict[str, Any]) -> _ModelRow:
     """Returns the row of a model, with the reason why it is not ready."""
     counts = live_fields.whole_number(status.get("readyEndpoints")), live_fields.whole_number(status.get("totalEndpoints"))
     return _ModelRow(
-        _full_name(cached.key.namespace, cached.key.name),
+        full_name(cached.key),
         cached.type or _DEFAULT_TYPE,
         cached.base,
         "" if None in counts else f"{counts[0]}/{counts[1]}",
@@ -125,7 +126,7 @@ def _model_row(cached: CachedModel, status: dict[str, Any]) -> _ModelRow:
     )
 
 
-def _age(since: str, now: str) -> str:
+def age(since: str, now: str) -> str:
     """Returns the time from `since` to `now` as kubectl prints ages; empty if a time is unknown."""
     begin, end = live_fields.seconds(since), live_fields.seconds(now)
     return "" if begin is None or end is None else _human(end - begin)
@@ -160,7 +161,12 @@ def _problem(status: dict[str, Any]) -> str:
     return "" if ready.is_true else ready.message
 
 
-def _full_name(namespace: str, name: str) -> str:
+def full_name(key: ObjectKey) -> str:
+    """Returns the namespace and the name of a resource."""
+    return _join(key.namespace, key.name)
+
+
+def _join(namespace: str, name: str) -> str:
     return f"{namespace}/{name}" if namespace else name
 
 

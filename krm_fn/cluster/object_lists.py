@@ -18,10 +18,14 @@ _EXPIRED = 410
 
 
 class ObjectLists(NamedTuple):
-    """The objects, and a message for each kind that the account may not list. A kind that the server does not have has no objects."""
+    """The objects, a message for each kind that the account may not list, and the kinds that were not listed.
+
+    A kind that the server does not have is not listed either.
+    """
 
     objects: list[Resource]
     problems: list[str]
+    unlisted: list[ApiResource]
 
 
 def read(cluster: Cluster, kinds: Iterable[ApiResource], namespace: str = "") -> ObjectLists:
@@ -30,12 +34,13 @@ def read(cluster: Cluster, kinds: Iterable[ApiResource], namespace: str = "") ->
 
 
 async def _read(cluster: Cluster, kinds: list[ApiResource], namespace: str) -> ObjectLists:
-    lists = ObjectLists([], [])
+    lists = ObjectLists([], [], [])
     async with Client(cluster) as client:
         for kind in kinds:
             try:
                 lists.objects.extend(await _list(client, kind, namespace))
             except ApiError as error:
+                lists.unlisted.append(kind)
                 if error.status == 403:
                     lists.problems.append(f"cannot list {kind.resource}: {error.message}")
                 elif error.status != 404:

@@ -65,7 +65,8 @@ def test_the_table_names_each_workload_and_why_it_is_not_ready():
     """Without -o, a person reads the output, on a terminal and in a pipe, as with kubectl."""
     done = console.run("status", "-", stdin=listing(GRAPH, deployment("chat-frontend", 1, 1), deployment(ready=1)))
     assert done.code == 0
-    head, frontend, worker = done.out.splitlines()
+    head, frontend, worker, empty, summary, *_ = done.out.splitlines()
+    assert (empty, summary) == ("", "graphs 0/1 ready")
     assert head.split() == ["GRAPH", "SERVICE", "WORKLOAD", "READY", "SINCE", "WHY"]
     assert frontend.split()[:4] == ["team/chat", "Frontend", "Deployment/chat-frontend", "1/1"]
     assert worker.split()[:4] == ["team/chat", "Worker", "Deployment/chat-worker", "1/2"]

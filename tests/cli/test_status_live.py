@@ -18,6 +18,7 @@ import pytest
 from krm_fn.render import labels
 from tests.cli import console
 from tests.cli.test_status import GRAPH, deployment
+from tests.cli.test_status_summary import WORKLOADS
 from tests.platform import installation
 from tests.testbed import programs, server
 from tests.testbed.api import MERGE
@@ -79,7 +80,8 @@ def test_the_table_of_a_namespace(cluster):
         cluster.create(resource)
     done = console.run(*cluster.arguments, "--exit-code")
     assert (done.code, done.err) == (3, "")
-    head, frontend, worker = done.out.splitlines()
+    head, frontend, worker, _, summary, *_ = done.out.splitlines()
+    assert summary == "graphs 0/1 ready"
     assert frontend.split()[:4] == [f"{cluster.namespace}/chat", "Frontend", "Deployment/chat-frontend", "1/1"]
     assert worker.split()[:4] == [f"{cluster.namespace}/chat", "Worker", "Deployment/chat-worker", "1/2"]
     assert head.split()[4] == "SINCE"
@@ -114,7 +116,8 @@ def test_wait_ends_when_everything_is_ready(cluster):
         for resource in (GRAPH, deployment("chat-frontend", 1, 1), deployment()):
             cluster.create(resource)
         out, err = process.communicate()
-    assert (process.returncode, err) == (0, "")
+    assert process.returncode == 0
+    assert re.fullmatch(r"(waiting: \d+ s, .*\n)*", err)
     assert re.search(r"Deployment/chat-worker +2/2", out)
 
 
@@ -184,3 +187,23 @@ def test_an_account_without_rights_gets_notes(cluster, tmp_path):
     assert "note: cannot list deployments: " in done.err
     assert "dynamographdeployments" not in done.err
     assert f"{cluster.namespace}/chat" in done.out
+
+
+def test_an_empty_namespace_is_named(cluster):
+    """The namespace of a typing mistake looks like a cluster without graphs."""
+    done = console.run(*cluster.arguments)
+    assert re.fullmatch(rf"no Dynamo resource in namespace {cluster.namespace} of https://\S+; apply the output .*\n", done.err)
+
+
+def test_a_deleted_service_and_an_absent_syncer_are_named(cluster):
+    """Services are read, so that a missing one is named. No syncer has written a status, and none has a Lease."""
+    rendered = copy.deepcopy(GRAPH)
+    rendered["metadata"]["annotations"] = {labels.WORKLOADS: WORKLOADS}
+    for resource in (rendered, deployment("chat-frontend", 1, 1), deployment()):
+        cluster.create(resource)
+    lines = console.run(*cluster.arguments).out.splitlines()[4:]
+    assert lines[0] == "graphs 1/1 ready"
+    assert lines[1].startswith(f"changed in the cluster: {cluster.namespace}/chat: Service chat-frontend not found; ")
+    assert lines[2] == f"the stored status is old: {cluster.namespace}/chat says nothing, and its objects say Ready=True"
+    assert lines[3] == f"syncer: unknown, no Lease krm-fn-sync in dynamo-system and {cluster.namespace}"
+    assert lines[4].startswith("next: kubectl get pods -n dynamo-system ")

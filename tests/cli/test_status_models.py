@@ -15,7 +15,7 @@ def written(*resources):
 
 def test_a_model_has_a_row_in_a_table_of_its_own():
     slices = lora.slice_(lora.endpoint("w-1"), lora.endpoint("w-2", ready=False))
-    head, row = status(lora.model(type_="base"), slices, lora.worker("w-1"), lora.worker("w-2")).splitlines()
+    head, row, *_ = status(lora.model(type_="base"), slices, lora.worker("w-1"), lora.worker("w-2")).splitlines()
     assert head.split() == ["MODEL", "TYPE", "BASE", "READY", "WHY"]
     assert row.split()[:4] == ["team-a/support", "base", "acme/tiny", "1/2"]
 

@@ -25,14 +25,14 @@ def graph(state):
 
 def test_a_request_has_a_row_in_a_table_of_its_own():
     """Without graphs, only that table is printed."""
-    head, row = status(asked.resource(), asked.job_resource()).splitlines()
+    head, row, *_ = status(asked.resource(), asked.job_resource()).splitlines()
     assert head.split() == ["REQUEST", "STATE", "JOB", "GRAPH", "WHY"]
     assert row.split(maxsplit=4) == ["team-a/qwen", "Profiling", "profile-qwen", "-", "Profiling is in progress"]
 
 
 def test_the_tables_of_graphs_and_requests():
     found = status(asked.resource(autoApply=True), asked.job_resource(COMPLETE), asked.config_map(), graph("successful"))
-    graphs, requests = found.split("\n\n")
+    graphs, requests, _ = found.split("\n\n")
     assert [line.split()[0] for line in graphs.splitlines()] == ["GRAPH", "team-a/vllm-disagg"]
     assert requests.splitlines()[1].split() == ["team-a/qwen", "Ready", "profile-qwen", "team-a/vllm-disagg", "-"]
 

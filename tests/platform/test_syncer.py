@@ -288,10 +288,8 @@ def test_rights(feature, tmp_path, control_plane):
 def test_rights_in_one_namespace(tmp_path, control_plane, crds):
     """The namespaced variant has all rights in its namespace, and none in another, not even to list graphs."""
     home = control_plane.namespace("syncer-alone")
-    accept(
-        control_plane,
-        layer(tmp_path / "layer", *[each for each in FEATURES if each not in ("scaling", "services")], "namespaced", "hold-namespaces", namespace=home),
-    )
+    added = [each for each in FEATURES if each not in ("scaling", "services")]
+    accept(control_plane, layer(tmp_path / "layer", *added, "namespaced", "hold-namespaces", namespace=home))
     user = f"system:serviceaccount:{home}:krm-fn-sync"
     rights = [*CORE, *OWN, *HOLDING, *(right for found in FEATURES.values() for right in found)]
     gets(control_plane, user, home, rights)

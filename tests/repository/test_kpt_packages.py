@@ -135,6 +135,17 @@ def test_without_kpt_nothing_is_called_up_to_date(package, monkeypatch):
         assert (done.code, codes(done)) == (1, ["DYN594"])
 
 
+@pytest.mark.parametrize(("ci", "code"), [("", 0), ("false", 0), ("true", 1)])
+def test_in_ci_a_package_that_is_not_judged_fails_the_check(ci, code, package, monkeypatch):
+    """On a machine of a person, kpt may be missing. A job that passes must have judged."""
+    clone = package(f"  mutators:\n{OURS}")
+    monkeypatch.setenv("PATH", str(clone.folder))
+    monkeypatch.setenv("CI", ci)
+    done = console.run("check")
+    assert done.code == code
+    assert f"{'error' if code else 'warning'} DYN594" in done.out
+
+
 @pytest.mark.parametrize("options", [[], ["--check", "--output-dir", "out"]])
 def test_the_option_is_for_the_check_of_folders(options, clone):
     clone.write(graph=PACKAGE_GRAPH)

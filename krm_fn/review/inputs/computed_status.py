@@ -8,12 +8,15 @@ from typing import Any, NamedTuple
 from krm_fn.base import results
 from krm_fn.base.results import Result
 from krm_fn.cluster import timestamps
+from krm_fn.cluster.api_resources import ApiResource
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import dynamo_api, expand, labels
 from krm_fn.render.schema import rule_messages
 from krm_fn.repository.files.sources import Sources
+from krm_fn.review.inputs import syncer_state
+from krm_fn.review.inputs.syncer_state import SyncerState
 from krm_fn.syncer import profiler_output
 from krm_fn.syncer.profiler_output import OutputConfigMap, ProfilerOutput
 from krm_fn.syncer.status import (
@@ -28,6 +31,7 @@ from krm_fn.syncer.status import (
     request_deployment,
     request_profiling,
     request_status,
+    service_index,
 )
 from krm_fn.syncer.status.base_model_index import BaseModelIndex
 from krm_fn.syncer.status.cached_model import CachedModel
@@ -37,11 +41,40 @@ from krm_fn.syncer.status.readiness import WorkloadReadiness
 from krm_fn.syncer.status.request_profiling import ProfilingPod
 from krm_fn.syncer.status.workload_index import WorkloadIndex
 
-FEATURES = SyncFeatures(pods=True, restarts=True, requests=True, auto_apply=True, models=True, loras=True, device_claims=True)
+FEATURES = SyncFeatures(
+    pods=True, restarts=True, requests=True, auto_apply=True, models=True, loras=True, device_claims=True, services=True
+)
 """All features are on: the status depends only on the objects in the input."""
 _INTERNAL = "DYN019"
+_NOUNS = {
+    cached_object.GRAPH: "graphs",
+    cached_object.COMPONENT: "components",
+    dynamo_api.REQUEST: "requests",
+    cached_model.KIND: "models",
+}
 _OPERATOR_RULES = {*rule_messages.MESSAGES, "DYN022", "DYN025", "DYN026"} - {"DYN101", "DYN102", "DYN145", "DYN205"}
 """Codes of rules that the operator checks, too. It then writes the status `ValidationFailed`. The last four are rules of a render only."""
+
+
+class ClusterContext(NamedTuple):
+    """The cluster that the objects come from. `name` is empty for objects of files.
+
+    `services` is true if Services were listed, so that one can be missing. `unlisted` are the kinds that were not listed.
+    """
+
+    name: str = ""
+    services: bool = False
+    syncer: SyncerState = SyncerState()
+    unlisted: tuple[ApiResource, ...] = ()
+
+
+class StaleStatus(NamedTuple):
+    """A stored condition Ready that differs from the computed one. `stored` is empty without one."""
+
+    key: ObjectKey
+    stored: str
+    since: str
+    computed: str
 
 
 class Unready(NamedTuple):
@@ -54,9 +87,11 @@ class Unready(NamedTuple):
 class ComputedStatus:
     """Computes the statuses of the Dynamo resources among the inputs, at the time `now`. `results` are the findings about them."""
 
-    def __init__(self, loaded: Sources) -> None:
+    def __init__(self, loaded: Sources, cluster: ClusterContext | None = None) -> None:
         self.results: list[Result] = []
         self._loaded = loaded
+        self.cluster = cluster or _of_files(loaded.values)
+        self._features = FEATURES._replace(services=self.cluster.services)
         self._index = WorkloadIndex.of(loaded.values, loaded.default_namespace)
         self.now = timestamps.now()
         dynamo_resources = [resource for resource in loaded.values if dynamo_api.is_dynamo(resource)]
@@ -83,9 +118,9 @@ class ComputedStatus:
         """Returns the graphs and the standalone components, each with the readiness of its workloads."""
         for cached in self.objects:
             if cached.key.kind == cached_object.GRAPH:
-                yield cached, graph_status.graph_readiness(cached, self._index, self.now, FEATURES)
+                yield cached, graph_status.graph_readiness(cached, self._index, self.now, self._features)
             elif cached.key.kind == cached_object.COMPONENT and not cached.graph:
-                yield cached, graph_status.component_readiness(cached, self._index, self.now, None, FEATURES)
+                yield cached, graph_status.component_readiness(cached, self._index, self.now, None, self._features)
 
     def requests(self) -> Iterator[tuple[CachedRequest, dict[str, Any]]]:
         """Returns the requests, each with its status."""
@@ -106,6 +141,39 @@ class ComputedStatus:
         for key, status in others:
             if not conditions.find(status, conditions.READY).is_true:
                 yield Unready(key, conditions.find(status, conditions.STALLED).is_true)
+
+    def ready_counts(self) -> dict[str, tuple[int, int]]:
+        """Counts the resources that are ready, and all of them, by what they are."""
+        unready = {resource.key for resource in self.unready()}
+        counts: dict[str, tuple[int, int]] = {}
+        keys = [cached.key for cached, _ in self.workloads()] + [*self._requests, *self._models]
+        for key in keys:
+            ready, total = counts.get(_NOUNS[key.kind], (0, 0))
+            counts[_NOUNS[key.kind]] = ready + (key not in unready), total + 1
+        return counts
+
+    def drifted(self) -> list[ObjectKey]:
+        """Returns the graphs that somebody changed in the cluster."""
+        graphs = (cached for cached in self.objects if cached.key.kind == cached_object.GRAPH)
+        return [cached.key for cached in graphs if conditions.find(self._status(cached), conditions.DRIFTED).is_true]
+
+    def drift(self, cached: CachedObject) -> str:
+        """Returns the message about the changes of a graph in the cluster; empty without one."""
+        return conditions.find(self._status(cached), conditions.DRIFTED).message
+
+    def stale(self) -> Iterator[StaleStatus]:
+        """Returns the statuses of rendered graphs, of requests and of models that say something else than their objects.
+
+        A syncer writes a status a moment after a change, so such a status is old only if it stays so. In files, a resource without a status
+        is not stale.
+        """
+        for resource, cached in zip(self._resources, self.objects, strict=True):
+            if cached.key.kind not in _NOUNS or (cached.key.kind == cached_object.GRAPH and not _is_rendered(resource)):
+                continue
+            stored = conditions.find(cached.status, conditions.READY)
+            computed = conditions.find(self._status(cached), conditions.READY)
+            if stored.status != computed.status and (stored.status or self.cluster.name):
+                yield StaleStatus(cached.key, stored.status, stored.since, computed.status)
 
     def ready(self) -> bool:
         """Returns true if everything is ready. Without a Dynamo resource nothing is ready: the objects may not be applied yet."""
@@ -150,16 +218,27 @@ class ComputedStatus:
         graph = self._graphs.get(cached.key._replace(kind=cached_object.GRAPH, name=cached.graph)) if cached.graph else None
         if cached.graph and graph is None:  # the input does not have the graph
             return cached.status
-        return graph_status.of_resource(cached, self._index, self.now, FEATURES, graph)
+        return graph_status.of_resource(cached, self._index, self.now, self._features, graph)
 
     def _request_status(self, request: CachedRequest) -> dict[str, Any]:
-        return request_status.of_request(request, self._request_objects.inputs(request, self._graphs), self.now, FEATURES)
+        return request_status.of_request(request, self._request_objects.inputs(request, self._graphs), self.now, self._features)
 
     def _model_status(self, model: CachedModel) -> dict[str, Any]:
         """Computes the status of a model. Without EndpointSlices in the input, it keeps its status."""
         if not self._has_slices:
             return model.status
-        return model_status.of_model(model, self._base_models, self._index, self.now, FEATURES)
+        return model_status.of_model(model, self._base_models, self._index, self.now, self._features)
+
+
+def _is_rendered(resource: Resource) -> bool:
+    return labels.WORKLOADS in labels.annotations(resource)
+
+
+def _of_files(resources: Iterable[Resource]) -> ClusterContext:
+    """Returns the context of objects of files, which may have Services and Leases of a cluster, or not."""
+    listed = list(resources)
+    has_services = any((resource.get("apiVersion"), resource.get("kind")) == ("v1", service_index.KIND) for resource in listed)
+    return ClusterContext(services=has_services, syncer=syncer_state.read(listed))
 
 
 class RequestObjects:

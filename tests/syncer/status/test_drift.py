@@ -15,8 +15,9 @@ SERVICES = DEFAULT_FEATURES._replace(services=True)
 
 def fields(replicas: bool = True, *running: str, mark: str = "") -> dict[str, Any]:
     """The fields of a manager: `spec.replicas`, fields of the container main, and the annotation of an applier."""
-    container = {"f:template": {"f:spec": {"f:containers": {MAIN: {f"f:{name}": {} for name in running}}}}} if running else {}
-    metadata = {"f:metadata": {"f:annotations": {f"f:{mark}": {}}}} if mark else {}
+    containers = {MAIN: {f"f:{name}": {} for name in running}}
+    container: dict[str, Any] = {"f:template": {"f:spec": {"f:containers": containers}}} if running else {}
+    metadata: dict[str, Any] = {"f:metadata": {"f:annotations": {f"f:{mark}": {}}}} if mark else {}
     return {**metadata, "f:spec": {**({"f:replicas": {}} if replicas else {}), **container}}
 
 
@@ -90,13 +91,14 @@ def test_the_status_stays_ready():
 
 
 def test_both_templates_of_a_leader_worker_set_are_compared():
-    changed = {"f:spec": {"f:containers": {MAIN: {"f:args": {}}}}}
+    changed: dict[str, Any] = {"f:spec": {"f:containers": {MAIN: {"f:args": {}}}}}
     spec = {"f:spec": {"f:leaderWorkerTemplate": {"f:workerTemplate": changed}}}
     message = drifted(flux(), manager("kubectl-edit", spec), kind="LeaderWorkerSet", live=3)
     assert message.startswith("True ChangedInCluster: LeaderWorkerSet demo-decode: args of container main changed by kubectl-edit")
 
 
 def test_managers_of_any_form_never_raise():
+    odd: Any
     for odd in ([1], {"f:spec": 1}, [{"fieldsV1": []}], "x", [{"manager": {}, "fieldsV1": {"f:spec": {"f:template": {"f:spec": 1}}}}]):
         workload = given.deployment(replicas=3)
         workload["metadata"]["managedFields"] = odd
