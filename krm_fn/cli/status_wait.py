@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable, Iterator
+from time import monotonic
 
 from krm_fn.base import progress_line
 from krm_fn.cli import command_output
@@ -27,12 +27,12 @@ class _Log:
     """Prints each new text, and an old one once a minute, with the seconds since the begin."""
 
     def __init__(self) -> None:
-        self._begin = time.monotonic()
+        self._begin = monotonic()
         self._last, self._printed = "", 0.0
 
     def show(self, text: str) -> None:
         """Prints the text, unless it was printed in the last minute."""
-        now = time.monotonic()
+        now = monotonic()
         if text != self._last or now - self._printed >= _REPEAT:
             command_output.print_line(f"waiting: {now - self._begin:.0f} s, {text}", err=True)
             self._last, self._printed = text, now

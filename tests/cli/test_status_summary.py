@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-import datetime
+import datetime as dt
 import re
 from typing import Any
 
@@ -21,10 +21,10 @@ WORKLOADS = (
 
 def ago(seconds: int) -> str:
     """A time in the past, as the API server writes it."""
-    return (datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return (dt.datetime.now(dt.UTC) - dt.timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def graph(ready: str = "True", written: int = 300) -> dict[str, Any]:
+def graph(ready: str = "True", written: int = 18005) -> dict[str, Any]:
     """A rendered graph with a status that a syncer wrote some seconds ago."""
     resource = copy.deepcopy(GRAPH)
     manager = {"manager": "dynamo-status-syncer", "operation": "Update", "subresource": "status", "time": ago(written)}
@@ -43,7 +43,7 @@ BOTH = [deployment("chat-frontend", 1, 1), deployment()]
 UNREADY = [deployment("chat-frontend", 1, 1), deployment(ready=1)]
 DEAD = "next: kubectl get pods -n dynamo-system -l app.kubernetes.io/name=krm-fn-sync, because no syncer writes statuses"
 OLD = "the stored status is old: team/chat says Ready=False, and its objects say Ready=True"
-WROTE = "last status written 5m ago, of team/chat"
+WROTE = "last status written 5h ago, of team/chat"
 PODS = f"next: kubectl describe pods -n team -l {labels.GRAPH}=chat,{labels.COMPONENT}=Worker"
 RUNS = f"syncer: runs, krm-fn 0.2.0 krm-fn-sync-7d9 (dynamo-system/krm-fn-sync); {WROTE}"
 STOPPED = f"syncer: does not run, krm-fn 0.2.0 krm-fn-sync-7d9 renewed the Lease dynamo-system/krm-fn-sync last, 5h ago; {WROTE}"
@@ -111,7 +111,7 @@ def test_programs_get_no_lines():
 
 def test_a_log_has_a_line_for_each_change_and_each_minute(monkeypatch, capsys):
     times = iter([0.0, 1.0, 3.0, 5.0, 66.0, 67.0])
-    monkeypatch.setattr(status_wait.time, "monotonic", lambda: next(times))
+    monkeypatch.setattr(status_wait, "monotonic", lambda: next(times))
     with status_wait.shown() as show:
         for text in ("a", "a", "b", "b", "b"):
             show(text)

@@ -15,7 +15,7 @@ SERVICES = DEFAULT_FEATURES._replace(services=True)
 
 def fields(replicas: bool = True, *running: str, mark: str = "") -> dict[str, Any]:
     """The fields of a manager: `spec.replicas`, fields of the container main, and the annotation of an applier."""
-    containers = {MAIN: {f"f:{name}": {} for name in running}}
+    containers: dict[str, Any] = {MAIN: {f"f:{name}": {} for name in running}}
     container: dict[str, Any] = {"f:template": {"f:spec": {"f:containers": containers}}} if running else {}
     metadata: dict[str, Any] = {"f:metadata": {"f:annotations": {f"f:{mark}": {}}}} if mark else {}
     return {**metadata, "f:spec": {**({"f:replicas": {}} if replicas else {}), **container}}
