@@ -20,8 +20,9 @@ from tests.cli import console
 from tests.cli.test_status import GRAPH, deployment
 from tests.cli.test_status_summary import WORKLOADS
 from tests.platform import installation
-from tests.testbed import programs, server
+from tests.testbed import programs, server, syncer
 from tests.testbed.api import MERGE
+from tests.testbed.place import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -207,3 +208,20 @@ def test_a_deleted_service_and_an_absent_syncer_are_named(cluster):
     assert lines[2] == f"the stored status is old: {cluster.namespace}/chat says nothing, and its objects say Ready=True"
     assert lines[3] == f"syncer: unknown, no Lease krm-fn-sync in dynamo-system and {cluster.namespace}"
     assert lines[4].startswith("next: kubectl get pods -n dynamo-system ")
+
+
+def test_a_syncer_that_runs_is_named_by_its_lease(cluster, tmp_path):
+    """It has written the status, so the stored one is right."""
+    rendered = copy.deepcopy(GRAPH)
+    rendered["metadata"]["annotations"] = {labels.WORKLOADS: WORKLOADS}
+    leases = ["--leader-election", "--lease-namespace", cluster.namespace]
+    with syncer.running(cluster.plane.kubeconfig, tmp_path, "--namespace", cluster.namespace, *leases):
+        for resource in (rendered, deployment("chat-frontend", 1, 1), deployment()):
+            cluster.create(resource)
+        place = Place(cluster.plane, cluster.namespace)
+        place.wait("chat", lambda status: status.get("state") == "successful")
+        lines = console.run(*cluster.arguments, "--syncer-namespace", cluster.namespace).out.splitlines()
+    assert "the stored status is old" not in "".join(lines)
+    (line,) = [line for line in lines if line.startswith("syncer: ")]
+    written = rf"last status written \d+s ago, of {cluster.namespace}/chat"
+    assert re.fullmatch(rf"syncer: runs, krm-fn \S+ \S+ \({cluster.namespace}/krm-fn-sync\); {written}", line)

@@ -19,7 +19,7 @@ from krm_fn.cluster.object_store import StoredObject
 from krm_fn.kubernetes import device_claims
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import dynamo_api
+from krm_fn.render import dynamo_api, labels
 from krm_fn.render.config import Config
 from krm_fn.render.dynamo_api import GROUP
 from krm_fn.syncer.cpu_budget import CpuBudget
@@ -182,9 +182,9 @@ def claim_watches(features: SyncFeatures) -> Iterable[Watch]:
 
 
 def service_watches(features: SyncFeatures) -> Iterable[Watch]:
-    """Watches the Services of graphs, if the feature is on."""
-    for selector in replica_status.WITH_LABEL if features.services else ():
-        yield Watch(ApiResource("", "v1", "services", service_index.KIND, selector), service_index.read)
+    """Watches the Services of components, if the feature is on."""
+    if features.services:
+        yield Watch(ApiResource("", "v1", "services", service_index.KIND, labels.NAMESPACE), service_index.read)
 
 
 def workload_kind(reader: StatusReader, selector: str | None = None) -> ApiResource:

@@ -126,3 +126,10 @@ def test_a_missing_service_of_a_frontend_is_named():
 def test_without_services_none_is_missing():
     """The feature is off, or the component has no Service with other backends than Kubernetes."""
     assert (frontend(features=DEFAULT_FEATURES), frontend(type_="worker")) == ("", "")
+
+
+def test_services_under_grove_are_not_judged():
+    """They have no label of Dynamo, so the syncer does not list them."""
+    graph = given.graph(given.entry("Frontend", "PodClique", replicas=1))
+    graph["spec"]["services"]["Frontend"] = {"componentType": "frontend"}
+    assert given.found(given.status(graph, given.children(), given.NOW, SERVICES), "Drifted") is None
