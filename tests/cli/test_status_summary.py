@@ -7,7 +7,10 @@ import datetime as dt
 import re
 from typing import Any
 
+import pytest
+
 from krm_fn.cli import status_wait
+from krm_fn.cluster import timestamps
 from krm_fn.render import labels
 from tests.cli import console
 from tests.cli.test_status import GRAPH, deployment, listing
@@ -19,12 +22,21 @@ WORKLOADS = (
 )
 
 
+NOW = dt.datetime(2026, 3, 1, 12, tzinfo=dt.UTC)
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch):
+    """The time of the command is NOW."""
+    monkeypatch.setattr(timestamps, "now", lambda: ago(0))
+
+
 def ago(seconds: int) -> str:
-    """A time in the past, as the API server writes it."""
-    return (dt.datetime.now(dt.UTC) - dt.timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    """A time before NOW, as the API server writes it."""
+    return (NOW - dt.timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def graph(ready: str = "True", written: int = 18005) -> dict[str, Any]:
+def graph(ready: str = "True", written: int = 300) -> dict[str, Any]:
     """A rendered graph with a status that a syncer wrote some seconds ago."""
     resource = copy.deepcopy(GRAPH)
     manager = {"manager": "dynamo-status-syncer", "operation": "Update", "subresource": "status", "time": ago(written)}
@@ -43,7 +55,7 @@ BOTH = [deployment("chat-frontend", 1, 1), deployment()]
 UNREADY = [deployment("chat-frontend", 1, 1), deployment(ready=1)]
 DEAD = "next: kubectl get pods -n dynamo-system -l app.kubernetes.io/name=krm-fn-sync, because no syncer writes statuses"
 OLD = "the stored status is old: team/chat says Ready=False, and its objects say Ready=True"
-WROTE = "last status written 5h ago, of team/chat"
+WROTE = "last status written 5m ago, of team/chat"
 PODS = f"next: kubectl describe pods -n team -l {labels.GRAPH}=chat,{labels.COMPONENT}=Worker"
 RUNS = f"syncer: runs, krm-fn 0.2.0 krm-fn-sync-7d9 (dynamo-system/krm-fn-sync); {WROTE}"
 STOPPED = f"syncer: does not run, krm-fn 0.2.0 krm-fn-sync-7d9 renewed the Lease dynamo-system/krm-fn-sync last, 5h ago; {WROTE}"
@@ -52,11 +64,11 @@ MEMBERS = [lease(1, f"krm-fn-sync-{name}", f"krm-fn-sync-{name}") for name in "a
 ROWS = [
     ("all is well", [graph(), *BOTH, lease(2)], ["graphs 1/1 ready", RUNS]),
     ("a Deployment is not ready", [graph("False"), *UNREADY, lease(2)], ["graphs 0/1 ready", RUNS, PODS]),
-    ("the syncer ended, and the stored status is old", [graph("False"), *BOTH, lease(18005)], ["graphs 1/1 ready", OLD, STOPPED, DEAD]),
-    ("the syncer ended, and the stored status is still right", [graph(), *BOTH, lease(18005)], ["graphs 1/1 ready", STOPPED, DEAD]),
+    ("the syncer ended, and the stored status is old", [graph("False"), *BOTH, lease(18000)], ["graphs 1/1 ready", OLD, STOPPED, DEAD]),
+    ("the syncer ended, and the stored status is still right", [graph(), *BOTH, lease(18000)], ["graphs 1/1 ready", STOPPED, DEAD]),
     (
         "nobody holds the Lease any more",
-        [graph(), *BOTH, lease(18005, "")],
+        [graph(), *BOTH, lease(18000, "")],
         ["graphs 1/1 ready", f"syncer: does not run, nobody renewed the Lease dynamo-system/krm-fn-sync last, 5h ago; {WROTE}", DEAD],
     ),
     (
@@ -97,7 +109,7 @@ def test_the_lines_below_the_table(resources, expected):
 
 
 def test_the_lines_have_colours_only_where_they_are_seen():
-    text = listing(graph("False"), *BOTH, lease(18005))
+    text = listing(graph("False"), *BOTH, lease(18000))
     plain, coloured = (console.run("status", *options, "-", stdin=text).out for options in ([], ["--color", "always"]))
     assert "\x1b" not in plain
     assert "\x1b[32mgraphs 1/1 ready\x1b[0m" in coloured

@@ -63,7 +63,7 @@ def settings(tmp_path, text="orchestrator: grove"):
 def test_every_option(run, tmp_path):
     words = shlex.split(
         "--kubeconfig k --context c -n a --namespace b --pods --restarts --no-scaling --no-grove-counts --graph-replicas --no-events "
-        "--pod-messages --requests --auto-apply --other-namespaces --models --loras --device-claims "
+        "--pod-messages --requests --auto-apply --other-namespaces --models --loras --device-claims --services "
         "--hold-namespaces --no-leader-election --lease-namespace l --listen [::1]:9 --workers 3 --log-format json "
         f"--log-level debug --config {settings(tmp_path)}"
     )
@@ -86,6 +86,7 @@ def test_every_option(run, tmp_path):
             models=True,
             loras=True,
             device_claims=True,
+            services=True,
         ),
         config=Config(orchestrator="grove"),
         events=False,
