@@ -159,7 +159,7 @@ def test_single_faults_leave_no_wrong_status_and_fire_no_alert(fragile, faulty, 
     account = syncer.installed(fragile.plane, kustomize, tmp_path)
     config = syncer.through(account, tmp_path / "spoiled", faulty.port, fragile.authority.certificate)
     wrong, times = [], [0.0]
-    with syncer.running(config, tmp_path) as running, alert_history.recorded(running) as history:
+    with syncer.running(config, tmp_path, "--services") as running, alert_history.recorded(running) as history:
         fleet.settle()
         server.eventually(lambda: not scaled.wrong())
         faulty.share, end = SPOILED, time.monotonic() + SECONDS
