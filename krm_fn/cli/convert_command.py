@@ -18,7 +18,7 @@ from krm_fn.render.convert.deprecated_fields import Images
 from krm_fn.render.convert.not_convertible import NotConvertible
 from krm_fn.render.manifests import ingress, volumes
 from krm_fn.render.resolve import cluster, release_choice
-from krm_fn.render.rules import search_rules
+from krm_fn.render.rules import placeholders, search_rules
 from krm_fn.render.schema import schema_check
 from krm_fn.repository.files import reading, selection, sources, writing
 from krm_fn.repository.files.reading import File, Source
@@ -102,6 +102,7 @@ def convert(  # noqa: PLR0913 - one for each option
     located = reading.located(
         [(source, finding) for _, file, documents in conversions for source, (_, about) in _pairs(file, documents) for finding in about]
     )
+    located = placeholders.once_a_file(located, (source.value for source in listed))
     findings = policy.without_ignored([*unreadable, *config_findings, *located], [source.value for source in listed])
     finding_formats.print_text(listed, policy.shown(sorted(findings, key=results.order)))
     if failing := policy.failing(findings):
@@ -143,7 +144,7 @@ def _converted_document(source: Source, target: _ConvertTarget) -> tuple[Documen
         if finding.severity == "error" and finding.code != _MISSING
     ]
     if errors or problems:
-        return None, [*problems, *errors]
+        return None, placeholders.absorb([*problems, *errors], [resource])
     converted, about = _converted(resource, target)
     return DocumentChange(source, converted), [*problems, *about]
 

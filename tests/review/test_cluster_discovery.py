@@ -43,3 +43,12 @@ def test_two_files_of_a_root_are_compared_once(tmp_path: Path):
     (root / "other.yaml").write_text(yaml.safe_dump(GRAPHS["foo-bar"]))
     (root / "kustomization.yaml").write_text("resources: [graph.yaml, other.yaml]\n")
     assert len(found(tmp_path)) == 1
+
+
+def test_a_comparison_of_clusters_compares_the_roots_of_each(tmp_path: Path):
+    for cluster in ("eu", "us"):
+        write(tmp_path / cluster / "a", "foo")
+    write(tmp_path / "eu" / "b", "foo-bar")
+    done = console.run("diff", "--across", tmp_path / "eu", tmp_path / "us")
+    (line,) = [line for line in (done.out + done.err).splitlines() if "DYN701" in line]
+    assert "eu/a/graph.yaml" in line

@@ -248,7 +248,8 @@ def locate(findings: Iterable[Result], sources: Iterable[Source], root: Path | N
             results_with_location.append(result._replace(**location))
         else:
             in_sources.append((location, result))
-    return sorted([*results_with_location, *located(in_sources)], key=results.order)
+    all_located = [*results_with_location, *located(in_sources)]
+    return sorted(placeholders.once_a_file(all_located, (source.value for source in known.values())), key=results.order)
 
 
 def _original(source: Source, root: Path | None, read_once: Callable[[str], File]) -> Source | dict[str, Any]:

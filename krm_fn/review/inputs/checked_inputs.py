@@ -14,7 +14,7 @@ from krm_fn.base import report, results
 from krm_fn.base.results import Result, Severity
 from krm_fn.kubernetes import identity
 from krm_fn.render.expand import KnownItems
-from krm_fn.render.rules import placeholders, updates
+from krm_fn.render.rules import updates
 from krm_fn.repository import destinations, mixed_versions
 from krm_fn.repository.files import reading, revisions, selection
 from krm_fn.repository.files.reading import Source
@@ -164,7 +164,7 @@ def find(inputs: CheckedInputs, root: Path | None, *, fixed_services: bool, verb
         groups += [(updates.check([pair.old], [pair.new.value], loaded.default_namespace, loaded.config), [pair.new]) for pair in pairs]
         about = [result for findings, group in groups for result in reading.locate(_with_severities(findings, severities), group, root)]
         located += reading.locate([*loaded.results, *_once(about), *(before.results if before else ())], loaded.resources, root)
-    return CheckFindings(placeholders.once_a_file(located, (source.value for source in inputs.resources)), compared)
+    return CheckFindings(located, compared)
 
 
 def _check_group(group: Iterable[Source], loaded: Sources, *, verbose: bool) -> Iterator[Result]:

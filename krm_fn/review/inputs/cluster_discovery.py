@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from krm_fn.base.results import Result
 from krm_fn.render.rules import shared_discovery
@@ -15,11 +15,18 @@ def check(roots: Iterable[RootState]) -> Iterator[Result]:
     for root in roots:
         for cluster in root.destination.clusters:
             by_cluster.setdefault(cluster, []).append(root)
-    known: set[int] = set()
+    known: set[Result] = set()
     for _, listed in sorted(by_cluster.items()):
-        sources = {id(source.value): source for root in listed for source in root.sources.resources}
-        groups = [[(source.value, root.sources.config) for source in root.sources.resources] for root in listed]
-        for resource, finding in shared_discovery.check(groups if len(groups) > 1 else ()):
-            if id(resource) not in known:
-                known.add(id(resource))
-                yield finding._replace(**sources[id(resource)].location(finding.path))
+        for finding in check_cluster(listed):
+            address = finding._replace(message="")
+            if address not in known:
+                known.add(address)
+                yield finding
+
+
+def check_cluster(roots: Sequence[RootState]) -> Iterator[Result]:
+    """Yields the warnings about the roots of one cluster, with their locations."""
+    sources = {id(source.value): source for root in roots for source in root.sources.resources}
+    groups = [[(source.value, root.sources.config) for source in root.sources.resources] for root in roots]
+    for resource, finding in shared_discovery.check(groups if len(groups) > 1 else ()):
+        yield finding._replace(**sources[id(resource)].location(finding.path))

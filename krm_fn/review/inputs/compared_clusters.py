@@ -17,7 +17,7 @@ from krm_fn.review.diff import rendered_state
 from krm_fn.review.fleets import fleet_clusters, fleet_matrix
 from krm_fn.review.fleets.fleet_clusters import FleetCluster
 from krm_fn.review.fleets.fleet_matrix import FleetMatrix
-from krm_fn.review.inputs import InputError, Inputs, repository_states
+from krm_fn.review.inputs import InputError, Inputs, cluster_discovery, repository_states
 
 
 class _LoadedCluster(NamedTuple):
@@ -89,6 +89,7 @@ def _cluster(name: str, state: RepositoryState, known: KnownItems) -> _LoadedClu
     parts = [root.sources for root in state.roots]
     states = [rendered_state.render(part.values, part.config, part.settings_value, part.results, known) for part in parts]
     about = [finding for part, rendered in zip(parts, states, strict=True) for finding in part.located(rendered.findings)]
+    about += cluster_discovery.check_cluster(state.roots)
     lines = [root.line for root in state.roots if root.how]
     is_known = all(root.is_known for root in state.roots) and not any(rendered.failed or rendered.is_partial for rendered in states)
     if is_known:

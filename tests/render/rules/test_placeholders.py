@@ -132,6 +132,17 @@ def test_check_has_one_finding_for_each_file(tmp_path: Path):
     assert found.code == 1
 
 
+def test_render_and_convert_have_one_finding_for_each_file(tmp_path: Path):
+    documents = [paths.replaced(older(), ("spec", "services", "Worker", "replicas"), "${N}")]
+    documents += [paths.replaced(documents[0], ("metadata", "name"), name) for name in ("second", "third")]
+    (tmp_path / "all.yaml").write_text(yaml.safe_dump_all(documents))
+    for command in ("render", "convert"):
+        found = console.run(command, str(tmp_path / "all.yaml"))
+        assert found.code == 1
+        assert (found.out + found.err).count("error DYN086") == 1
+        assert "DYN021" not in found.out + found.err
+
+
 def test_a_template_of_helm_is_no_yaml(tmp_path: Path):
     (tmp_path / "graph.yaml").write_text("kind: DynamoGraphDeployment\nmetadata:\n  name: {{ .Release.Name }}-llm\n{{- if .Values.a }}\n")
     found = console.run("check", str(tmp_path / "graph.yaml"))
