@@ -97,6 +97,10 @@ STRICT_PREFIX = Gate(
     types=("frontend", "native-epp"),
     env=(("DYN_NAMESPACE_PREFIX_STRICT", "true"),),
 )
+"""The gate of strict beginnings of Dynamo namespaces.
+
+Rule gates.table: see `krm_fn.render.kinds.gates`.
+"""
 GATES: tuple[Gate, ...] = (
     NEW_PROFILER,
     MULTIPROCESSING,
