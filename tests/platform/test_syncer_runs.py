@@ -219,7 +219,7 @@ def test_alerts_and_dashboard_ask_for_what_is_exported(exported):
 
 def names(expression):
     """The names of metrics: what stands before a selector, a range or a closing bracket, and is no function."""
-    bare = re.sub(r"\{[^}]*\}|\[[^\]]*\]|\b(by|without) \([^)]*\)|\bunless\b|\"[^\"]*\"", "", expression)
+    bare = re.sub(r"\{[^}]*\}|\[[^\]]*\]|\b(by|without) \([^)]*\)|\b(unless|group_left)\b|\"[^\"]*\"", "", expression)
     return set(re.findall(r"[a-z_]{6,}\b(?!\()", bare))
 
 
