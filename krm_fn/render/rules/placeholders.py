@@ -34,7 +34,7 @@ _STAND_IN = re.compile(r"placeholder[0-9]+")
 _READ_OTHERWISE = ("command", "args", "env", "envs", "annotations", "config", "parameters")
 """Fields whose texts a shell, a program or a template may read."""
 _QUANTITIES = ("limits", "requests", "size", "sizeLimit", "storage")
-_SHOWN = 4
+_SHOWN = 6
 _LONGEST = 60
 _FIXES = {
     "$": "envsubst or a patch of kustomize (Flux does it only after the render)",
@@ -132,12 +132,16 @@ def absorb(findings: Iterable[Result], resources: Iterable[Resource]) -> list[Re
 
 
 def once_a_file(findings: Sequence[Result], resources: Iterable[Resource]) -> list[Result]:
-    """Returns findings with their locations, with one about the placeholders of each file. It names those of all its resources."""
+    """Returns findings with their locations, with one error about the placeholders of each file. It names those of all its resources.
+
+    Warnings alone stay as they are, because each can be ignored at its resource.
+    """
     by_file: dict[str, list[Result]] = {}
     for finding in findings:
-        if finding.code == CODE and finding.file and finding.ref:
+        if finding.code in (CODE, NOTED) and finding.file and finding.ref:
             by_file.setdefault(finding.file, []).append(finding)
-    repeated = {file: listed for file, listed in by_file.items() if len(listed) > 1}
+    ordered = {file: sorted(listed, key=lambda finding: (finding.code != CODE, finding.line)) for file, listed in by_file.items()}
+    repeated = {file: listed for file, listed in ordered.items() if len(listed) > 1 and listed[0].code == CODE}
     if not repeated:
         return [*findings]
     by_ref = {results.ref(resource): resource for resource in resources}

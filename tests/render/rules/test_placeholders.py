@@ -124,11 +124,12 @@ def test_check_has_one_finding_for_each_file(tmp_path: Path):
         "DynamoModel", "m", api="nvidia.com/v1alpha1", spec={"modelName": "${MODEL}", "baseModelName": "b", "modelType": "${T}"}
     )
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "<your-secret>", "namespace": "team"}}
-    documents = [changed("metadata", "name", to="${GRAPH}"), paths.replaced(older(), ("metadata", "name"), "${OLDER}"), model, secret]
+    kept = paths.replaced(graph(image="${REGISTRY}/vllm-runtime:1.6.1"), ("metadata", "name"), "kept")
+    documents = [kept, changed("metadata", "name", to="${GRAPH}"), paths.replaced(older(), ("metadata", "name"), "${OLDER}"), model, secret]
     (tmp_path / "all.yaml").write_text(yaml.safe_dump_all(documents))
     found = console.run("check", str(tmp_path / "all.yaml"), "--ignore", "DYN175")
     assert found.out.count(" error ") == 1
-    assert all(f"`{name}`" in found.out for name in ("${GRAPH}", "${OLDER}", "${T}")), found.out
+    assert all(f"`{name}`" in found.out for name in ("${GRAPH}", "${OLDER}", "${T}", "${REGISTRY}")), found.out
     assert found.code == 1
 
 
