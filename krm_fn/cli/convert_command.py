@@ -17,7 +17,7 @@ from krm_fn.render.convert import conversion_findings, deprecated_fields, not_co
 from krm_fn.render.convert.deprecated_fields import Images
 from krm_fn.render.convert.not_convertible import NotConvertible
 from krm_fn.render.manifests import ingress, volumes
-from krm_fn.render.resolve import cluster, release_choice
+from krm_fn.render.resolve import cluster, former_types, release_choice
 from krm_fn.render.rules import placeholders, search_rules
 from krm_fn.render.schema import schema_check
 from krm_fn.repository.files import reading, selection, sources, writing
@@ -136,7 +136,7 @@ def _converted_document(source: Source, target: _ConvertTarget) -> tuple[Documen
         return _converted_request(source, target.version)
     if versions.to(target.version, source.value) is source.value:
         return None, []
-    resource, deprecated = deprecated_fields.convert(source.value, target.images)
+    resource, deprecated = deprecated_fields.convert(former_types.renamed(source.value), target.images)
     problems = results.errors_of(deprecated)  # the others say what the command writes anyway
     errors = [
         finding

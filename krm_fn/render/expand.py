@@ -20,7 +20,7 @@ from krm_fn.render.config import Config
 from krm_fn.render.convert import deprecated_fields
 from krm_fn.render.manifests import graph_objects, ownership
 from krm_fn.render.manifests.ownership import Generated
-from krm_fn.render.resolve import cluster, release_choice
+from krm_fn.render.resolve import cluster, former_types, release_choice
 from krm_fn.render.resolve.cluster import ClusterFacts
 from krm_fn.render.rules import graph_rules, ignore_rules
 from krm_fn.render.schema import invalid_fields, schema_check
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from krm_fn.kubernetes.types import Labels, Resource
+    from krm_fn.render.manifests.pod_builder import Pods
 
 API_VERSIONS = (dynamo_api.V1ALPHA1, dynamo_api.V1BETA1)
 
@@ -103,11 +104,15 @@ class _CheckedPlan(NamedTuple):
 
 
 class _ExpandedItem(NamedTuple):
-    """The expansion of one item: the item itself, unless the output omits it, the objects generated from it, and the findings about it."""
+    """The expansion of one item: the item itself, unless the output omits it, the objects generated from it, and the findings about it.
+
+    `components` are the pods of a graph or of a standalone component.
+    """
 
     items: list[Resource]
     generated: list[Generated]
     findings: list[Result]
+    components: Sequence[Pods] = ()
 
 
 class KnownItems:
@@ -169,6 +174,8 @@ def expand(
 
         graphs = ([(resource, config)] for listed in by_owner.values() for resource in listed)
         findings.extend(finding for _, finding in shared_discovery.check(graphs))
+    checked = [rules.CheckedGraph(item.components, not results.failed(item.findings)) for item in expanded if item.components]
+    findings.extend(rules.check_together(checked))
     findings.extend(finding for expansion in expanded for finding in expansion.findings)
     return Expansion(output, sorted(ignore_rules.apply(_distinct(findings), resources), key=results.order))
 
@@ -219,12 +226,13 @@ def _expander_of(resource: Resource) -> _Expander | None:
 
 def _expand_resource(resource: Resource, expander: _Expander, context: _Context) -> _ExpandedItem:
     """Expands one resource. A resource with errors generates nothing."""
-    converted, conversion_findings = deprecated_fields.convert(resource, context.images)
+    converted, conversion_findings = _in_current_form(resource, context)
     plan, pods, schema_findings, findings = _check_plan(converted, expander, context, conversion_findings)
     if context.planned:
         context.planned(PlannedResource(resource, plan, pods, []))
+    components = pods if expander.check is rules.check_graph else ()
     if results.failed(findings):
-        return _ExpandedItem([resource], [], findings)
+        return _ExpandedItem([resource], [], findings, components)
     written = _in_namespace(invalid_fields.without_reported_nulls(converted, schema_findings), plan.namespace)
     source = release_choice.source(written, context.config)
     items = ownership.source(source, expander.annotations(plan, pods, source.get("spec")), context.config.source)
@@ -234,7 +242,14 @@ def _expand_resource(resource: Resource, expander: _Expander, context: _Context)
 
         objects = flux_variables.keep(objects)
     findings.extend(release_choice.check_source(written, context.config))
-    return _ExpandedItem(list(items), ownership.owned(written, objects), findings)
+    return _ExpandedItem(list(items), ownership.owned(written, objects), findings, components)
+
+
+def _in_current_form(resource: Resource, context: _Context) -> tuple[Resource, list[Result]]:
+    """Returns a resource without deprecated fields and former names of types, and the findings about both."""
+    converted, findings = deprecated_fields.convert(resource, context.images)
+    current, about_types = former_types.convert(converted, context.config)
+    return current, [*findings, *about_types]
 
 
 def _check_plan(resource: Resource, expander: _Expander, context: _Context, conversion_findings: list[Result]) -> _CheckedPlan:
@@ -289,7 +304,7 @@ def _plan_resource(resource: Resource, context: _Context) -> PlannedResource | N
     if expander is None:
         return None
     try:
-        converted, findings = deprecated_fields.convert(resource, context.images)
+        converted, findings = _in_current_form(resource, context)
         checked = _check_plan(converted, expander, context, findings)
         if results.failed(checked.findings):
             return None
@@ -310,7 +325,7 @@ def own_annotations(resource: Resource, config: Config) -> tuple[Labels, list[Re
         return {}, []
     context = _Context(config, cluster.read([], config)[0], deprecated_fields.Images({}, cluster.NAMESPACE))
     try:
-        converted, findings = deprecated_fields.convert(resource, context.images)
+        converted, findings = _in_current_form(resource, context)
         checked = _check_plan(converted, expander, context, findings)
         return expander.annotations(checked.plan, checked.pods, release_choice.source(converted, config).get("spec")), checked.findings
     except Exception as problem:  # noqa: BLE001 - an internal error about one resource hides no finding about the others

@@ -11,7 +11,8 @@ from krm_fn.render import dynamo_api, expand, labels, render_mark
 from krm_fn.render.config import Config
 from krm_fn.render.expand import PlannedResource
 from krm_fn.render.manifests import ownership
-from krm_fn.render.rules import deprecations, placeholders, runtime_windows
+from krm_fn.render.plan import GraphPlan
+from krm_fn.render.rules import deprecations, frontends, placeholders, runtime_windows
 from krm_fn.review import build_references, build_selectors, finished_builds, image_names, native_objects
 from krm_fn.review.arguments import argument_findings, lora_rules
 
@@ -21,8 +22,8 @@ _RENDERED = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
 _BY_SETTINGS = ("DYN124", "DYN143", "DYN144", "DYN147", "DYN155", "DYN156", "DYN160", "DYN161", "DYN162", "DYN190", "DYN452")
 """Codes of rules that depend on the configuration of a render. Without a configuration, they are warnings."""
 
-_NEVER_READY = ("DYN127",)
-"""Codes of pods that never get ready. A render warns of them, because it makes the pods of the operator; here they are errors."""
+_NEVER_WORKS = ("DYN126", "DYN127", "DYN129")
+"""Codes of objects that cannot work. A render warns of them, because it makes the objects of the operator; here they are errors."""
 
 
 def check(resources: Sequence[Resource], config: Config, *, is_configured: bool, notes: bool = False) -> Iterator[Result]:
@@ -33,7 +34,7 @@ def check(resources: Sequence[Resource], config: Config, *, is_configured: bool,
     With `notes`, findings also say which command lines of engines are not checked.
     """
     for result in _findings(resources, config, is_configured=is_configured, notes=notes):
-        if result.code in _NEVER_READY:
+        if result.code in _NEVER_WORKS:
             yield result._replace(severity="error")
         else:
             yield result if is_configured or result.code not in _BY_SETTINGS else result._replace(severity="warning")
@@ -55,8 +56,11 @@ def _findings(resources: Sequence[Resource], config: Config, *, is_configured: b
     unreplaced = {result.ref for result in expansion.results if result.code == placeholders.CODE}
     yield from placeholders.check((resource for resource in resources if _is_written(resource)), expansion.results)
     judged = [entry for entry in planned if results.ref(entry.source) not in unreplaced]
-    yield from argument_findings.check(judged, notes=notes)
+    arguments = [*argument_findings.check(judged, notes=notes)]
+    yield from arguments
     yield from lora_rules.check(judged, resources, used)
+    invalid = {result.ref for result in results.errors_of([*expansion.results, *arguments]) if result.ref}
+    yield from frontends.missing([entry.pods for entry in planned if isinstance(entry.plan, GraphPlan)], invalid)
     yield from placeholders.absorb(native_objects.check(resources, used), resources)
     yield from mismatches
     yield from build_references.check_names(resources, config)

@@ -264,3 +264,11 @@ def test_a_graph_without_a_version_of_dynamo_is_a_warning(arguments):
     assert done.err.count("warning DYN491 spec: ") == 1
     assert "error DYN451" in console.run("check", "-", stdin=done.out).out
     assert "DYN491" not in convert(*arguments, "-", stdin=GRAPH).err
+
+
+@pytest.mark.parametrize("tag", ["0.4.0", "1.5.0"])
+def test_the_former_name_of_a_type_becomes_its_name_of_today(tag):
+    """v1beta1 has no type `main`, which was the name of `frontend` until Dynamo 0.4."""
+    done = convert("-", stdin=CLAIMS.replace("componentType: frontend", "componentType: main").replace("1.5.0", tag))
+    (converted,) = yaml.safe_load_all(done.out)
+    assert [component["type"] for component in converted["spec"]["components"]] == ["frontend"]

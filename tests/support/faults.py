@@ -307,7 +307,7 @@ GRAPHS = [
     fires("DYN102", "spec.services", "two endpoint pickers", given.graph({"A": given.picker(), "B": given.picker()})),
     quiet(
         "one endpoint picker, and services of many types",
-        given.graph({"A": given.picker(), "B": given.service("frontend"), "C": given.service("planner"), "D": given.service()}),
+        given.graph({"A": given.picker(), "B": given.service("frontend"), "C": given.service("planner"), "D": given.service("other")}),
     ),
     fires("DYN103", "spec.pvcs[0].name", "a claim whose name is empty", given.graph(pvcs=[{"name": ""}])),
     fires("DYN080", "spec.pvcs[1].name", "a claim listed twice", given.graph(pvcs=[{"name": "weights"}, {"name": "weights"}])),

@@ -8,7 +8,7 @@ from typing import Any
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import config, labels
 from krm_fn.render.config import LeaderWorkerSetSettings
-from tests.support import beta, faults, given, grove_faults, role_faults
+from tests.support import beta, faults, given, grove_faults, role_faults, service_faults
 from tests.support.faults import Case, fires, quiet
 
 _NEWER = {"behaviour": "v1.5"}
@@ -284,7 +284,7 @@ REPLICAS = [
     fires("DYN454", f"{_AT}.minAvailable", "more than the one replica of the default", newer(minAvailable=2), **_GROVE),
     quiet("as many replicas as there are", newer(minAvailable=2, replicas=2), **_GROVE),
     fires("DYN455", f"{_AT}.eppConfig", "a worker with a picker's configuration", newer(eppConfig=_BY_NAME)),
-    fires("DYN101", f"{_NEXT}.name", "two names in lower case", beta.graph(beta.component("A", ""), beta.component("a", ""))),
+    fires("DYN101", f"{_NEXT}.name", "two names in lower case", beta.graph(beta.component("A"), beta.component("a"))),
     fires("DYN144", f"{_AT}.multinode", "several nodes without a kind for them", newer(multinode={}), leader_worker_set=_NO_SETS),
 ]
 
@@ -476,7 +476,7 @@ TOPOLOGY = [
 
 UNSUPPORTED = [
     fires("DYN452", f"{_SERVICE}.providerOverride", "an override of a service", older(beta.service(providerOverride=_OVERRIDE)), **_NEWER),
-    fires("DYN476", f"{_SERVICE}.componentType", "a type that v1beta1 lacks", older(beta.service("main")), **_NEWER),
+    fires("DYN476", f"{_SERVICE}.componentType", "a type that v1beta1 lacks", older(beta.service("router")), **_NEWER),
     fires("DYN024", f"{_AT}.type", "the same type in v1beta1", newer(kind="main")),
     fires(
         "DYN477",
@@ -657,6 +657,7 @@ ALL: list[Case] = [
     *TOPOLOGY,
     *UNSUPPORTED,
     *role_faults.CASES,
+    *service_faults.ALL,
     *ENGINES,
     *OLDER_FORM,
     *NEWER_FIELDS,

@@ -23,7 +23,7 @@ from krm_fn.render.config import Config
 from krm_fn.render.convert import versions
 from krm_fn.render.kinds import gates, types
 from krm_fn.render.manifests import ownership
-from krm_fn.render.resolve import release_choice, runtime_version
+from krm_fn.render.resolve import former_types, release_choice, runtime_version
 from krm_fn.review.arguments import command_line_parser, engine_commands, flag_tables
 from krm_fn.review.arguments.command_line_parser import Use
 from krm_fn.review.arguments.engine_commands import EngineCommand
@@ -48,6 +48,8 @@ def edits(resource: Resource, config: Config, step: UpgradeStep) -> ResourceEdit
     fields = [*image_edits.of_resource(resource, step)]
     if ref.kind == dynamo_api.GRAPH:
         fields += [*_of_graph(resource, config, step, ResourceEdits(resource, tuple(fields), api_version))]
+    if fields:
+        fields += [FieldEdit(former.path, former_types.FORMER, former.current, "release") for former in former_types.written(resource)]
     fields += [*_of_pickers(resource, step, fields), *argument_edits(resource, step)]
     return ResourceEdits(resource, (*fields, *_of_settings(resource, config, step)), api_version)
 

@@ -9,10 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from krm_fn.base import registry, results
+from krm_fn.base.records import NamedTuple
 from krm_fn.render import dynamo_api
 from krm_fn.render.manifests import workloads
 from krm_fn.render.resolve.cluster import namespace
-from krm_fn.render.rules import component_rules, gpu_names, graph_rules, model_rules, pod_template_rules, port_names
+from krm_fn.render.rules import (
+    component_rules,
+    frontends,
+    gpu_names,
+    graph_rules,
+    model_rules,
+    pod_template_rules,
+    port_names,
+    server_ports,
+    service_selectors,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,11 +49,31 @@ def check_graph(plan: GraphPlan, pods: Sequence[Pods], cluster: ClusterFacts) ->
         from krm_fn.render.rules import platform_rules  # noqa: PLC0415 - few configurations describe their platform
 
         yield from platform_rules.check(plan)
+    if any(component.plan.type.scales for component in pods):
+        from krm_fn.render.rules import planner_budget  # noqa: PLC0415 - few graphs have a planner
+
+        yield from planner_budget.check(pods)
     if plan.release.rules:
         from krm_fn.render.rules import by_release  # noqa: PLC0415 - a render under the oldest release starts without it
 
         for group in registry.modules(by_release, plan.release.rules):
             yield from group.check(plan, pods)
+
+
+class CheckedGraph(NamedTuple):
+    """The pods of the components of a graph, or of a standalone component. `is_valid` is false if a finding about it is an error."""
+
+    components: Sequence[Pods]
+    is_valid: bool
+
+
+def check_together(graphs: Sequence[CheckedGraph]) -> Iterator[Result]:
+    """Yields the findings about all graphs and standalone components of a build together.
+
+    They are about valid graphs only: a misspelt field of another graph may be the cause.
+    """
+    yield from service_selectors.check([pods for graph in graphs if graph.is_valid for pods in graph.components])
+    yield from frontends.check([graph.components for graph in graphs if graph.is_valid])
 
 
 def check_other(resource: Resource, config: Config, cluster: ClusterFacts) -> Iterator[Result]:
@@ -59,4 +90,5 @@ def _check_component(pods: Pods, cluster: ClusterFacts) -> Iterator[Result]:
     yield from pod_template_rules.check(pods)
     yield from port_names.check(pods)
     yield from gpu_names.check(pods)
+    yield from server_ports.check(pods)
     yield from model_rules.check_component(plan, cluster.models)

@@ -106,14 +106,14 @@ def _of_services(pods: Pods) -> Iterator[Result]:
         return
     workload = workloads.get(plan.placement.workload)
     target = workload.port(plan).get("targetPort")
-    if not isinstance(target, str) or not workload.services(plan) or any(_has_port(pod.spec, target) for pod in pods.roles):
+    if not isinstance(target, str) or not workload.services(plan) or any(has_port(pod.spec, target) for pod in pods.roles):
         return
     message = f"the Service {plan.service_name} sends requests to the port {target}, which no container of its pods has"
     fix = f"add a port with name: {target} and containerPort: {dict(plan.defaults.ports)[name]} to ports"
     yield results.warning(_SERVICE, f"{message}; {fix}", plan.ref, plan.at("main", "ports"))
 
 
-def _has_port(spec: PodSpec, name: str) -> bool:
+def has_port(spec: PodSpec, name: str) -> bool:
     """Returns true if a container of a pod has a port of this name: one of an init container counts if this runs beside the others."""
     sidecars = [container for container in spec.get("initContainers") or () if container.get("restartPolicy") == "Always"]
     return any(port.get("name") == name for container in (*spec["containers"], *sidecars) for port in container.get("ports") or ())

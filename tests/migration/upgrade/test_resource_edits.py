@@ -267,6 +267,20 @@ def test_fields_that_only_dynamo_0_9_has_are_removed_with_it():
     assert [*edited["spec"]["services"]["Worker"]] == ["extraPodSpec"]
 
 
+TYPES = [
+    ("the former name of frontend", "dynamo:0.9.1", "main", "frontend"),
+    ("no image moves, so nothing does", "dynamo:1.5.1", "main", None),
+    ("another type", "dynamo:0.9.1", "worker", None),
+]
+
+
+@cases(("reason", "image", "kind", "expected"), TYPES)
+def test_the_former_name_of_a_type_is_replaced_with_the_images(reason, image, kind, expected):
+    """Operators since 0.5 know no type `main`, and v1beta1 does not have it."""
+    resource = graph({"services": {"Worker": service(image, componentType=kind)}})
+    assert changes(resource, TO_1_5).get(("spec", "services", "Worker", "componentType")) == expected
+
+
 def test_a_native_endpoint_picker_loses_its_configuration():
     """Images since 1.5.0 read no configuration, and with one they are an error."""
     step = UpgradeStep(1, "v1.5", "v1.5", (1, 4, 0), (1, 5, 1))

@@ -14,6 +14,7 @@ from krm_fn.render import names
 from krm_fn.render.kinds import types
 from krm_fn.render.manifests import volumes
 from krm_fn.render.plan.facts import TOPOLOGY_VARIABLES
+from krm_fn.render.resolve import former_types
 from krm_fn.render.rules.component_rules import cache_without_path
 from krm_fn.render.schema import rule_messages
 
@@ -69,7 +70,7 @@ def _check_roles(plan: GraphPlan) -> Iterator[Result]:
 def _check_component(component: ComponentPlan) -> Iterator[Result]:
     """Reports types and names that v1beta1 does not have."""
     kind, name = component.identity.type, component.identity.service
-    if kind and kind not in types.names():  # a service of v1alpha1 can have any type
+    if kind and kind not in types.names() and kind != former_types.FORMER:  # a service of v1alpha1 can have any type
         message = f"v1beta1 has no type {kind}, so an API server refuses the converted component"
         message = f"{message}; write one of {', '.join(types.names())}, or remove the field"
         yield results.warning("DYN476", message, component.ref, component.at("componentType"))

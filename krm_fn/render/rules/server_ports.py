@@ -1,0 +1,157 @@
+"""Rules about the ports on which Dynamo listens: probes and the Service of a frontend use the port of its server.
+
+A variable or a flag moves a server, and `ports` moves the port that probes and Services use by its name. The Dynamo operator does not
+adjust one to the other (`internal/dynamo/graph.go` GenerateBasePodSpec). A render warns, because it makes the pods of the operator;
+`krm_fn.review.resource_findings` makes an error of it.
+
+`DYN_SYSTEM_PORT` is the port of the runtime's system server, which also answers `/live` and `/health`; a negative number turns it off, and
+`DYN_SYSTEM_ENABLED` has no effect (ai-dynamo-runtime 1.6.1, observed). The frontend listens on `--http-port`, or else on `DYN_HTTP_PORT`
+(ai-dynamo 0.9.1 and 1.6.1, `dynamo/frontend`).
+"""
+
+from __future__ import annotations
+
+from krm_fn.base import results
+from krm_fn.base.records import NamedTuple
+from krm_fn.kubernetes import merge
+from krm_fn.kubernetes.api_server.rejections import Rejection
+from krm_fn.render.rules import field_origin
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from krm_fn.base.results import Path, Result
+    from krm_fn.render.manifests.pod_builder import Pod, Pods
+    from krm_fn.render.plan import ComponentPlan
+
+_CODE = "DYN129"
+_FIELDS = ("containers", "initContainers")
+_MODULE = "dynamo."
+
+
+class _Server(NamedTuple):
+    """A server of Dynamo: the variable with its port, the name of that port, and the flag that overrides the variable."""
+
+    variable: str
+    port: str
+    flag: str = ""
+
+
+_SERVERS = (_Server("DYN_SYSTEM_PORT", "system"), _Server("DYN_HTTP_PORT", "http", "--http-port"))
+
+
+class _Setting(NamedTuple):
+    """The port of a server as a container sets it, the name of the variable or the flag, and its path in the container."""
+
+    value: int
+    name: str
+    path: Path
+
+
+def check(pods: Pods) -> Iterator[Result]:
+    """Yields a finding for each container whose probes, or whose Service, use another port than that of its server."""
+    for pod in pods.roles:
+        for field in _FIELDS:
+            listed: Any = pod.spec.get(field) or ()
+            for index, container in enumerate(listed):
+                for server in _SERVERS:
+                    yield from _of_server(pods, pod, (field, index), container, server)
+
+
+def _of_server(pods: Pods, pod: Pod, at: Path, container: Any, server: _Server) -> Iterator[Result]:
+    """Yields the finding about one server of a container, at the variable or the flag of the author, or else at the port."""
+    index, number = next(((i, port.get("containerPort")) for i, port in _ports(container) if port.get("name") == server.port), (0, None))
+    setting = None if number is None else _setting(container, server)
+    if setting is None or number == setting.value:
+        return
+    plan = pods.plan.of_role(pod.role.role)
+    is_written = setting.path[0] != "env" or _is_written(plan, pod, container, server.variable)
+    if not is_written and _MODULE not in " ".join(_words(container)):
+        return  # another program, which need not read the default variable
+    users = [*_users(plan, container, server, number)]
+    if users:
+        listed = f"{', '.join(users[:-1])} and {users[-1]} use" if len(users) > 1 else f"{users[0]} uses"
+        problem = f"{listed} the port {server.port}, {number}, and {_listens(setting)}"
+        message = f"{problem}; {_fix(setting, server, is_written=is_written)}"
+        rejected = setting.path if is_written else ("ports", index, "containerPort")
+        path = field_origin.path(pods._replace(plan=plan), pod.spec, Rejection(_CODE, (*at, *rejected), message))
+        if path is not None:
+            yield results.warning(_CODE, message, plan.ref, path)
+
+
+def _ports(container: Any) -> Iterator[tuple[int, Any]]:
+    return enumerate(container.get("ports") or ())
+
+
+def _users(plan: ComponentPlan, container: Any, server: _Server, number: Any) -> Iterator[str]:
+    """Yields the probes that ask a port, by its name or its number, and the Service of a frontend."""
+    for probe in merge.PROBES:
+        handlers = [(container.get(probe) or {}).get(handler) or {} for handler in ("httpGet", "tcpSocket")]
+        if any(handler.get("port") in (server.port, number) for handler in handlers):
+            yield probe
+    if plan.type.is_frontend and plan.type.service_port == server.port:
+        yield f"the Service {plan.service_name}"
+
+
+def _listens(setting: _Setting) -> str:
+    if setting.value < 0:
+        return f"{setting.name} turns the server off"
+    return f"the server listens on {setting.value or 'a random port'}, as {setting.name} says"
+
+
+def _fix(setting: _Setting, server: _Server, *, is_written: bool) -> str:
+    if setting.value <= 0:
+        return f"remove {setting.name}"
+    removal = f"remove {setting.name}" if is_written else f"remove the port from ports, which then has {setting.value}"
+    return f"write a port with name: {server.port} and containerPort: {setting.value}, or {removal}"
+
+
+def _setting(container: Any, server: _Server) -> _Setting | None:
+    """Returns the port of a server; None if the container does not say it, or says it in a way that only the running container knows."""
+    words = _words(container)
+    if any(server.variable in word for word in words):
+        return None  # a shell sets the variable, or the flag repeats it
+    if server.flag and any(server.flag in word for word in words):
+        return _of_flag(container, server.flag)
+    for index, entry in reversed([*enumerate(container.get("env") or ())]):
+        if entry.get("name") == server.variable:
+            value = (entry.get("value") or "").strip() if "valueFrom" not in entry else "?"
+            number = _number(value or "-1")
+            return None if number is None else _Setting(number, server.variable, ("env", index))
+    return None
+
+
+def _of_flag(container: Any, flag: str) -> _Setting | None:
+    """Returns the value of a flag of the command line of `dynamo.frontend`; None if it stands twice, or in another program."""
+    found: list[_Setting] = []
+    for field in ("command", "args"):
+        for index, word in enumerate(container.get(field) or ()):
+            following = (container[field][index + 1 : index + 2] or ("",))[0]
+            parts = [*word.split(), *(following.split() if word.split()[-1:] == [flag] else ())]
+            for position, part in enumerate(parts):
+                name, is_joined, value = part.partition("=")
+                number = _number(value if is_joined else (parts[position + 1 : position + 2] or ("",))[0])
+                if name == flag and number is not None:
+                    found.append(_Setting(number, flag, (field, index)))
+    is_frontend = f"{_MODULE}frontend" in " ".join(_words(container))
+    return found[0] if len(found) == 1 and is_frontend else None
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.lstrip("-").isdecimal() and text.isascii() and len(text) <= len("-65535") else None
+
+
+def _words(container: Any) -> list[str]:
+    return [*(container.get("command") or ()), *(container.get("args") or ())]
+
+
+def _is_written(plan: ComponentPlan, pod: Pod, container: Any, variable: str) -> bool:
+    """True if the author of the resource wrote a variable of a container, and false for one of the defaults."""
+    spec: Any = plan.pod.spec
+    name = container.get("name")
+    same = [other for field in _FIELDS for other in spec.get(field) or () if other.get("name") == name]
+    main: Any = [plan.pod.container] if name == pod.main.get("name") else []
+    written = [*plan.pod.envs, *(entry for other in (*same, *main) for entry in other.get("env") or ())]
+    return any(entry.get("name") == variable for entry in written)
