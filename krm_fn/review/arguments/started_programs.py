@@ -130,7 +130,7 @@ def check_shell_options(options: Sequence[Word]) -> Mistake | None:
             return Mistake("DYN623", option, message, hides_line=True)
         if re.match(r"-[a-z]*c\s", option.text):
             return Mistake("DYN625", option, f"the shell reads this word as options, not as a line; {_AS_WORDS}", hides_line=True)
-        is_behind = is_behind or bool(re.fullmatch(r"-[A-Za-z]*c[A-Za-z]*", name))
+        is_behind = is_behind or (bool(re.fullmatch(r"-[A-Za-z]+", name)) and "c" in name)
     return None
 
 
