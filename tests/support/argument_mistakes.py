@@ -312,16 +312,122 @@ _JSON = _values(
             ("--compilation-config '{level: 3}'", "{level: 3}", "double quotes"),
             ("--speculative-config '{\"method\": eagle}'", '{"method": eagle}', "double quotes"),
             ("--limit-mm-per-prompt image=2", "image=2", "double quotes"),
+            ("""--hf-overrides '{"rope_parameters": {"rope_type": "yarn"}'""", '{"rope_parameters"', "a `}` is missing at its end"),
             ("""--kv-events-config '{"publisher": True}'""", '{"publisher": True}', "double quotes"),
         ],
+        "trtllm": [
+            ("""--override-engine-args '{"kv_cache_config": {"dtype": "fp8"}'""", '{"kv_cache_config"', "a `}` is missing at its end"),
+        ],
+        "planner": [("""--config '{"backend": "vllm"'""", '{"backend"', "a `}` is missing at its end")],
         "sglang": [
+            ("""--json-model-override-args '{"a": True}'""", '{"a"', "`True` is `true` in JSON"),
+            ("""--kv-events-config '{"publisher" "zmq"}'""", '{"publisher"', 'before `"zmq"}`, a colon is missing'),
             ("--default-chat-template-kwargs thinking=true", "thinking=true", "double quotes"),
             ("--default-chat-template-kwargs '{thinking: true}'", "{thinking: true}", "double quotes"),
         ],
         "frontend": [("--router-conditional-disagg-config '{a: 1}'", "{a: 1}", "double quotes")],
     },
 )
+_TORN = _values(
+    "a JSON document without the quotes that a shell needs",
+    "DYN629",
+    {
+        "vllm": [
+            (
+                """--kv-transfer-config {"kv_connector":"NixlConnector","kv_role":"kv_both"}""",
+                '{"kv_connector":"NixlConnector"',
+                """write --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_both"}'""",
+            ),
+            (
+                """--kv-transfer-config {"kv_connector": "NixlConnector", "kv_role": "kv_both"}""",
+                '{"kv_connector":',
+                """write --kv-transfer-config '{"kv_connector": "NixlConnector", "kv_role": "kv_both"}'""",
+            ),
+            ("""--kv_transfer_config={"kv_role":"kv_both"}""", '--kv_transfer_config={"kv_role"', """'{"kv_role":"kv_both"}'"""),
+            ("""--kv-events-config "{"publisher": "zmq"}\"""", '"{"publisher":', """'{"publisher": "zmq"}'"""),
+            ("""--compilation-config {"mode":3}""", '{"mode":3}', """'{"mode":3}'"""),
+            ("""--kv-transfer-config {"kv_role":"kv_both","engine_id":"$HOSTNAME"}""", '{"kv_role"', '\\"engine_id\\":\\"$HOSTNAME\\"}"'),
+            ("""--hf-overrides {"rope_parameters": {"rope_type": "yarn"}}""", '{"rope_parameters":', "'{"),
+        ],
+        "sglang": [
+            ("""--kv-events-config {"publisher":"zmq"}""", '{"publisher"', """'{"publisher":"zmq"}'"""),
+            ("""--json-model-override-args {"max_position_embeddings": 8192}""", '{"max_position_embeddings":', "'{"),
+        ],
+        "trtllm": [("""--override-engine-args {"kv_cache_config": {"dtype": "fp8"}}""", '{"kv_cache_config":', "'{")],
+    },
+)
+_FIELDS = [
+    *_values(
+        "a field that a JSON document does not have",
+        "DYN630",
+        {
+            "vllm": [
+                ("""--kv-transfer-config '{"kv_conector":"NixlConnector"}'""", "{", "write kv_connector"),
+                ("""--kv-transfer-config '{"kv-connector":"NixlConnector","kv_role":"kv_both"}'""", "{", "write kv_connector"),
+                ("""--kv-events-config '{"publisher":"zmq","topics":"kv"}'""", "{", "write topic"),
+                ("""--compilation-config '{"level":3,"pass_config":{}}'""", "{", "remove it"),
+                ("""--compilation-config '{"pass_config":{"enable_spp":true}}'""", "{", "write enable_sp"),
+                ("""--speculative-config '{"method":"ngram","num_spec_tokens":3}'""", "{", "write num_speculative_tokens"),
+                ("""--structured-outputs-config '{"reasoning_parsr":"qwen3"}'""", "{", "write reasoning_parser"),
+                ("--kv-transfer-config.kv_rol kv_both", "--kv-transfer-config.kv_rol", "write kv_role"),
+            ],
+            "sglang": [("""--cuda-graph-config '{"decode":{"backends":"full"}}'""", "{", "write backend")],
+            "frontend": [("""--router-conditional-disagg-config '{"polcy":"x"}'""", "{", "write policy")],
+        },
+    ),
+    *_values(
+        "a field without effect",
+        "DYN631",
+        {
+            "sglang": [("""--kv-events-config '{"publisher":"zmq","enable_kv_cache_events":true}'""", "{", "remove it")],
+            "planner": [("""--config '{"backend":"vllm","optimization_targets":"sla"}'""", "{", "write optimization_target")],
+        },
+    ),
+    *_values(
+        "a value that a field does not have",
+        "DYN604",
+        {
+            "vllm": [
+                ("""--kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"both"}'""", "{", "write kv_both"),
+                ("""--kv-events-config '{"publisher":"kafka"}'""", "{", "null, zmq"),
+                ("--kv-transfer-config.kv_role both", "--kv-transfer-config.kv_role", "write kv_both"),
+                ("""--speculative-config '{"method":"ngrams","num_speculative_tokens":3}'""", "{", "write ngram"),
+                ("""--attention-config '{"backend":"FLASH_ATN"}'""", "{", "write FLASH_ATTN"),
+            ],
+            "sglang": [("""--kv-events-config '{"publisher":"kafka"}'""", "{", "null, zmq")],
+            "planner": [("""--config '{"backend":"vlm"}'""", "{", "write vllm")],
+        },
+    ),
+    *_values(
+        "a field of the wrong type",
+        "DYN605",
+        {
+            "vllm": [
+                ("""--kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_both","kv_port":"a"}'""", "{", "write an integer"),
+                ("""--kv-events-config '{"enable_kv_cache_events":"si"}'""", "{", "write true or false"),
+                ("""--compilation-config '{"cudagraph_capture_sizes":8}'""", "{", "write a list"),
+                ("""--speculative-config '{"method":"ngram","num_speculative_tokens":0}'""", "{", "write an integer above 0"),
+                ("--kv-transfer-config.kv_port a", "--kv-transfer-config.kv_port", "write an integer"),
+            ],
+            "planner": [("""--config '{"backend":"vllm","prophet_window_size":"day"}'""", "{", "write an integer")],
+        },
+    ),
+    *_values(
+        "a field that a JSON document lacks",
+        "DYN632",
+        {"vllm": [("""--kv-transfer-config '{"kv_connector":"NixlConnector"}'""", "{", "add kv_role")]},
+    ),
+]
 _OTHERS = [
+    Mistake(
+        "a field that a JSON document does not have",
+        "vllm",
+        """--dyn-structural-tag '{"scopes":1}'""",
+        "DYN630",
+        "{",
+        "write scope",
+        "1.6.1",
+    ),
     Mistake("an abbreviation of several flags", "vllm", "--max-num 4", "DYN607", "--max-num", "--max-num-seqs"),
     Mistake("an abbreviation of several flags", "vllm", "--data-parallel 2", "DYN607", "--data-parallel", "--data-parallel-size"),
     Mistake("an abbreviation of several flags", "vllm", "--enable-exp --enable-e", "DYN607", "--enable-e", "--enable-expert-parallel"),
@@ -492,6 +598,8 @@ ALL = [
     *_MISSING,
     *_SUPERFLUOUS,
     *_JSON,
+    *_TORN,
+    *_FIELDS,
     *_OTHERS,
 ]
 """All mistakes."""

@@ -65,7 +65,7 @@ def program(tmp_path, monkeypatch):
 
 def test_the_flags_of_all_stages_are_measured(program):
     """Nothing is assumed of a parser: abbreviations, files, types and negations come from command lines that it reads."""
-    assert measured_flags.measure(program) == {"parser": PARSERS, "flags": FLAGS}
+    assert measured_flags.measure(program) == {"parser": PARSERS, "flags": FLAGS, "configs": {}}
 
 
 def test_option_strings_that_an_action_hides_are_measured_too():
@@ -122,7 +122,7 @@ def test_a_shape_ends_where_a_flag_changes():
     one = {"--tp": {"values": "1", "aliases": ["--tensor"]}, "--old": {"values": "0", "deprecated": "write --tensor"}}
     two = {"--tensor": {"values": "1", "aliases": ["--tp"]}}
     three = {"--tensor": {"values": "2", "aliases": ["--tp"]}}
-    measured = {f"1.{minor}": {"parser": parser, "flags": flags} for minor, flags in enumerate((one, two, three))}
+    measured = {f"1.{minor}": {"parser": parser, "flags": flags, "configs": {}} for minor, flags in enumerate((one, two, three))}
     table = table_writer.table("dynamo.router", measured)
     assert table["flags"] == {
         "--old": [{"since": "1.0", "until": "1.0", "values": "0", "deprecated": "write --tensor"}],

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engines import real_parsers, stand_ins
+from engines import json_readers, measured_configs, real_parsers, stand_ins
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,6 +42,8 @@ _PROBES = (
     "[]",
     '{"a": 1}',
     "a=1",
+    "{x}",
+    "{x",
 )
 _UNKNOWN = "--zz-unknown-flag"
 _DYNAMIC = ("--trtllm.",)  # prefixes of flags that a program reads by itself
@@ -66,14 +68,26 @@ def main() -> None:
 
 
 def measure(program: real_parsers.RealProgram) -> dict[str, Any]:
-    """The parser and the flags of a program."""
+    """The parser and the flags of a program, and the JSON documents of these flags."""
     flags: dict[str, Any] = {}
     for stage, call in enumerate(program.stages):
         for action in call.parser._actions:
             if action.option_strings:
                 flags.setdefault(_name(action), _flag(action, _options(action, call.parser), stage, program.name))
     _add_rewritten(program, flags)
-    return {"parser": _parser(program), "flags": flags}
+    with program.quiet():
+        return {"parser": _parser(program), "flags": flags, "configs": _add_configs(program, flags)}
+
+
+def _add_configs(program: real_parsers.RealProgram, flags: dict[str, Any]) -> dict[str, Any]:
+    """Add to flags what the readers of their documents accept, and return the documents."""
+    readers = json_readers.readers(program)
+    for name, reader in readers.items():
+        if reader.is_after and not flags[name].get("type"):
+            flags[name] |= {"type": [probe for probe in _PROBES if not reader.refusals(probe)], "late": True}
+        if reader.fields is not None:
+            flags[name]["config"] = reader.name
+    return measured_configs.measure(readers)
 
 
 def _add_rewritten(program: real_parsers.RealProgram, flags: dict[str, Any]) -> None:
@@ -107,15 +121,30 @@ def _fate(program: real_parsers.RealProgram, *words: str) -> str:
     return "ignored" if program.run([*program.arguments, *words]).accepted else "refused"
 
 
-def _passes_on(program: real_parsers.RealProgram) -> dict[str, list[str]]:
-    """The flags and their choices with which a program gives unknown flags to one more parser, in place of refusing them by itself."""
+def _passes_on(program: real_parsers.RealProgram) -> dict[str, dict[str, Any]]:
+    """The flags and their choices with which a program gives unknown flags to one more parser, in place of refusing them by itself.
+
+    Each choice has the flags of that parser if all of them take any one value, and otherwise null.
+    """
     last = program.stages[-1]
     refusal = program.run([*program.arguments, _UNKNOWN]).message
     if last.complete:
         return {}
     choices = {_name(action): _choices(action) for action in last.parser._actions if action.choices and action.nargs is None}
-    passed = {flag: [choice for choice in own if _is_passed_on(program, refusal, flag, choice)] for flag, own in choices.items()}
+    passed = {
+        flag: {choice: _next_flags(program, flag, choice) for choice in own if _is_passed_on(program, refusal, flag, choice)}
+        for flag, own in choices.items()
+    }
     return {flag: own for flag, own in sorted(passed.items()) if own}
+
+
+def _next_flags(program: real_parsers.RealProgram, flag: str, choice: str) -> list[str] | None:
+    """The flags of the parser that gets the unknown flags; None if one of them is not a plain flag with one value."""
+    calls = program.run([*program.arguments, flag, choice, _UNKNOWN]).calls[len(program.stages) :]
+    actions = [action for call in calls for action in call.parser._actions]
+    if not actions or not all(_Stage._is_simple(action) and isinstance(action, argparse._StoreAction) for action in actions):
+        return None
+    return sorted(option for action in actions for option in action.option_strings)
 
 
 def _is_passed_on(program: real_parsers.RealProgram, refusal: str, flag: str, choice: str) -> bool:

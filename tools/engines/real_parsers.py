@@ -97,6 +97,11 @@ class RealProgram:
                 return Outcome(False, "check", f"{type(error).__name__}: {error}", record.calls)
         return Outcome(True, "", "", record.calls)
 
+    @staticmethod
+    def quiet() -> contextlib.AbstractContextManager[io.StringIO]:
+        """Collect what code of the program prints and logs."""
+        return _quiet()
+
     def _has_rest(self, calls: list[Call]) -> bool:
         """Whether the last parser left something over, so that the program refuses it by itself."""
         return len(calls) >= self._stages > 0 and bool(calls[-1].rest)
@@ -184,7 +189,7 @@ def _call(parse: Callable[..., Any], arguments: list[str]) -> None:
 
 
 def _reason(text: str) -> str:
-    """The last line with argparse's "error:", which names the flag; without one, the last line."""
+    """The last line with argparse's "error:", which names the flag, and the lines behind it; without one, the last line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    errors = [line for line in lines if "error: " in line]
-    return (errors or lines or [""])[-1]
+    errors = [index for index, line in enumerate(lines) if "error: " in line]
+    return " | ".join(lines[errors[-1] :]) if errors else lines[-1] if lines else ""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from engines import installation, value_types
+from engines import field_types, installation, value_types
 
 FOLDER = Path(__file__).resolve().parents[2] / "krm_fn" / "review" / "arguments" / "tables"
 _REPLACEMENTS = Path(__file__).with_name("replacements.yaml")
@@ -35,7 +35,27 @@ def table(program: str, measured: dict[str, dict[str, Any]]) -> dict[str, Any]:
     names = sorted({name for flags in named.values() for name in flags})
     flags = {name: _shapes(name, named) for name in names}
     content = {"program": program, "modules": _MODULES.get(program, [program]), "releases": rows, "parsers": parsers, "flags": flags}
-    return content | {"replacements": replacements(content)}
+    return content | {"replacements": replacements(content), "configs": _configs(measured)}
+
+
+def _configs(measured: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """The JSON documents of flags: for each its facts, with an empty name, and its fields, each with one entry for each different shape."""
+    by_release = {release: {name: _config(config) for name, config in found["configs"].items()} for release, found in measured.items()}
+    names = sorted({name for configs in by_release.values() for name in configs})
+    written = {}
+    for name in names:
+        entries = {release: configs.get(name, {}) for release, configs in by_release.items()}
+        written[name] = {field: _shapes(field, entries) for field in sorted({field for fields in entries.values() for field in fields})}
+    return written
+
+
+def _config(config: dict[str, Any]) -> dict[str, Any]:
+    """The facts of a document and the types of its fields."""
+    fields: dict[str, Any] = {"": config["facts"]}
+    for name, measured in config["fields"].items():
+        type_ = field_types.settled(measured)
+        fields[name] = {**({"is": type_} if type_ else {}), **({"required": True} if measured["required"] else {})}
+    return fields
 
 
 def replacements(content: dict[str, Any]) -> dict[str, Any]:
@@ -92,7 +112,7 @@ def text(content: dict[str, Any]) -> str:
     """The bytes of a table: each flag, release and parser on a line of its own."""
     parts = []
     for key, value in content.items():
-        if key in ("flags", "releases", "replacements"):
+        if key in ("flags", "releases", "replacements", "configs"):
             lines = [f"  {json.dumps(name)}: {_compact(entry)}" for name, entry in value.items()]
             parts.append(f" {json.dumps(key)}: {{\n" + ",\n".join(lines) + "\n }" if lines else f" {json.dumps(key)}: {{}}")
         elif key == "parsers":

@@ -10,7 +10,7 @@ _OBJECT = frozenset({"{}", '{"a": 1}'})
 _SIZE = _INT | {"1k", "1K", "2M", "1.5k"}
 _NONE = frozenset({"", "None"})
 
-_TEXT = _SIZE | _JSON | {"1.5G", "auto", "none", "None", "word", "a=1"}
+_TEXT = _SIZE | _JSON | {"1.5G", "auto", "none", "None", "word", "a=1", "{x}", "{x"}
 
 # `krm_fn/review/arguments/value_types.py` says what each accepts.
 _NAMES = {
@@ -28,6 +28,9 @@ _NAMES = {
     _FLOAT | {"None"}: "float_or_none",
     _OBJECT: "json_object",
     _OBJECT | _NONE: "optional_json_object",
+    _OBJECT | {""}: "empty_or_json_object",
+    (_TEXT | {""}) - {"{x}"}: "text_or_json_object",
+    (_TEXT | {""}) - {"{x}", "{x"}: "file_or_json_object",
     _BOOL | {"{}"}: "bool_or_config",
     _BOOL: "bool",
     _BOOL | {""}: "bool",

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 
 from krm_fn.base import spelling
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Severity
-from krm_fn.kubernetes import secret_values
-from krm_fn.review.arguments import flag_tables, foreign_flags, value_types
+from krm_fn.review.arguments import document_messages, flag_tables, foreign_flags, value_types
 from krm_fn.review.arguments.command_line_parser import ParsedCommand, Problem, ProblemKind, Use
 from krm_fn.review.arguments.flag_tables import FlagTable
 from krm_fn.review.arguments.foreign_flags import ForeignFlag
+from krm_fn.review.arguments.message_parts import flag as _name
+from krm_fn.review.arguments.message_parts import program as _program
+from krm_fn.review.arguments.message_parts import release as _release
+from krm_fn.review.arguments.message_parts import value as shown
 from krm_fn.review.arguments.shell_words import Word
 
-_LONGEST = 60
-"""The longest text that a message shows, in characters."""
-_SECRET = re.compile(r"(?:sk|pk|hf|nvapi|ghp|gho|glpat|xox[a-z]|AKIA)[-_]?\w{8,}|eyJ\w{8,}", re.ASCII)
 _ADDS_UP = ("append", "extend", "count")
 
 
@@ -40,7 +39,8 @@ def check(parsed: ParsedCommand, table: FlagTable) -> Iterator[ArgumentFinding]:
     """Yields the findings about a parsed command line."""
     for problem in parsed.problems:
         code, message = _MESSAGES[problem.kind](problem, table)
-        yield ArgumentFinding(code, "error", problem.word, message, _kind(problem))
+        severity: Severity = "warning" if problem.kind == "ignored field" else "error"
+        yield ArgumentFinding(code, severity, problem.word, message, _kind(problem))
     yield from _check_uses(parsed, table)
 
 
@@ -50,7 +50,9 @@ def keys(parsed: ParsedCommand, table: FlagTable) -> set[tuple[str, Word]]:
 
 
 def _kind(problem: Problem) -> str:
-    """The kind of a problem. A flag that one release refuses, another one can lack."""
+    """The kind of a problem, with its field. A flag that one release refuses, another one can lack."""
+    if problem.field is not None:
+        return f"{problem.kind} {problem.field.kind} {problem.field.field}"
     return "unknown" if problem.kind == "refused" else problem.kind
 
 
@@ -75,14 +77,6 @@ def check_injected(parsed: ParsedCommand, injected: Mapping[str, str]) -> Iterat
                 f"remove `{use.option}`"
             )
             yield ArgumentFinding("DYN610", "warning", use.word, message)
-
-
-def shown(word: Word, option: str = "") -> str:
-    """Returns a value for a message: hidden if it or its flag looks secret, and shortened."""
-    if secret_values.is_secret_name(option) or _SECRET.search(word.text):
-        return secret_values.HIDDEN
-    text = word.text.replace("\n", " ")
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def _check_repeated(parsed: ParsedCommand) -> Iterator[ArgumentFinding]:
@@ -186,13 +180,6 @@ def _wrong_type(problem: Problem, table: FlagTable) -> tuple[str, str]:
     return "DYN605", f"{_name(problem)} of {_program(table)} needs {name}, not `{shown(problem.word, problem.option)}`; write {name}"
 
 
-def _wrong_json(problem: Problem, table: FlagTable) -> tuple[str, str]:
-    return "DYN606", (
-        f"the value of {_name(problem)} of {_program(table)} is not JSON{_json_place(problem.word.text)}; write it in double quotes "
-        'as in {"name": "value"}, and the whole value in single quotes if a shell reads it'
-    )
-
-
 def _required(problem: Problem, table: FlagTable) -> tuple[str, str]:
     return "DYN608", f"{_program(table)} needs {_name(problem)}; add it"
 
@@ -209,26 +196,13 @@ _MESSAGES: dict[ProblemKind, Callable[[Problem, FlagTable], tuple[str, str]]] = 
     "superfluous word": _superfluous_word,
     "choice": _choice,
     "type": _wrong_type,
-    "json": _wrong_json,
+    "json": document_messages.wrong_json,
+    "torn": document_messages.torn,
+    "field": document_messages.field,
+    "ignored field": document_messages.field,
     "required": _required,
     "refused": _refused,
 }
-
-
-def _name(problem: Problem) -> str:
-    """The flag as its author wrote it, for messages."""
-    return f"`{problem.option if len(problem.option) <= _LONGEST else problem.option[:_LONGEST] + '…'}`"
-
-
-def _program(table: FlagTable) -> str:
-    """The program with its release, for messages."""
-    of = "of " if flag_tables.is_nightly(table.release) else ""
-    return f"{table.program} {of}{_release(table.release)}{f' ({table.engine})' if table.engine else ''}"
-
-
-def _release(release: str) -> str:
-    """A release or a nightly build, for messages."""
-    return f"the nightly build {release}" if flag_tables.is_nightly(release) else release
 
 
 def _count(values: str) -> str:
@@ -246,12 +220,6 @@ def _replacement(use: Use, table: FlagTable) -> str:
 def _without_flag(write: str) -> str:
     """The fix of a removed flag: a text of the table such as `--flag value` or `nothing: it is the default`."""
     return f"remove it{write.removeprefix('nothing')}" if write.startswith("nothing") else f"write {write}"
-
-
-def _json_place(text: str) -> str:
-    """The position of the mistake in a JSON document, for messages."""
-    problem = value_types.json_problem(text)
-    return f" ({problem})" if problem else ""
 
 
 def _is_later(release: str, other: str) -> bool:

@@ -11,12 +11,25 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from krm_fn.base.records import NamedTuple
-from krm_fn.review.arguments import dotted_flags, flag_tables, value_types
+from krm_fn.review.arguments import config_tables, dotted_flags, flag_tables, torn_documents, value_types
+from krm_fn.review.arguments.config_types import FieldProblem
 from krm_fn.review.arguments.flag_tables import Flag, FlagTable, Stage
 from krm_fn.review.arguments.shell_words import UNKNOWN, Word
 
 ProblemKind = Literal[
-    "unknown", "ambiguous", "missing value", "superfluous value", "superfluous word", "choice", "type", "json", "required", "refused"
+    "unknown",
+    "ambiguous",
+    "missing value",
+    "superfluous value",
+    "superfluous word",
+    "choice",
+    "type",
+    "json",
+    "required",
+    "refused",
+    "torn",
+    "field",
+    "ignored field",
 ]
 
 _LEVEL = "-O"
@@ -38,13 +51,17 @@ class Use(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """A mistake at a word. `option` is the flag as written; `detail` lists flags that an abbreviation can mean."""
+    """A mistake at a word. `option` is the flag as written; `detail` lists flags that an abbreviation can mean.
+
+    `field` is the mistake in a field of a JSON document. A parser accepts the command line only if all its mistakes are ignored fields.
+    """
 
     kind: ProblemKind
     word: Word
     option: str
     flag: Flag | None = None
     detail: tuple[str, ...] = ()
+    field: FieldProblem | None = None
 
 
 class ParsedCommand(NamedTuple):
@@ -66,24 +83,41 @@ def parse(words: Sequence[Word], table: FlagTable, start: Word) -> ParsedCommand
     problems: list[Problem] = []
     reads_files = any(stage.files for stage in table.stages)
     words = [word._replace(text=UNKNOWN) if reads_files and word.text.startswith("@") else word for word in words]
+    words, torn = torn_documents.rejoin(words, table)
+    problems += [Problem("torn", document.word, document.option, document.flag) for document in torn]
     rest, names_file = _without_early_flags(words, table)
     for stage in table.stages:
-        parser = _StageParser(stage, rest)
+        parser = _StageParser(stage, rest, table)
         parser.parse()
         uses += parser.uses
         problems += parser.problems
         rest = parser.rest
+    earlier = _earlier_values(uses)
+    problems = [problem for problem in problems if problem.kind == "torn" or problem.word not in earlier]
     is_complete = not (names_file or any(word.text.startswith((UNKNOWN, *table.parser.dynamic)) for word in rest))
     is_complete = is_complete and not any(
         use.flag.name in table.parser.config_files or use.option in table.parser.config_files for use in uses
     )
-    if not _passes_on(uses, table):
+    passes_on, next_stage = _next_parser(uses, table)
+    if next_stage is not None:
+        parser = _StageParser(next_stage, rest, table)
+        parser.parse()
+        problems += parser.problems
+        rest = parser.rest
+    if not passes_on or next_stage is not None:
         problems += _unknown(rest, table, words)
     if is_complete:
         used = {use.flag.name for use in uses}
         required = {flag.name: flag for flag in table.flags.values() if flag.required and flag.name not in used}
         problems += [Problem("required", start, flag.name, flag) for flag in required.values()]
     return ParsedCommand(uses, problems, is_complete)
+
+
+def _earlier_values(uses: Sequence[Use]) -> list[Word]:
+    """The values that no program reads: those of flags of which only the last value counts."""
+    late = [use for use in uses if use.flag.late]
+    last = {use.flag.name: use for use in late}
+    return [value for use in late if use is not last[use.flag.name] for value in use.values]
 
 
 def _without_early_flags(words: Sequence[Word], table: FlagTable) -> tuple[list[Word], bool]:
@@ -108,10 +142,15 @@ def _without_early_flags(words: Sequence[Word], table: FlagTable) -> tuple[list[
     return others, names_file
 
 
-def _passes_on(uses: Sequence[Use], table: FlagTable) -> bool:
-    """True if unknown flags go on to another parser."""
-    switches = [(use, table.parser.passes_on.get(use.flag.name)) for use in uses]
-    return table.parser.unknown != "refused" or any(values and (use.text is None or use.text in values) for use, values in switches)
+def _next_parser(uses: Sequence[Use], table: FlagTable) -> tuple[bool, Stage | None]:
+    """Returns true if unknown flags go on to another parser, and that parser if it is known."""
+    if table.parser.unknown != "refused":
+        return True, None
+    for use in reversed(uses):
+        values = table.parser.passes_on.get(use.flag.name)
+        if values is not None:
+            return use.text is None or use.text in values, values.get(use.text or "")
+    return False, None
 
 
 def _unknown(rest: Sequence[Word], table: FlagTable, words: Sequence[Word]) -> Iterator[Problem]:
@@ -162,9 +201,11 @@ class _Match(NamedTuple):
 class _StageParser:
     """Parses words with one stage. `rest` are the words that it passes on, in their order."""
 
-    def __init__(self, stage: Stage, words: list[Word]) -> None:
+    def __init__(self, stage: Stage, words: list[Word], table: FlagTable) -> None:
         self.stage = stage
+        self.table = table
         self.words = dotted_flags.as_json(words) if stage.dotted else words
+        self.documents = {id(word) for word in self.words} - {id(word) for word in words}
         self.uses: list[Use] = []
         self.problems: list[Problem] = []
         self.rest: list[Word] = []
@@ -200,7 +241,7 @@ class _StageParser:
         self.uses.append(use)
         if flag.refused:
             self.problems.append(Problem("refused", word, match.option, flag))
-        self.problems += _value_problems(use, "0" if is_negated else flag.values, has_equals=match.value is not None)
+        self.problems += _value_problems(use, "0" if is_negated else flag.values, self.table, has_equals=match.value is not None)
         return length
 
     def _most(self, flag: Flag, *, is_negated: bool) -> int:
@@ -231,15 +272,20 @@ class _StageParser:
             return _Match(self.stage.flags[text], text)
         option, equals, value = text.partition("=")
         if equals and option in self.stage.flags:
-            return _Match(self.stage.flags[option], option, _behind(word, value))
+            return _Match(self.stage.flags[option], option, self._behind(word, value))
         known = self._abbreviated(text) if UNKNOWN not in option else []
         if len(known) > 1:
             return "ambiguous"
         if known:
-            return _Match(self.stage.flags[known[0][0]], known[0][0], None if known[0][1] is None else _behind(word, known[0][1]))
+            return _Match(self.stage.flags[known[0][0]], known[0][0], None if known[0][1] is None else self._behind(word, known[0][1]))
         if (flag_tables.is_negative(text) and not self.stage.has_numbers) or " " in text:
             return "word"
         return "unknown"
+
+    def _behind(self, word: Word, value: str) -> Word:
+        """Returns the value behind `=` in a word. The document of dotted flags is at the first of them."""
+        start = 0 if id(word) in self.documents else len(word.text) - len(value)
+        return word._replace(text=value, offset=word.offset + start, is_single=True)
 
     def _normal(self, text: str) -> str:
         """Replaces underscores in the name of a flag if the parser does."""
@@ -258,12 +304,7 @@ class _StageParser:
         return [*short, *((name, explicit) for name in self.stage.beginning_with(option))]
 
 
-def _behind(word: Word, value: str) -> Word:
-    """Returns the value behind `=` in a word."""
-    return word._replace(text=value, offset=word.offset + len(word.text) - len(value), is_single=True)
-
-
-def _value_problems(use: Use, values: str, *, has_equals: bool) -> Iterator[Problem]:
+def _value_problems(use: Use, values: str, table: FlagTable, *, has_equals: bool) -> Iterator[Problem]:
     """Yields the mistakes in the values of a flag."""
     count = len(use.values)
     if has_equals and values == "0":
@@ -273,13 +314,21 @@ def _value_problems(use: Use, values: str, *, has_equals: bool) -> Iterator[Prob
     if count < least and all(value.is_single for value in use.values):
         yield Problem("missing value", use.word, use.option, use.flag)
     for value in use.values:
-        if value.is_known and (kind := _wrong(use.flag, value.text)):
+        if not value.is_known:
+            continue
+        if kind := _wrong(use.flag, value.text, table):
             yield Problem(kind, value, use.option, use.flag)
+        elif use.flag.config:
+            for field in config_tables.check(table.program, table.release, use.flag.config, value.text):
+                yield Problem("ignored field" if field.kind == "ignored" else "field", value, use.option, use.flag, field=field)
 
 
-def _wrong(flag: Flag, text: str) -> Literal["choice", "type", "json", ""]:
+def _wrong(flag: Flag, text: str, table: FlagTable) -> Literal["choice", "type", "json", ""]:
     """Returns the kind of the mistake in a value; empty without one. As in argparse, the type comes before the choices."""
     expected = value_types.get(flag.type)
+    config = config_tables.get(table.program, table.release, flag.config) if flag.config else None
+    if config is not None:
+        text = config.as_json(text)
     if expected and not expected.accepts(text):
         return "json" if flag.takes_json else "type"
     if flag.choices and text not in flag.choices and not _is_equal_number(flag, text):

@@ -221,7 +221,7 @@ def _within(item: Word, start: int) -> Word:
 
 def _in_item(part: ShellWord, item: Word, start: int) -> Word:
     """Returns a word of a line as a word of the item that has the line."""
-    return item._replace(text=part.text, offset=item.offset + start, is_single=part.is_single)
+    return item._replace(text=part.text, offset=item.offset + start, is_single=part.is_single, source=part.source)
 
 
 def _starts_program(words: Sequence[Word], index: int) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import islice, takewhile
 from typing import Any
@@ -31,7 +31,8 @@ class Flag(NamedTuple):
     `values` is the number of values as in argparse: a number, `?`, `*` or `+`. `choices` are all allowed values; empty if all are allowed.
     `deprecated` is the parser's text about a deprecated flag, and `deprecated_aliases` are its deprecated names.
     `refused` says what to write in place of a flag whose use is an error. A flag with `replaced` has no abbreviations, because the program
-    replaces it before it parses.
+    replaces it before it parses. `config` names the JSON document of its value, if the fields of the document are known.
+    A flag with `late` is read after all parsers: only its last value counts.
     """
 
     name: str
@@ -47,6 +48,8 @@ class Flag(NamedTuple):
     deprecated_aliases: tuple[str, ...] = ()
     refused: str = ""
     replaced: bool = False
+    config: str = ""
+    late: bool = False
 
     @property
     def takes_json(self) -> bool:
@@ -87,14 +90,14 @@ class ParserFacts(NamedTuple):
 
     `unknown` says what it does with an unknown flag: `refused`, `ignored` or `passed on`. `config_files` are the flags that name a file
     with more flags. `positionals` is `none` if no word may stand without a flag. Flags that begin with one of `dynamic` take any one value.
-    A flag of `passes_on` with one of its values passes unknown flags on to another parser.
+    A flag of `passes_on` with one of its values passes unknown flags on to another parser: a stage, or None if its flags are not known.
     """
 
     unknown: str = "refused"
     config_files: tuple[str, ...] = ()
     positionals: Any = "none"
     dynamic: tuple[str, ...] = ()
-    passes_on: Mapping[str, Collection[str]] = {}
+    passes_on: Mapping[str, Mapping[str, Stage | None]] = {}
 
 
 class Replacement(NamedTuple):
@@ -132,7 +135,7 @@ def program_of(module: str) -> str | None:
     """
     name = ".".join(module.split(".", 2)[:2])
     try:
-        is_known = bool(_PROGRAM.fullmatch(name)) and module in _content(name)["modules"]
+        is_known = bool(_PROGRAM.fullmatch(name)) and module in content(name)["modules"]
     except OSError:
         return None
     return name if is_known else None
@@ -141,7 +144,7 @@ def program_of(module: str) -> str | None:
 @cache
 def published() -> tuple[Version, ...]:
     """Returns the releases of Dynamo of which a table has the flags, the older ones first. Every release has a frontend."""
-    return tuple(sorted({number(release) for release in _content(_FRONTEND)["releases"] if not is_nightly(release)}))
+    return tuple(sorted({number(release) for release in content(_FRONTEND)["releases"] if not is_nightly(release)}))
 
 
 def of_version(program: str, version: Version) -> FlagTable | None:
@@ -169,34 +172,35 @@ def of_each_minor(program: str) -> Iterator[FlagTable]:
 
 def releases_of(program: str, option: str) -> list[str]:
     """Returns the releases with a flag, the older ones first."""
-    content, releases = _content(program), list(_versions(program))
-    order = list(content["releases"])
-    shapes = [shape for name, entries in content["flags"].items() for shape in entries if option in _names(name, shape)]
-    return [release for release in releases if any(_is_in(shape, release, order) for shape in shapes)]
+    table, releases = content(program), list(_versions(program))
+    order = list(table["releases"])
+    shapes = [shape for name, entries in table["flags"].items() for shape in entries if option in _names(name, shape)]
+    return [release for release in releases if any(is_in(shape, release, order) for shape in shapes)]
 
 
 @cache
-def _content(program: str) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(registry.data(f"review/arguments/tables/{program}.json"))
-    return content
+def content(program: str) -> dict[str, Any]:
+    """Returns the content of the file of a program. Raises OSError without one."""
+    table: dict[str, Any] = json.loads(registry.data(f"review/arguments/tables/{program}.json"))
+    return table
 
 
 @cache
 def _versions(program: str) -> dict[str, Version]:
     """The version numbers of the releases whose parser is known. A post release of a package has the number of its release."""
-    releases = _content(program)["releases"]
+    releases = content(program)["releases"]
     return {release: number(release) for release, facts in releases.items() if facts.get("parser") is not None}
 
 
 @cache
 def _table(program: str, release: str) -> FlagTable:
-    return of_release(_content(program), release)
+    return of_release(content(program), release)
 
 
 def of_release(content: Mapping[str, Any], release: str) -> FlagTable:
     """Returns the table of one release from the content of a file."""
     facts, order = content["releases"][release], list(content["releases"])
-    flags = [_flag(name, shape) for name, shapes in content["flags"].items() for shape in shapes if _is_in(shape, release, order)]
+    flags = [_flag(name, shape) for name, shapes in content["flags"].items() for shape in shapes if is_in(shape, release, order)]
     parser = content["parsers"][facts["parser"]]
     stages = tuple(_stage(number, stage, flags) for number, stage in enumerate(parser.get("stages") or [parser]))
     last = ParserFacts(
@@ -204,7 +208,7 @@ def of_release(content: Mapping[str, Any], release: str) -> FlagTable:
         tuple(parser.get("config_files", ())),
         parser.get("positionals", "none"),
         tuple(parser.get("dynamic", ())),
-        parser.get("passes_on", {}),
+        {flag: {value: _next_stage(names) for value, names in values.items()} for flag, values in parser.get("passes_on", {}).items()},
     )
     by_name = {option: flag for stage in reversed(stages) for option, flag in stage.flags.items()}
     return FlagTable(content["program"], release, facts.get("engine") or "", True, last, stages, by_name, _replacements(content))
@@ -215,6 +219,11 @@ def _stage(number: int, facts: Mapping[str, Any], flags: list[Flag]) -> Stage:
     underscores, dotted, files = (bool(facts.get(name)) for name in ("underscores", "dotted", "files"))
     whole = tuple(sorted(name for name, flag in by_name.items() if not flag.replaced))
     return Stage(facts.get("abbreviations", True), underscores, dotted, files, by_name, whole, any(map(is_negative, by_name)))
+
+
+def _next_stage(names: list[str] | None) -> Stage | None:
+    """A parser with flags that take any one value."""
+    return None if names is None else _stage(0, {}, [Flag(name, (name,)) for name in names])
 
 
 def _replacements(content: Mapping[str, Any]) -> dict[str, Replacement]:
@@ -244,8 +253,8 @@ def _names(name: str, shape: Mapping[str, Any]) -> tuple[str, ...]:
     return (name, *shape.get("aliases", ()), *shape.get("negations", ()))
 
 
-def _is_in(shape: Mapping[str, Any], release: str, order: list[str]) -> bool:
-    """True if a release has this shape of a flag."""
+def is_in(shape: Mapping[str, Any], release: str, order: list[str]) -> bool:
+    """Returns true if a release has this shape of a flag or of a field. `order` are all releases, the older ones first."""
     position = order.index(release)
     return order.index(shape["since"]) <= position and ("until" not in shape or position <= order.index(shape["until"]))
 
@@ -265,4 +274,6 @@ def _flag(name: str, shape: Mapping[str, Any]) -> Flag:
         tuple(shape.get("deprecated_aliases", ())),
         shape.get("refused", ""),
         shape.get("replaced", False),
+        shape.get("config", ""),
+        shape.get("late", False),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from krm_fn.base.records import NamedTuple
-from krm_fn.review.arguments import argument_rules, transfer_connectors, worker_modes
+from krm_fn.review.arguments import message_parts, transfer_connectors, worker_modes
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.judged_commands import JudgedCommand
 from krm_fn.review.arguments.worker_transfers import WorkerFinding
@@ -77,8 +77,8 @@ def _compare(setting: _Setting, prefill: JudgedCommand, decode: JudgedCommand) -
     values = [one.text if one else setting.default for one in (use, other_use)]
     if use is None or None in values or "" in values or values[0] == values[1]:
         return
-    value = argument_rules.shown(use.values[0], use.option)
-    other_value = argument_rules.shown(other_use.values[0], other_use.option) if other_use else f"{setting.default}, the default"
+    value = message_parts.value(use.values[0], use.option)
+    other_value = message_parts.value(other_use.values[0], other_use.option) if other_use else f"{setting.default}, the default"
     place = other.place(other_use.word if other_use else other.command.start)
     message = (
         f"the {names[0]} worker has `{use.option} {value}`, and the {names[1]} worker {other.plan.identity.service} ({place}) has "

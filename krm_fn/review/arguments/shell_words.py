@@ -34,7 +34,8 @@ _SINGLE_QUOTED = re.compile(r"'[^']*'")
 class Word(NamedTuple):
     """A word of a command line, and its position: the index of the item in `command` or `args`, and the offset in its text.
 
-    `is_single` is false for a part that may be several words or none.
+    `is_single` is false for a part that may be several words or none. `source` is the word with its quotes, as a shell reads it; empty
+    without a shell, and for one of several words that a variable adds.
     """
 
     text: str
@@ -42,6 +43,7 @@ class Word(NamedTuple):
     item: int = 0
     offset: int = 0
     is_single: bool = True
+    source: str = ""
 
     @property
     def is_known(self) -> bool:
@@ -50,7 +52,7 @@ class Word(NamedTuple):
 
 
 class ShellWord(NamedTuple):
-    """A word with its position in the line, and the position behind it.
+    """A word with its position in the line, and the position behind it. `source` is the word with its quotes.
 
     An unknown variable without quotes may be several words or none: `is_single` is then false.
     """
@@ -59,6 +61,7 @@ class ShellWord(NamedTuple):
     start: int
     end: int
     is_single: bool = True
+    source: str = ""
 
 
 class Seam(NamedTuple):
@@ -207,7 +210,9 @@ class _Splitter:
                 break
         if self.position == start:  # an operator that is none here
             self.position += 1
-        return [ShellWord(text, start, self.position, is_single) for text, is_single in word.ended()]
+        words = [*word.ended()]
+        source = self.line[start : self.position] if len(words) == 1 else ""
+        return [ShellWord(text, start, self.position, is_single, source) for text, is_single in words]
 
     def _until(self, quote: str) -> str:
         """Returns the text in single quotes."""

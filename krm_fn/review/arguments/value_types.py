@@ -55,6 +55,11 @@ def _is_json_object(text: str) -> bool:
     return is_json(text) and text.lstrip().startswith("{")
 
 
+def _has_braces(text: str) -> bool:
+    """True for a text that vLLM's `union_dict_and_str` reads as JSON."""
+    return text.lstrip().startswith("{") and text.rstrip().endswith("}")
+
+
 def _is_size(text: str) -> bool:
     """True for an integer and for a number with a unit. Only a decimal unit, in lower case, allows a fraction.
 
@@ -66,17 +71,6 @@ def _is_size(text: str) -> bool:
 def _optional(of: ValueType) -> ValueType:
     """Returns the type that also accepts an empty text and None."""
     return ValueType(f"{of.name} or None", lambda text: text in ("", "None") or of.accepts(text))
-
-
-def json_problem(text: str) -> str:
-    """Returns the problem of a JSON document with its column; empty if there is none, or if it is nested too deep."""
-    try:
-        json.loads(text, parse_int=str)
-    except json.JSONDecodeError as problem:
-        return f"{problem.msg} at character {problem.pos + 1}"
-    except (ValueError, RecursionError):
-        return ""
-    return ""
 
 
 _INT = ValueType("an integer", _is_integer)
@@ -99,6 +93,9 @@ _TYPES = {
     "optional_json": _optional(_JSON),
     "json_object": _CONFIG,
     "optional_json_object": _optional(_CONFIG),
+    "empty_or_json_object": ValueType("a JSON object", lambda text: not text or _is_json_object(text)),
+    "text_or_json_object": ValueType("a text or a JSON object", lambda text: not _has_braces(text) or is_json(text)),
+    "file_or_json_object": ValueType("a file or a JSON object", lambda text: not text.lstrip().startswith("{") or is_json(text)),
     "bool_or_config": ValueType("true, false or a JSON object", lambda text: text.lower() in _BOOLEANS or _is_json_object(text)),
     "config": _CONFIG,
     "optional_config": _optional(_CONFIG),
@@ -108,7 +105,12 @@ _TYPES = {
     "decimal_size": ValueType("a number, also with a unit such as 1k or 1.5G", lambda text: bool(_DECIMAL_SIZE.fullmatch(text))),
     "nonempty_text": ValueType("a text that is not empty", bool),
 }
-JSON = frozenset(("json", "optional_json", "json_object", "optional_json_object", "config", "optional_config"))
+JSON = frozenset(
+    (
+        *("json", "optional_json", "json_object", "optional_json_object", "empty_or_json_object", "text_or_json_object"),
+        *("file_or_json_object", "config", "optional_config"),
+    )
+)
 """The types whose values are JSON documents."""
 
 

@@ -81,7 +81,9 @@ def test_a_mistake_is_found_at_its_line_with_its_remedy(located, number):
     found = [(result, line) for result, line in located[f"graph-{number}"] if result.code == row.code]
     assert len(found) == 1, located[f"graph-{number}"]
     result, line = found[0]
-    severity = "info" if row.family == "a deprecated name" else "warning" if row.code in ("DYN609", "DYN611", "DYN627") else "error"
+    severity = (
+        "info" if row.family == "a deprecated name" else "warning" if row.code in ("DYN609", "DYN611", "DYN627", "DYN631") else "error"
+    )
     assert result.severity == severity
     assert line[result.column - 1 :].lstrip("'\"").startswith(row.word.lstrip("'\"")), line
     assert row.remedy in result.message.partition("; ")[2] or row.remedy in result.message
@@ -299,7 +301,7 @@ PAIRS = [
             ("two wrappers of different ones", connector("MultiConnector", OTHER), connector("MultiConnector", NIXL), ["DYN618"]),
             ("a wrapper without its list", connector("MultiConnector"), NIXL, []),
             ("a class of somebody", connector("PdConnector", OTHER, module="acme.connectors"), NIXL, []),
-            ("a name that is none", '{"kv_connector":["a"]}', NIXL, []),
+            ("a name that is none", '{"kv_connector":["a"]}', NIXL, ["DYN605"]),
         )
     ),
     ("one model", "--model a", "--model a", []),

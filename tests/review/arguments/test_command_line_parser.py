@@ -176,3 +176,32 @@ def test_the_verdict_is_that_of_argparse(words):
     table = ONE_STAGE._replace(stages=(stage,), flags=flags, parser=ONE_STAGE.parser._replace(config_files=()))
     command = command_line_parser.parse([Word(word) for word in words], table, START)
     assert (not command.problems) == accepted, command.problems
+
+
+PASSED_ON = [
+    ("a flag of SGLang's chat processor", "--dyn-chat-processor sglang --tool-call-parser hermes", []),
+    ("underscores, which neither parser reads", "--dyn-chat-processor sglang --router_mode=kv", ["--router_mode=kv"]),
+    ("a flag of an engine", "--dyn-chat-processor sglang --tp 2 --chat-template a", ["--tp"]),
+    ("a processor with the flags of an engine", "--dyn-chat-processor vllm --tensor-parallel-size 2", []),
+    ("an unknown processor", "--dyn-chat-processor $(A) --tp 2", []),
+    ("the last processor counts", "--dyn-chat-processor vllm --dyn-chat-processor dynamo --tp 2", ["--tp"]),
+]
+
+
+@cases(("line", "expected"), PASSED_ON)
+def test_flags_for_the_next_parser_are_those_that_it_has(line, expected):
+    """The frontend gives unknown flags to the parser of its chat processor: three flags for SGLang, and all flags of vLLM."""
+    table = flag_tables.of_version("dynamo.frontend", (1, 6, 1))
+    assert table
+    words = [Word(UNKNOWN if word == "$(A)" else word, item=index) for index, word in enumerate(line.split())]
+    assert [problem.word.text for problem in command_line_parser.parse(words, table, START).problems] == expected
+
+
+def test_only_the_last_value_counts_of_a_flag_that_is_read_later():
+    """SGLang reads the document behind its parser, which keeps the last one."""
+    table = flag_tables.of_version("dynamo.sglang", (1, 6, 1))
+    assert table
+    line = ["--model-path", "m", "--kv-events-config", "{", "--kv-events-config", '{"publisher": "zmq"}']
+    for words, expected in ((line, []), ([*line, "--kv-events-config", "["], ["["])):
+        parsed_words = [Word(word, item=index) for index, word in enumerate(words)]
+        assert [problem.word.text for problem in command_line_parser.parse(parsed_words, table, START).problems] == expected

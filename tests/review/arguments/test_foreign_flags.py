@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from krm_fn.review.arguments import argument_rules, command_line_parser, flag_tables, foreign_flags
+from krm_fn.review.arguments import argument_rules, command_line_parser, config_tables, flag_tables, foreign_flags
 from krm_fn.review.arguments.shell_words import Word
 from tests.support.cases import cases
 from tests.support.flag_tables import TABLES, at, strings
@@ -34,7 +34,18 @@ def sample(flag):
     """A value that a flag accepts."""
     if flag.choices:
         return flag.choices[0]
+    if flag.takes_json:
+        return "{}"
     return SAMPLES.get(flag.type.removeprefix("optional_").partition("_")[0], "8")
+
+
+def field_sample(table, option, flag):
+    """A value that a field of a JSON document accepts, for a dotted flag."""
+    config = config_tables.get(table.program, table.release, flag.config)
+    field = config.fields.get(option.partition(".")[2]) if config else None
+    if field is None:
+        return "8"
+    return next((value for value in (*field.type.texts(), "8", "word") if field.type.accepts(int(value) if value == "8" else value)), "")
 
 
 def applied(table, foreign):
@@ -44,7 +55,7 @@ def applied(table, foreign):
     words = foreign.write.split()
     flag = table.flags.get(words[-1]) or table.flags.get(words[-1].partition(".")[0])
     if flag and flag.values != "0":
-        words.append(sample(flag) if words[-1] in table.flags else "8")
+        words.append(sample(flag) if words[-1] in table.flags else field_sample(table, words[-1], flag))
     return [*words, "true"] if words[-1].startswith("--trtllm.") else words
 
 
