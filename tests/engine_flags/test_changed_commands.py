@@ -39,8 +39,13 @@ OTHERS = {
 }
 PROGRAMS = (*LINES, *OTHERS, "dynamo.planner")
 _KIND = re.compile(r"\[type=(\w+)")
-_KINDS_OF_CODE = {"value_error", "assertion_error", "ValueError"}
-"""The kinds of refusals by the code of a class. Any other kind is that of a type of pydantic."""
+_KINDS_BEYOND = {
+    *("value_error", "assertion_error", "ValueError", "TypeError", "list_type"),
+    *("greater_than", "greater_than_equal", "less_than", "less_than_equal", "string_too_short"),
+}
+"""The kinds of refusals by the code of a class, and by limits of a value other than 0."""
+_CONVERTED = re.compile(r"invalid (?:parse_dataclass|_optional_type) value: '\{")
+"""A class converts a value by its own code, and fails."""
 _FLAG = re.compile(r"(?<![\w-])-{1,2}[A-Za-z][\w.-]*")
 
 
@@ -68,11 +73,15 @@ class Line(NamedTuple):
         return [problem for problem in self.parsed.problems if problem.kind != "ignored field"]
 
     def is_about_more(self) -> bool:
-        """True if the parser refuses a folder that does not exist, or several fields of a JSON document together: no table knows these."""
-        if "must be a valid directory" in self.verdict.message:
-            return True
-        kinds = {*_KIND.findall(self.verdict.message)}
-        return bool(kinds) and kinds <= _KINDS_OF_CODE and not self.refused
+        """True if the parser refuses what no table knows, and nothing else that is reported.
+
+        These are folders that do not exist, several fields of a JSON document together, and values beyond their type.
+        """
+        message = self.verdict.message
+        kinds = {*_KIND.findall(message)}
+        beyond = bool(kinds) and kinds <= _KINDS_BEYOND
+        is_more = beyond or "must be a valid directory" in message or _CONVERTED.search(message)
+        return bool(is_more) and not any(_is_named(problem, message) for problem in self.refused)
 
     def __str__(self) -> str:
         return f"{self.question.program} {self.question.release} {[*self.question.arguments]}"
