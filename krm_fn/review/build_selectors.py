@@ -156,11 +156,11 @@ def _are_similar(requirement: _RequiredLabel, value: str) -> bool:
 
 
 def _is_similar(wanted: str, value: str, *, is_dynamo: bool) -> bool:
-    """True if a value is the wanted one with an insertion, such as a prefix, or with a typing mistake in one of its words.
+    """True if a value is the wanted one in other case, with an insertion such as a prefix, or with a typing mistake in one of its words.
 
     Only renders write Dynamo's labels. In other labels, `web` and `web-api` are two programs.
     """
-    if is_dynamo and wanted and any(_insertions(wanted, value)):
+    if is_dynamo and wanted and (wanted.lower() == value.lower() or any(_insertions(wanted, value))):
         return True
     pairs = [(word, other) for word, other in zip(wanted.split("-"), value.split("-"), strict=False) if word != other]
     if wanted.count("-") != value.count("-") or len(pairs) != 1:

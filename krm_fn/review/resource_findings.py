@@ -13,7 +13,16 @@ from krm_fn.render.expand import PlannedResource
 from krm_fn.render.manifests import ownership
 from krm_fn.render.plan import GraphPlan
 from krm_fn.render.rules import deprecations, frontends, placeholders, runtime_windows
-from krm_fn.review import build_references, build_selectors, finished_builds, image_names, native_objects
+from krm_fn.review import (
+    altered_values,
+    build_references,
+    build_selectors,
+    finished_builds,
+    image_names,
+    missing_contents,
+    misspelt_names,
+    native_objects,
+)
 from krm_fn.review.arguments import argument_findings, lora_rules
 
 _ORPHAN = "DYN053"
@@ -53,6 +62,9 @@ def _findings(resources: Sequence[Resource], config: Config, *, is_configured: b
     yield from deprecations.check(resources, config)
     yield from runtime_windows.check(resources, config)
     yield from image_names.check(resources)
+    yield from misspelt_names.check(resources, config)
+    yield from missing_contents.check_keys(resources, config)
+    yield from altered_values.check(resources)
     unreplaced = {result.ref for result in expansion.results if result.code == placeholders.CODE}
     yield from placeholders.check((resource for resource in resources if _is_written(resource)), expansion.results)
     judged = [entry for entry in planned if results.ref(entry.source) not in unreplaced]
@@ -67,6 +79,7 @@ def _findings(resources: Sequence[Resource], config: Config, *, is_configured: b
     if not results.failed(expansion.results):
         yield from build_references.check_autoscalers(expansion.resources, config)
         yield from build_selectors.check(expansion.resources, config)
+        yield from missing_contents.check_ports(resources, expansion.resources, config)
 
 
 def _of_build(resources: Iterable[Resource]) -> Config | None:

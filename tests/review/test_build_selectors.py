@@ -45,6 +45,20 @@ EXPRESSIONS = [
 ]
 
 
+VALUES = [
+    # reason, a label, the value in a budget, the value of the pods, true if a finding names it
+    ("another case in a label of Dynamo", "nvidia.com/dynamo-component-type", "Frontend", "frontend", True),
+    ("another case in a label of one's own", "app", "Web", "web", False),
+]
+
+
+@cases(("label", "wanted", "value", "is_found"), VALUES)
+def test_a_value_in_another_case(label, wanted, value, is_found):
+    """Only renders write the labels of Dynamo, so their case is known."""
+    findings = [*build_selectors.check([pod("a", {label: value}), budget("b", {"matchLabels": {label: wanted}})], Config())]
+    assert [(finding.code, finding.proposed) for finding in findings] == [("DYN670", value)] * is_found
+
+
 @cases(("expression", "is_mistyped"), EXPRESSIONS)
 def test_an_expression(expression, is_mistyped):
     findings = [*build_selectors.check([pod("a", {"app": "worker"}), budget("b", {"matchExpressions": [expression]})], Config())]

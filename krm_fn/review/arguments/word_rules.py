@@ -114,9 +114,11 @@ def check_references(container: AuthorContainer, references: Iterable[Reference]
 def _unknown_variable(reference: Reference, known: Iterable[str]) -> str:
     name = reference.name
     nearest = difflib.get_close_matches(name, known, 1, 0.8) if len(name) <= 60 else []
+    longer = [other for other in known if other.startswith(f"{name}_") or other.endswith(f"_{name}")]
     name = name[:60]
     problem = f"this container has no variable `{name}`"
-    fix = f"write $({nearest[0]})" if nearest else "add the variable"
+    longer = longer if len(longer) == 1 and not nearest else []
+    fix = f"write $({nearest[0]})" if nearest else "".join((*(f"write $({other}), or " for other in longer), "add the variable"))
     if reference.is_in_shell:
         own = "" if nearest else f", or write ${{{name}}} if the image or the line sets it"
         return f"{problem}, so the shell runs a program of this name in its place; {fix}{own}"

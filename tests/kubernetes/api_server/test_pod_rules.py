@@ -277,6 +277,19 @@ ACCEPTED = [
 ]
 
 
+@cases(
+    ("name", "words"),
+    [
+        ("a letter too many", "models", "no volume models; write model, or add it"),
+        ("another name", "data", "no volume data; add it"),
+    ],
+)
+def test_a_volume_with_a_similar_name_is_proposed(name, words):
+    spec = mounts({"name": name, "mountPath": "/a"})
+    spec["volumes"] = [{"name": "own"}, {"name": "model"}]
+    assert [words in fault.message for fault in pod_rules.validate(spec)] == [True]
+
+
 @cases(("spec", "faults"), REFUSED)
 def test_refused(spec, faults, control_plane):
     before = copy.deepcopy(spec)

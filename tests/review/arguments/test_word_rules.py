@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from krm_fn.render.config import Config
 from krm_fn.render.expand import PlannedResource, expand
 from krm_fn.review.arguments import argument_findings
 from tests.support import beta, given
@@ -159,6 +160,26 @@ REFERENCES = [
 @cases(("main", "expected"), REFERENCES)
 def test_a_reference_without_its_variable_is_found(main, expected):
     assert codes(command=VLLM, **main) == expected
+
+
+@cases(
+    ("names", "fix"),
+    [
+        ("a longer name", ["MODEL_NAME", "PORT"], "write $(MODEL_NAME), or add the variable"),
+        ("a longer name at the end", ["BASE_MODEL"], "write $(BASE_MODEL), or add the variable"),
+        ("two longer names", ["MODEL_NAME", "MODEL_PATH"], "; add the variable"),
+        ("a word that only begins alike", ["MODELS_DIR"], "; add the variable"),
+    ],
+)
+def test_a_longer_name_of_a_variable_is_proposed(names, fix):
+    """Only if one variable has the written name as a part of its own."""
+    main = {"command": VLLM, "args": ["--model", "$(MODEL)"], "env": [{"name": name, "value": "4"} for name in names]}
+    planned: list[PlannedResource] = []
+    expand([beta.graph(beta.component("Worker", main={"image": IMAGE, **main}))], Config(), planned.append)
+    findings = argument_findings.check(planned)
+    messages = [finding.message for finding in findings if finding.code == "DYN627"]
+    assert len(messages) == 1
+    assert messages[0].endswith(fix)
 
 
 LINES = [

@@ -1,0 +1,66 @@
+"""Warns of values that Kubernetes or the operator use in another form than an author expects: hosts of an Ingress, and paths of mounts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from krm_fn.base import results
+from krm_fn.base.results import Path, Result
+from krm_fn.kubernetes import paths
+from krm_fn.kubernetes.paths import EVERY
+from krm_fn.kubernetes.types import Resource
+from krm_fn.kubernetes.values import text
+from krm_fn.render import dynamo_api
+from krm_fn.render.manifests import ingress, ownership
+
+_CODE = "DYN709"
+_INGRESS: tuple[Path, ...] = (("spec", "services", EVERY, "ingress"), ("spec", "ingress"))
+_HOST = re.compile(r"(?P<host>[a-z0-9*-]+)\.(?P<suffix>[a-z0-9.-]*[a-z0-9])")
+_V1ALPHA1 = "extraPodSpec"
+_PODS: tuple[Path, ...] = tuple(
+    (*component, *pod)
+    for component in (("spec", "services", EVERY), ("spec", "components", EVERY), ("spec",))
+    for pod in ((_V1ALPHA1,), ("podTemplate", "spec"))
+)
+_PATHS: tuple[Path, ...] = tuple(
+    (*holder, "volumeMounts", EVERY, "mountPath")
+    for holder in (("mainContainer",), *((kind, EVERY) for kind in ("containers", "initContainers")))
+)
+_MODES = {"ro": ", with readOnly: true", "rw": ""}
+"""The modes that Docker reads after a colon, with the field of a mount."""
+
+
+def check(resources: Iterable[Resource]) -> Iterator[Result]:
+    """Yields the warnings about each graph and component that no render has made. Fields may have wrong types."""
+    for resource in resources:
+        if dynamo_api.is_dynamo(resource) and not ownership.is_generated(resource):
+            for path, fields in paths.find(resource, _INGRESS):
+                if isinstance(fields, dict):
+                    yield from _host(resource, path, fields)
+            for path, pod in paths.find(resource, _PODS):
+                for place, folder in paths.find(pod, _PATHS):
+                    yield from _folder(resource, (*path, *place), folder)
+
+
+def _host(resource: Resource, path: Path, fields: dict[str, Any]) -> Iterator[Result]:
+    """Finds a whole host without `hostSuffix`: the operator adds the suffix of all hosts (internal/dynamo/graph.go getIngressHost)."""
+    parts = _HOST.fullmatch(text(fields.get("host")))
+    exposes = fields.get("enabled") is True and (fields.get("ingressControllerClassName") or fields.get("useVirtualService"))
+    if parts and exposes and fields.get("hostSuffix") is None:
+        host, suffix = f"{text(fields.get('hostPrefix'))}{parts[0]}", ingress.DEFAULT_SUFFIX
+        problem = f"the host becomes {host}.{suffix}, because hosts without hostSuffix end with .{suffix}"
+        fix = f"write host: {parts['host']} and hostSuffix: {parts['suffix']}, or hostSuffix: {suffix} if it is meant"
+        yield results.warning(_CODE, f"{problem}; {fix}", results.ref(resource), (*path, "host"), current=parts[0])
+
+
+def _folder(resource: Resource, path: Path, folder: Any) -> Iterator[Result]:
+    """Finds a mode of Docker after a path. Kubernetes reads none there (VolumeMount.mountPath in the API reference)."""
+    name, colon, mode = text(folder).rpartition(":")
+    if colon and name and mode in _MODES:
+        proposed = f"/{name.lstrip('/')}"
+        problem = f"a mountPath has no mode, so the folder in the container is /{text(folder).lstrip('/')}"
+        yield results.warning(
+            _CODE, f"{problem}; write {proposed}{_MODES[mode]}", results.ref(resource), path, current=folder, proposed=proposed
+        )

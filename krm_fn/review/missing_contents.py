@@ -1,0 +1,99 @@
+"""Warns of keys and ports that an object in the input does not have: keys of Secrets and ConfigMaps, and ports of rendered Services.
+
+An API server accepts them. A container then waits for its key, and an Ingress answers with an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from krm_fn.base import results, slips
+from krm_fn.base.results import Path, Result
+from krm_fn.kubernetes import identity, paths
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.kubernetes.references import Reference, name_fields
+from krm_fn.kubernetes.types import Resource
+from krm_fn.kubernetes.values import mapping, objects
+from krm_fn.render import dynamo_api, dynamo_references
+from krm_fn.render.config import Config
+from krm_fn.render.manifests import ownership
+from krm_fn.render.resolve import cluster
+from krm_fn.review import required_objects
+
+_CODE = "DYN708"
+_DATA = ("data", "stringData", "binaryData")
+_KINDS = (name_fields.SECRET, name_fields.CONFIG_MAP)
+_FILLED = ("kubernetes.io/service-account-token",)
+"""Types of Secrets whose keys a controller writes."""
+_ROUTES = ("Ingress", "HTTPRoute", "GRPCRoute")
+_LISTED = 5
+"""The largest number of keys or ports in a message."""
+
+
+def check_keys(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
+    """Yields a warning for each key that a Dynamo resource needs and its Secret or ConfigMap in the input does not have.
+
+    Objects without any key are left out, and those that a controller makes: they get their keys later.
+    """
+    default = cluster.default_namespace(config)
+    promised = {*required_objects.promised_secrets(resources, default)}
+    known: dict[ObjectKey, set[str]] = {}
+    for resource in resources:
+        key = identity.key(resource, default)
+        if (key.group, key.kind) in _KINDS and key not in promised and resource.get("type") not in _FILLED:
+            fields = (resource.get(name) for name in _DATA)
+            known.setdefault(key, set()).update(str(entry) for data in fields if isinstance(data, dict) for entry in data)
+    for resource in resources:
+        if dynamo_api.is_dynamo(resource) and not ownership.is_generated(resource):
+            namespace = identity.key(resource, default).namespace
+            for reference in dynamo_references.of(resource):
+                held = known.get(ObjectKey(reference.group, reference.kind, reference.namespace or namespace, reference.name))
+                for name in reference.keys if held and not reference.is_optional else ():
+                    if held and name not in held:
+                        path = _key_path(resource, reference, name)
+                        yield _finding(resource, path, f"the {reference.kind} {reference.name} has no key {name}", name, sorted(held))
+
+
+def _key_path(resource: Resource, reference: Reference, name: str) -> Path:
+    """Returns the path of a key that stands beside the name of its object, or in one of the items there."""
+    parent = reference.path[:-1]
+    found = paths.find(paths.at(resource, parent), (("key",), ("items", paths.EVERY, "key")))
+    return next(((*parent, *path) for path, key in found if key == name), reference.path)
+
+
+def check_ports(resources: Sequence[Resource], rendered: Sequence[Resource], config: Config) -> Iterator[Result]:
+    """Yields a warning for each port of an Ingress or a route that the Service of a graph does not have.
+
+    `rendered` are the resources after a render. A layer may have added ports to a Service among `resources`, so the ports of both count.
+    """
+    default = cluster.default_namespace(config)
+    ports: dict[ObjectKey, list[dict[str, Any]]] = {}
+    for service in (*rendered, *resources):
+        key = identity.key(service, default)
+        if (key.group, key.kind) == name_fields.SERVICE and ownership.is_marked(service):
+            ports.setdefault(key, []).extend(objects(mapping(service, "spec").get("ports")))
+    for route in resources if ports else ():
+        if results.ref(route).kind in _ROUTES and not ownership.is_marked(route):
+            namespace = identity.key(route, default).namespace
+            for reference in dynamo_references.of(route):
+                served = ports.get(ObjectKey(reference.group, reference.kind, reference.namespace or namespace, reference.name), ())
+                yield from _port(route, reference, served) if served else ()
+
+
+def _port(route: Resource, reference: Reference, served: Sequence[dict[str, Any]]) -> Iterator[Result]:
+    parent = reference.path[:-1]
+    for path, wanted in paths.find(paths.at(route, parent), (("port",), ("port", "number"), ("port", "name"))):
+        field = "name" if path[-1] == "name" else "port"
+        known = list(dict.fromkeys(port[field] for port in served if isinstance(port.get(field), int | str)))
+        if isinstance(wanted, int | str) and known and wanted not in known:
+            problem = f"the Service {reference.name} has no port {wanted}"
+            yield _finding(route, (*parent, *path), problem, wanted, known)
+
+
+def _finding(resource: Resource, path: Path, problem: str, wanted: str | int, known: Sequence[str | int]) -> Result:
+    near = slips.nearest(str(wanted), map(str, known))
+    others = ", ".join((*map(str, known[:_LISTED]), *["..."] * (len(known) > _LISTED)))
+    proposed = near or (str(known[0]) if len(known) == 1 else "")
+    fix = f"write {proposed}" if proposed else f"write one of {others}"
+    return results.warning(_CODE, f"{problem}; {fix}", results.ref(resource), path, current=wanted, proposed=proposed or None)

@@ -1,0 +1,117 @@
+"""`krm-fn check` finds keys and ports that an object in the input does not have."""
+
+from __future__ import annotations
+
+from krm_fn.render.config import Config
+from krm_fn.review import missing_contents, resource_findings
+from tests.support import beta, given
+from tests.support.cases import cases
+
+EXTERNAL = given.item("ExternalSecret", "token", api="external-secrets.io/v1")
+
+
+def secret(**fields):
+    return given.item("Secret", "token", **fields)
+
+
+def variable(key, **fields):
+    return {"env": [{"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "token", "key": key, **fields}}}]}
+
+
+def volume(key):
+    return {"volumes": [{"name": "t", "secret": {"secretName": "token", "items": [{"key": "A", "path": "a"}, {"key": key, "path": "b"}]}}]}
+
+
+KEYS = [
+    # reason, fields of the main container, fields of the pod, the objects, the last steps of the path, words of the message
+    ("the only key", variable("token"), {}, [secret(stringData={"HF_TOKEN": "x"})], ("secretKeyRef", "key"), "; write HF_TOKEN"),
+    (
+        "a key with a slip",
+        variable("HF_TOKNE"),
+        {},
+        [secret(data={"HF_TOKEN": "eA==", "B": ""})],
+        ("secretKeyRef", "key"),
+        "; write HF_TOKEN",
+    ),
+    (
+        "one of several keys",
+        variable("C"),
+        {},
+        [secret(data={"A": ""}, stringData={"B": "x"})],
+        ("secretKeyRef", "key"),
+        "; write one of A, B",
+    ),
+    ("a key in a volume", {}, volume("C"), [secret(data={"A": "", "B": ""})], ("items", 1, "key"), "; write one of A, B"),
+    ("a key that is there", variable("HF_TOKEN"), {}, [secret(stringData={"HF_TOKEN": "x"})], (), ""),
+    ("keys of two states of one object", variable("B"), {}, [secret(data={"A": ""}), secret(data={"B": ""})], (), ""),
+    ("an optional key", variable("token", optional=True), {}, [secret(stringData={"HF_TOKEN": "x"})], (), ""),
+    ("an object without keys, which another program fills", variable("token"), {}, [secret()], (), ""),
+    (
+        "a Secret that a controller fills",
+        variable("token"),
+        {},
+        [secret(data={"A": ""}, type="kubernetes.io/service-account-token")],
+        (),
+        "",
+    ),
+    ("a Secret of a controller", variable("token"), {}, [secret(data={"A": ""}), EXTERNAL], (), ""),
+    ("a Secret from elsewhere", variable("token"), {}, [], (), ""),
+    ("data of another type", variable("token"), {}, [secret(data=["A"])], (), ""),
+]
+
+
+@cases(("main", "pod", "around", "path", "words"), KEYS)
+def test_keys_of_an_object_in_the_input(main, pod, around, path, words):
+    graph = beta.graph(beta.component("Worker", main=main, pod=pod))
+    findings = [*missing_contents.check_keys([graph, *around], Config())]
+    assert [(finding.code, finding.severity, finding.path[-len(path) :]) for finding in findings] == [("DYN708", "warning", path)] * bool(
+        path
+    )
+    assert all(finding.message.endswith(words) for finding in findings)
+
+
+def ingress(**port):
+    backend = {"service": {"name": "chat-frontend", "port": port}}
+    rules = [{"host": "chat.example.com", "http": {"paths": [{"path": "/", "pathType": "Prefix", "backend": backend}]}}]
+    return given.item("Ingress", "entry", api="networking.k8s.io/v1", spec={"rules": rules})
+
+
+def route(name="chat-frontend", **fields):
+    return given.item(
+        "HTTPRoute", "entry", api="gateway.networking.k8s.io/v1", spec={"rules": [{"backendRefs": [{"name": name, **fields}]}]}
+    )
+
+
+PORTS = [
+    # reason, the object with the port, the last steps of the path, words of the message
+    ("a number in an Ingress", ingress(number=8080), ("port", "number"), "has no port 8080; write 8000"),
+    ("a name in an Ingress", ingress(name="https"), ("port", "name"), "has no port https; write http"),
+    ("a number in a route", route(port=80), ("backendRefs", 0, "port"), "has no port 80; write 8000"),
+    ("the number of the port", ingress(number=8000), (), ""),
+    ("the name of the port", ingress(name="http"), (), ""),
+    ("the port in a route", route(port=8000), (), ""),
+    ("another Service", route(name="other", port=80), (), ""),
+    ("the Service of another namespace", route(namespace="other", port=80), (), ""),
+    ("no port", route(), (), ""),
+]
+
+
+@cases(("entry", "path", "words"), PORTS)
+def test_ports_of_rendered_services(entry, path, words):
+    graph = beta.graph(beta.component("Frontend", "frontend"), beta.component("Worker"))
+    found = resource_findings.check([graph, entry], Config(), is_configured=False)
+    findings = [finding for finding in found if finding.code == "DYN708"]
+    assert [(finding.severity, finding.ref and finding.ref.name, finding.path[-len(path) :]) for finding in findings] == [
+        ("warning", "entry", path)
+    ] * bool(path)
+    assert all(finding.message.endswith(words) for finding in findings)
+
+
+def test_a_port_that_a_layer_added_to_the_service_is_there():
+    graph = beta.graph(beta.component("Frontend", "frontend"))
+    rendered = given.expanded(graph).resources
+    service = next(resource for resource in rendered if (resource["kind"], resource["metadata"]["name"]) == ("Service", "chat-frontend"))
+    patched = {**service, "spec": {**service["spec"], "ports": [*service["spec"]["ports"], {"name": "admin", "port": 8080}]}}
+    for built, codes in (([graph, service], ["DYN708"]), ([graph, patched], [])):
+        findings = missing_contents.check_ports([*built, ingress(number=8080)], rendered, Config())
+        assert [finding.code for finding in findings] == codes

@@ -1,0 +1,112 @@
+"""`krm-fn check` finds names that are a slip for a name in the input, and accepts names of objects that may come from elsewhere."""
+
+from __future__ import annotations
+
+from krm_fn.render.config import Config
+from krm_fn.review import misspelt_names, resource_findings
+from tests.support import beta, given
+from tests.support.cases import cases
+
+CLAIM = given.item("PersistentVolumeClaim", "model-cache")
+SECRET = given.item("Secret", "hf-token")
+ENGINE = given.item("ConfigMap", "engine-config")
+EXTERNAL = given.item("ExternalSecret", "outside", api="external-secrets.io/v1", spec={"target": {"name": "pull-secret"}})
+
+
+def worker(*, pod=None, main=None):
+    return beta.graph(beta.component("Worker", pod=pod, main=main))
+
+
+def with_claim(name):
+    return worker(pod={"volumes": [{"name": "models", "persistentVolumeClaim": {"claimName": name}}]})
+
+
+def with_pvcs(name, mounted, *, create=True):
+    service = given.service("worker", volumeMounts=[{"name": mounted, "mountPoint": "/models"}])
+    return given.graph({"Worker": service}, pvcs=[{"name": name, "create": create}])
+
+
+def with_mount(name):
+    return worker(main={"volumeMounts": [{"name": name, "mountPath": "/m"}]}, pod={"volumes": [{"name": "models", "emptyDir": {}}]})
+
+
+def with_plugin(name):
+    plugins = [{"type": "dyn-decode-scorer", "name": "dyn-decode"}, {"type": "max-score-picker"}]
+    config = {"plugins": plugins, "schedulingProfiles": [{"name": "decode", "plugins": [{"pluginRef": name}]}]}
+    return beta.graph(beta.component("Epp", "epp", eppConfig={"config": config}))
+
+
+def with_secret(name, **fields):
+    variable = {"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": name, "key": "t", **fields}}}
+    return worker(main={"env": [variable]})
+
+
+SLIPS = [
+    # reason, graph, the last steps of the path, the name that the input has
+    ("two letters in the wrong order", with_claim("modle-cache"), ("claimName",), "model-cache"),
+    ("a letter too many", with_secret("hf-tokens"), ("secretKeyRef", "name"), "hf-token"),
+    ("another separator", with_claim("model_cache"), ("claimName",), "model-cache"),
+    ("a Secret for all its keys", worker(main={"envFrom": [{"secretRef": {"name": "hf-tokne"}}]}), ("secretRef", "name"), "hf-token"),
+    ("a Secret of a service", given.graph({"W": given.service("worker", envFromSecret="hf-tokn")}), ("envFromSecret",), "hf-token"),
+    (
+        "a Secret of a controller",
+        worker(pod={"imagePullSecrets": [{"name": "pull-secrets"}]}),
+        ("imagePullSecrets", 0, "name"),
+        "pull-secret",
+    ),
+    (
+        "a ConfigMap in a volume",
+        worker(pod={"volumes": [{"name": "c", "configMap": {"name": "engine-configs"}}]}),
+        ("configMap", "name"),
+        "engine-config",
+    ),
+    ("a claim that the graph creates", with_pvcs("weights", "wieghts"), ("volumeMounts", 0, "name"), "weights"),
+    ("a claim that the graph only names", with_pvcs("weights", "weight", create=False), ("volumeMounts", 0, "name"), "weights"),
+    ("a declared claim of the input", with_pvcs("models-cache", "models-cache", create=False), ("pvcs", 0, "name"), "model-cache"),
+    ("a volume of the pod", with_mount("model"), ("volumeMounts", 0, "name"), "models"),
+    ("a mounted claim", with_mount("model-cach"), ("volumeMounts", 0, "name"), "model-cache"),
+    ("a plugin", with_plugin("dyn-decoder"), ("plugins", 0, "pluginRef"), "dyn-decode"),
+    ("a plugin with the name of its type", with_plugin("max-score-pickers"), ("plugins", 0, "pluginRef"), "max-score-picker"),
+]
+
+
+@cases(("graph", "path", "known"), SLIPS)
+def test_a_slip_is_a_warning_with_the_known_name(graph, path, known):
+    findings = [*misspelt_names.check([graph, CLAIM, SECRET, ENGINE, EXTERNAL], Config())]
+    assert [(finding.code, finding.severity, finding.proposed) for finding in findings][:1] == [("DYN707", "warning", known)]
+    assert findings[0].path[-len(path) :] == path
+    assert f"write {known}, " in findings[0].message
+    found = resource_findings.check([graph, CLAIM, SECRET, ENGINE, EXTERNAL], Config(), is_configured=False)
+    assert "DYN707" in {finding.code for finding in found}
+
+
+RIGHT = [
+    ("the name of the input", with_claim("model-cache")),
+    ("an object from elsewhere", with_secret("other-token")),
+    ("a name with a number more", with_secret("hf-token2")),
+    ("a name with a part more", with_claim("model-cache-b")),
+    ("a part with another letter", with_claim("model-cacha-a")),
+    ("an optional object", with_secret("hf-tokens", optional=True)),
+    ("a claim of one's own", with_pvcs("models-cache", "models-cache")),
+    ("a mounted claim that the input has", with_mount("model-cache")),
+    ("a mounted claim from elsewhere", with_mount("datasets")),
+    ("a volume", with_mount("models")),
+    ("a plugin", with_plugin("dyn-decode")),
+    ("the type of a named plugin", with_plugin("prefix-scorer")),
+    ("another namespace", beta.graph(namespace="other", env=[{"valueFrom": {"secretKeyRef": {"name": "hf-tokens"}}}])),
+]
+
+
+@cases("graph", RIGHT)
+def test_a_right_name_and_one_of_another_object_are_no_slips(graph):
+    assert [*misspelt_names.check([graph, CLAIM, SECRET, ENGINE, EXTERNAL], Config())] == []
+
+
+def test_an_object_of_the_missing_name_is_no_slip():
+    """Two objects may have similar names."""
+    assert [*misspelt_names.check([with_claim("models-cache"), CLAIM, given.item("PersistentVolumeClaim", "models-cache")], Config())] == []
+
+
+def test_fields_of_any_type_are_read():
+    graph = beta.graph({"podTemplate": {"spec": {"containers": [3, {"name": "main", "volumeMounts": "a"}]}}, "eppConfig": {"config": [1]}})
+    assert [*misspelt_names.check([graph, {**graph, "spec": []}, {**graph, "spec": {"pvcs": [3, {"name": 4}]}}], Config())] == []
