@@ -27,6 +27,23 @@ def is_dynamo(resource: Resource) -> bool:
     return isinstance(version, str) and version.partition("/")[0] == GROUP
 
 
+def is_misplaced(resource: Resource) -> bool:
+    """Returns true for a kind of Dynamo in a group whose name resembles that of Dynamo's API group, or without a group.
+
+    >>> [is_misplaced({"kind": GRAPH, "apiVersion": version}) for version in (V1BETA1, "ai.nvidia.com/v1", "nvda.com/v1", "v1", "a.com/v1")]
+    [False, True, True, True, False]
+    """
+    kind, version = resource.get("kind"), resource.get("apiVersion")
+    if kind not in (GRAPH, COMPONENT, ADAPTER, REQUEST, MODEL) or not isinstance(version, str):
+        return False
+    group, separator, _ = version.partition("/")
+    if group == GROUP:
+        return False
+    from krm_fn.base import slips  # noqa: PLC0415 - few renders need it
+
+    return not separator or group.endswith(f".{GROUP}") or slips.is_slip(group, GROUP, ".")
+
+
 def is_search(resource: Resource) -> bool:
     """Returns true for a request in v1beta2, also in a view, and for a Run or a Candidate. A render makes no objects for them."""
     version, kind = resource.get("apiVersion"), resource.get("kind")

@@ -181,14 +181,18 @@ def expand(
 
 
 def _expand_item(resource: Resource, context: _Context) -> _ExpandedItem:
-    """Expands one item. One finding about placeholders in it replaces the errors that they cause."""
+    """Expands one item. One finding about placeholders in it, or about its name, replaces the errors that they cause."""
     expanded = _expand_as_written(resource, context)
     if not any(finding.severity == "error" or finding.code in release_choice.WITHOUT_VERSION for finding in expanded.findings):
         return expanded
     from krm_fn.render.rules import placeholders  # noqa: PLC0415 - a render without errors starts without it
 
     if not (entries := placeholders.find(resource)):
-        return expanded
+        renamed = graph_rules.with_valid_name(resource)
+        if renamed is None or not results.failed(expanded.findings):
+            return expanded
+        others = _expand_as_written(renamed, context._replace(planned=None)).findings
+        return _ExpandedItem([resource], [], graph_rules.check_name(resource, renamed, others))
     neutral = _expand_as_written(placeholders.neutral(resource, entries), context._replace(planned=None))
     findings = placeholders.replace(resource, entries, expanded.findings, neutral.findings)
     return expanded if findings is None else _ExpandedItem([resource], [], findings)
@@ -198,7 +202,7 @@ def _expand_as_written(resource: Resource, context: _Context) -> _ExpandedItem:
     """Expands one item. An internal error becomes a finding, so that it hides no finding about the other items."""
     try:
         if not dynamo_api.is_dynamo(resource):
-            return _ExpandedItem([resource], [], [])
+            return _ExpandedItem([resource], [], schema_check.group(resource) if dynamo_api.is_misplaced(resource) else [])
         if encryption.is_encrypted(resource):
             return _ExpandedItem([resource], [], [_encrypted(resource)])
         if dynamo_api.is_search(resource):

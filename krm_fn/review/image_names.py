@@ -23,6 +23,8 @@ from krm_fn.review.arguments import flag_tables
 _RENDERED = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
 _RELEASED = re.compile(r"v?[0-9.]+(?:-cuda[0-9.]+|-efa(?:-amd64)?)?")
 """The tags of released images. Other tags, such as `1.6.3-rc1`, are builds of which krm-fn cannot know all."""
+_FOLDERS = ("nvcr.io", "nvidia", "ai-dynamo")
+"""The registry and the folders of the released images."""
 _SHORTEST = 10
 """The shortest name for which another name counts as a slip: many own images have names like `dynamos`."""
 
@@ -42,13 +44,31 @@ def check(resources: Iterable[Resource]) -> Iterator[Result]:
                 if not isinstance(entry.image, str):
                     continue
                 name, _, tag = entry.image.partition("@")[0].rpartition("/")[2].partition(":")
-                if known := _known_name(entry.image, name):
-                    message = f"no image of Dynamo has the name {name}; write {known}, or ignore DYN705 if it is an image of your own"
-                    yield results.warning("DYN705", message, ref, entry.path, current=entry.image)
+                if slip := _slip(entry.image, name):
+                    yield results.warning(
+                        "DYN705", f"{slip}, or ignore DYN705 if it is an image of your own", ref, entry.path, current=entry.image
+                    )
                 elif newest := _newest_patch(entry.image, tag):
                     message = f"krm-fn knows no patch {tag} of Dynamo, and the newest of this minor version is {newest}; correct the tag"
                     message += ", or ignore DYN704 if the image exists"
                     yield results.warning("DYN704", message, ref, entry.path, current=entry.image)
+
+
+def _slip(image: str, name: str) -> str:
+    """Returns the message about an image that is a slip for one of Dynamo: in its name, or in the folders of NVIDIA's registry.
+
+    Only names in these folders count, also on a mirror: other registries have images of other people, with names of their own.
+    """
+    folders = tuple(image.partition("@")[0].split("/")[:-1])
+    near = len(folders) == len(_FOLDERS) and all(map(_is_near, folders, _FOLDERS))
+    known = _known_name(image, name) if near or folders[:1] == _FOLDERS[:1] or _FOLDERS[-1] in folders else ""
+    if near and folders != _FOLDERS and (known or dynamo_images.tag_of(image) == "dynamo"):
+        return f"no image of Dynamo is in {'/'.join(folders)}; write {'/'.join(_FOLDERS)}/{known or name}"
+    return f"no image of Dynamo has the name {name}; write {known}" if known else ""
+
+
+def _is_near(folder: str, known: str) -> bool:
+    return folder == known or slips.is_slip(folder, known, ".-_")
 
 
 def _known_name(image: str, name: str) -> str:

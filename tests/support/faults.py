@@ -487,6 +487,12 @@ COMPONENTS = [
     fires("DYN204", "spec.services.-w", "a service that cannot be the value of a label", given.graph({"-w": given.service("worker")})),
     fires("DYN142", "metadata.name", "a Dynamo namespace of 64 characters", given.graph(namespace="n" * 59)),
     fires("DYN251", "metadata.name", "a graph whose name ends with a dash", given.graph(name="a-")),
+    fires(
+        "DYN251",
+        "metadata.name",
+        "capitals and an underscore, one error for all objects",
+        given.graph({"Worker": given.service("worker"), "Decode": given.service("worker")}, name="Chat_Prod"),
+    ),
     fires("DYN251", "metadata.name", "a request whose name begins with a dash", request(name="-1")),
     fires("DYN251", "metadata.name", "a component with a name in capitals", _alone("Lt"), behaviour="v1.5"),
     fires("DYN204", "spec.dynamoNamespace", "a Dynamo namespace with a slash", _alone(dynamoNamespace="a/b"), behaviour="v1.5"),
@@ -829,6 +835,12 @@ SEVERAL_NODES = [
 GPU_NAMES = [
     fires(
         "DYN154",
+        f"{_MAIN}.resources.limits['nvidia/gpu']",
+        "a group without its domain",
+        worker(main={"resources": {"limits": {"nvidia/gpu": "1"}}}),
+    ),
+    fires(
+        "DYN154",
         f"{_MAIN}.resources.limits['nvidia.com/gpus']",
         "a plural for the resource of GPUs",
         worker(main={"resources": {"limits": {"nvidia.com/gpus": "2"}, "requests": {"nvidia.com/gpus": "2"}}}),
@@ -853,7 +865,15 @@ GPU_NAMES = [
     ),
     *(
         quiet(f"the resource {name}", worker(main={"resources": {"limits": {name: "1"}}}))
-        for name in ("nvidia.com/gpu", "nvidia.com/gpu.shared", "nvidia.com/mig-1g.10gb", "nvidia.com/pgpu", "nvidia.com/gpu-2", "rdma/ib")
+        for name in (
+            "nvidia.com/gpu",
+            "example/gpu",
+            "nvidia.com/gpu.shared",
+            "nvidia.com/mig-1g.10gb",
+            "nvidia.com/pgpu",
+            "nvidia.com/gpu-2",
+            "rdma/ib",
+        )
     ),
 ]
 MODELS = [

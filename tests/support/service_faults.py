@@ -17,6 +17,7 @@ _WEB = {"ports": [{"name": "web", "containerPort": 80}], **_OWN}
 _FIELD = {"fieldRef": {"fieldPath": "metadata.annotations['port']"}}
 _B = "spec.services.B.extraPodSpec.mainContainer"
 _GROVE = {"orchestrator": "grove"}
+_LATER = {"behaviour": "v1.5"}
 _INGRESS = {"enabled": True, "ingressControllerClassName": "nginx", "host": "llm"}
 
 
@@ -81,8 +82,10 @@ SHARED = [
 ]
 
 _VLLM = {"command": ["python3", "-m", "dynamo.vllm"], "args": ["--model", "acme/tiny"]}
-_MAIN = "spec.services.Worker.extraPodSpec.mainContainer"
+_SERVICE = "spec.services.Worker"
+_MAIN = f"{_SERVICE}.extraPodSpec.mainContainer"
 _AT_8081 = {"env": [{"name": "DYN_SYSTEM_PORT", "value": "8081"}]}
+_SYSTEM = {"name": "system", "containerPort": 9090}
 _PORT_8081 = {"ports": [{"name": "system", "containerPort": 8081}]}
 
 
@@ -98,6 +101,10 @@ def _web(*args: str, main: Any = None, **fields: Any) -> Resource:
 
 def _variable(value: str) -> Resource:
     return {"env": [{"name": "DYN_SYSTEM_PORT", "value": value}]}
+
+
+def _asks(port: int, **fields: Any) -> dict[str, Any]:
+    return {"livenessProbe": {"httpGet": {"path": "/live", "port": port, **fields}}}
 
 
 def _shell(line: str) -> Resource:
@@ -135,6 +142,17 @@ PORTS = [
     quiet("a flag with a variable", _web(main=_shell("python3 -m dynamo.frontend --http-port $PORT"))),
     quiet("a flag of two programs", _web(main=_shell("python3 -m dynamo.frontend --http-port 9000 & python3 -m web --http-port 8000"))),
     quiet("a flag of another program", _web(main={"command": ["gateway"], "args": ["--http-port", "9000"]})),
+    fires("DYN129", "spec.services.Worker.envs", "a variable of the service, later", _worker(envs=_AT_8081["env"]), behaviour="v1.5"),
+    fires("DYN129", "spec.env", "a variable of the graph", beta.graph(beta.component("Worker", main=_VLLM), env=_AT_8081["env"])),
+    fires("DYN129", f"{_SERVICE}.livenessProbe.httpGet.port", "a probe with another number", _worker(**_asks(8081)), **_LATER),
+    fires("DYN129", f"{_SERVICE}.livenessProbe.httpGet.port", "the same of a frontend", _web(**_asks(8080)), **_LATER),
+    quiet("a probe with the number of the server", _worker(**_asks(9090)), **_LATER),
+    quiet("a number among the ports", _worker(**_asks(8081), main={"ports": [_SYSTEM, {"containerPort": 8081}]}), **_LATER),
+    quiet("a number in the command line", _worker(**_asks(8081), main={"args": ["--model", "m", "--port", "8081"]}), **_LATER),
+    quiet("a number in a variable", _worker(**_asks(8081), main={"env": [{"name": "PORT", "value": "8081"}]}), **_LATER),
+    quiet("another host", _worker(**_asks(8081, host="192.0.2.1")), **_LATER),
+    quiet("a sidecar, which may listen", _worker(**_asks(8081), pod={"containers": [{"name": "proxy", "image": "proxy"}]}), **_LATER),
+    quiet("another program with a probe", _worker(**_asks(8081), main={"command": ["serve"], "args": []}), **_LATER),
     quiet("a worker, whose DYN_HTTP_PORT nobody reads", _worker(main={"env": [{"name": "DYN_HTTP_PORT", "value": "9000"}]})),
 ]
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from krm_fn.kubernetes import merge
-from krm_fn.render import engines, names
+from krm_fn.render import dynamo_api, engines, names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from krm_fn.base.results import Path
     from krm_fn.kubernetes.api_server.rejections import Rejection
     from krm_fn.kubernetes.native_types import PodSpec
@@ -116,8 +118,23 @@ def _of_main(pods: Pods, spec: PodSpec, at: int, rest: Path, rejection: Rejectio
 def _of_variable(plan: ComponentPlan, name: str | None, rest: Path) -> Path:
     """Returns the field for a variable of the main container. Those of a graph and of a service are one list, without indexes."""
     written = [variable.get("name") for variable in plan.pod.container.get("env") or ()]
-    in_container = name in written and all(variable.get("name") != name for variable in plan.pod.envs)
-    return plan.at("main", "env", len(written) - 1 - written[::-1].index(name), *rest) if in_container else plan.at("envs")
+    if name not in written or any(variable.get("name") == name for variable in plan.pod.envs):
+        return plan.at("envs")
+    return _of_merged_variable(plan, name) or plan.at("main", "env", len(written) - 1 - written[::-1].index(name), *rest)
+
+
+def _of_merged_variable(plan: ComponentPlan, name: str | None) -> Path:
+    """Returns the field of a variable that the plan has in the container, and the author in the service or in the graph; else empty."""
+    component: Any = plan.paths.written
+    pod = (component.get("podTemplate") or {}).get("spec") or {}
+    main = (component.get("extraPodSpec") or {}).get("mainContainer") or {}
+    if not component or any(
+        entry.get("name") == name for owner in (main, *(pod.get("containers") or ())) for entry in owner.get("env") or ()
+    ):
+        return ()
+    if any(entry.get("name") == name for entry in component.get("envs") or ()):
+        return (*plan.paths.path, "envs")
+    return () if plan.identity.standalone else ("spec", "env" if plan.ref.api_version == dynamo_api.V1BETA1 else "envs")
 
 
 def _of_mount(pods: Pods, spec: PodSpec, indexes: tuple[int, int], rest: Path, code: str) -> Path | None:

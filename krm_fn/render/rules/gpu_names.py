@@ -44,10 +44,12 @@ def nearest(name: str) -> str:
 
     >>> [nearest(name) for name in ("nvidia.com/gpus", "nvdia.com/gpu", "nvidia.com/gup", "nvidia.com/gpu-2", "nvidia.com/gpu", "cpu")]
     ['nvidia.com/gpu', 'nvidia.com/gpu', 'nvidia.com/gpu', '', '', '']
+    >>> nearest("nvidia/gpu"), nearest("amd/gpu"), nearest("example/gpu")
+    ('nvidia.com/gpu', 'amd.com/gpu', '')
     """
     if name in _GPUS or name in _OTHERS:
         return ""
-    return next((known for known in _GPUS if slips.is_slip(name, known)), "")
+    return next((known for known in _GPUS if slips.is_slip(name, known) or name.lower() == known.replace(".com/", "/")), "")
 
 
 def _slips(resources: Any) -> Iterator[tuple[str, str, str]]:

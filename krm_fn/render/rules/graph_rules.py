@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from krm_fn.base import results
 from krm_fn.kubernetes import quantity
 from krm_fn.kubernetes.api_server import name_formats
@@ -10,7 +12,7 @@ from krm_fn.render.schema import rule_messages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from krm_fn.base.results import Ref, Result
     from krm_fn.kubernetes.types import Resource
@@ -29,6 +31,28 @@ def check_namespace(ref: Ref, namespace: str, config: Config) -> Iterator[Result
     if not name_formats.DNS_LABEL.fullmatch(namespace):
         message = f"{namespace!r} is not a valid namespace; use lower-case letters, digits and dashes, at most 63"
         yield results.error("DYN059", message, ref, ("metadata", "namespace"))
+
+
+def with_valid_name(resource: Resource) -> Resource | None:
+    """Returns a graph or a component with a name that Kubernetes accepts; None for another kind, and if its own name is valid."""
+    metadata = resource.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    if resource.get("kind") not in (dynamo_api.GRAPH, dynamo_api.COMPONENT) or not isinstance(name, str):
+        return None
+    valid = re.sub("[^a-z0-9.]+", "-", name.lower()).strip("-.")
+    is_fixed = bool(valid) and not name_formats.DNS_SUBDOMAIN.fullmatch(name) and bool(name_formats.DNS_SUBDOMAIN.fullmatch(valid))
+    return {**resource, "metadata": {**resource["metadata"], "name": valid}} if is_fixed else None
+
+
+def check_name(resource: Resource, renamed: Resource, others: Iterable[Result]) -> list[Result]:
+    """Returns the error about the name of a resource, and `others`, the findings about it with the name of `renamed`.
+
+    So one error is in place of those about each object whose name begins with that of the resource.
+    """
+    ref, valid = results.ref(resource), renamed["metadata"]["name"]
+    message = f"{ref.name!r} is not a valid name of a resource; use lower-case letters, digits and dashes: {valid}"
+    error = results.error("DYN251", message, ref, ("metadata", "name"), current=ref.name, proposed=valid)
+    return [error, *(finding._replace(ref=ref) for finding in others)]
 
 
 def check_metadata(resource: Resource) -> Iterator[Result]:

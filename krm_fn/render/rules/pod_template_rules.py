@@ -108,7 +108,17 @@ def _of_service(plan: ComponentPlan) -> Labels:
 
 
 def _message(pods: Pods, spec: PodSpec, rejection: Rejection) -> str:
-    """Returns the message of a rejection. If a mount collides with the default shared memory, the fix is to remove one of the two."""
+    """Returns the message of a rejection with the fix for a component.
+
+    If a mount collides with the default shared memory, the fix is to remove one of the two. Resources that a pod as a whole does not have
+    belong to the component.
+    """
+    match rejection.path:
+        case ("resources", "limits" | "requests", name) if rejection.code == "DYN229" and (
+            name == "gpu" or pod_rules.is_resource(str(name))
+        ):
+            right = "resources of the service" if pods.plan.word("pod") == "extraPodSpec" else "resources of the container main"
+            return f"{name} is not a resource of a whole pod; move it to {right}"
     if rejection.code != "DYN209" or not field_origin.is_shared_memory(pods, spec, rejection):
         return rejection.message
     off = pods.plan.fix("no shared memory")

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from krm_fn.base.results import Path, Result
     from krm_fn.kubernetes.native_types import PodSpec
     from krm_fn.render.manifests.pod_builder import Pod, Pods
-    from krm_fn.render.plan import ComponentPlan
 
 _PROBE, _SERVICE = "DYN127", "DYN128"
 _HOOKS = ("postStart", "preStop")
@@ -69,7 +68,7 @@ def _in_container(pods: Pods, pod: Pod, at: Path, container: Any, unknown: dict[
         words = [results.field(user[:-2]) for user in users]
         listed = f"{', '.join(words[:-1])} and {words[-1]} use" if len(words) > 1 else f"{words[0]} uses"
         problem = f"{listed} the port {name}, which the container {container.get('name')} does not have, so each attempt fails"
-        message = f"{problem}; {_fix(plan, name, container)}"
+        message = f"{problem}; {_fix(of_role, name, container)}"
         path = field_origin.path(of_role, pod.spec, Rejection(_PROBE, (*at, *(written[0] if written else ("ports",))), message))
         if path is not None:
             yield results.warning(_PROBE, message, plan.ref, path)
@@ -88,9 +87,16 @@ def _is_written(pods: Pods, spec: PodSpec, at: Path, user: Path) -> bool:
     return any(entry.get("name") == container.get("name") and entry.get(probe) for entry in pod.get(field) or ())
 
 
-def _fix(plan: ComponentPlan, name: str, container: Any) -> str:
+def _fix(pods: Pods, name: str, container: Any) -> str:
+    """Returns the fix for the name of a port. A list of ports replaces the default one, so a port is no fix beside default ones."""
+    plan, ports = pods.plan, container.get("ports") or ()
     number = dict(plan.defaults.ports).get(name)
-    names = [str(entry["name"]) for entry in container.get("ports") or () if entry.get("name")]
+    same = next((entry for entry in ports if number and entry.get("containerPort") == number), None)
+    if same:
+        return f"rename the port {same['name']} to {name}" if same.get("name") else f"add name: {name} to the port {number}"
+    names = [str(entry["name"]) for entry in ports if entry.get("name")]
+    if names and pods.origins.of(container).layer == "engine" and not plan.pod.container.get("ports"):
+        return f"use {plan.type.service_port if plan.type.service_port in names else ' or '.join(names)}"
     added = f"add a port with name: {name}" + (f" and containerPort: {number}" if number else "")
     return f"{added} to its ports" + (f", or use {' or '.join(names)}" if names else "")
 

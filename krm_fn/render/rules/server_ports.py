@@ -11,6 +11,8 @@ adjust one to the other (`internal/dynamo/graph.go` GenerateBasePodSpec). A rend
 
 from __future__ import annotations
 
+import re
+
 from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import merge
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 _CODE = "DYN129"
 _FIELDS = ("containers", "initContainers")
 _MODULE = "dynamo."
+_PROGRAM = re.compile(r"-m dynamo\.(?:frontend|vllm|sglang|trtllm|mocker)(?![\w.])(?!.*grpc)")
+"""Programs that listen on the ports of `_SERVERS` alone. A frontend with gRPC has further ports."""
 
 
 class _Server(NamedTuple):
@@ -58,6 +62,57 @@ def check(pods: Pods) -> Iterator[Result]:
             for index, container in enumerate(listed):
                 for server in _SERVERS:
                     yield from _of_server(pods, pod, (field, index), container, server)
+        yield from _of_numbers(pods, pod)
+
+
+def _of_numbers(pods: Pods, pod: Pod) -> Iterator[Result]:
+    """Yields a finding for each probe of the main container that asks a number on which no server of the pod listens.
+
+    Only pods on one node with one container are judged: another container could listen, and an engine of several nodes starts servers of
+    its own. The same holds for a number that the container has in a port, in a variable or in its command line.
+    """
+    plan, container = pods.plan.of_role(pod.role.role), pod.main
+    inits: Any = pod.spec.get("initContainers") or ()
+    beside = [other for other in inits if other.get("restartPolicy") == "Always"]
+    if plan.placement.nodes > 1 or len(pod.spec["containers"]) > 1 or beside or not _PROGRAM.search(" ".join(_words(container))):
+        return
+    servers = [(server, setting) for server in _SERVERS if (setting := _known(container, server))]
+    if len(servers) != sum(_is_named(container, server) for server in _SERVERS):
+        return  # a server's port is not known
+    listening = [f"{setting.value}, the port {server.port}" for server, setting in servers if setting.value > 0 and _serves(plan, server)]
+    for probe in merge.PROBES:
+        for handler in ("httpGet", "tcpSocket"):
+            asked: Any = (container.get(probe) or {}).get(handler) or {}
+            number = str(asked.get("port", ""))
+            if listening and number.isdecimal() and not asked.get("host") and not _has_number(container, number):
+                message = f"{probe} uses the port {number}, on which no server of the container listens; write {' or '.join(listening)}"
+                path = field_origin.path(
+                    pods._replace(plan=plan), pod.spec, Rejection(_CODE, ("containers", 0, probe, handler, "port"), message)
+                )
+                if path is not None:
+                    yield results.warning(_CODE, message, plan.ref, path)
+
+
+def _known(container: Any, server: _Server) -> _Setting | None:
+    setting = _setting(container, server)
+    return None if setting and setting.value == 0 else setting
+
+
+def _is_named(container: Any, server: _Server) -> bool:
+    """True if a container sets the port of a server in any way."""
+    texts = [*_words(container), *(str(entry.get("name")) for entry in container.get("env") or ())]
+    return any(server.variable in text or (server.flag and server.flag in text) for text in texts)
+
+
+def _serves(plan: ComponentPlan, server: _Server) -> bool:
+    return plan.type.is_frontend or server.port != "http"
+
+
+def _has_number(container: Any, number: str) -> bool:
+    """True if a container has a number in a port, in the value of a variable, or in its command line."""
+    values = [str(entry.get("value") or "") for entry in container.get("env") or ()]
+    ports = [str(port.get("containerPort")) for _, port in _ports(container)]
+    return any(re.search(rf"(?<!\d){number}(?!\d)", text) for text in (*values, *ports, *_words(container)))
 
 
 def _of_server(pods: Pods, pod: Pod, at: Path, container: Any, server: _Server) -> Iterator[Result]:

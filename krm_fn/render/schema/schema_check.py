@@ -66,6 +66,18 @@ def resource(written: Resource, *, unknown: Severity = "error") -> list[Result]:
     return _check_resource(written, table.node(versions[version]), unknown)
 
 
+def group(written: Resource) -> list[Result]:
+    """Returns the error about a kind of Dynamo that is not in Dynamo's API group. Its version stays, if the kind has it."""
+    from krm_fn.render.schema import fixes  # noqa: PLC0415 - only a finding needs it
+
+    kind, version = str(written.get("kind")), str(written.get("apiVersion"))
+    versions = table.load().kinds[kind]
+    right = f"{dynamo_api.GROUP}/{version.rpartition('/')[2]}"
+    proposed = right if right in versions else next(iter(versions))
+    text = f"{fixes.shown(version)} is not a version of {kind}, so nothing renders the resource; write {proposed}"
+    return [results.error("DYN020", text, results.ref(written), ("apiVersion",), current=version, proposed=proposed)]
+
+
 def config(function_config: Resource) -> list[Result]:
     """Returns every violation of a functionConfig of the kind DynamoRender."""
     (definition,) = table.load().kinds[CONFIG].values()
@@ -83,13 +95,13 @@ def native(written: Resource, *, unknown: Severity = "error") -> list[Result]:
 
 def value(written: Any, definition: str) -> list[Result]:
     """Returns every violation of a value by a definition of the table. Paths begin at the value."""
-    checker = _Checker(results.ref({}), "error")
+    checker = _Checker(results.ref({}), "error", table.node(definition))
     checker.value(written, table.node(definition), ())
     return checker.findings
 
 
 def _check_resource(written: Resource, node: SchemaNode, unknown: Severity) -> list[Result]:
-    checker = _Checker(results.ref(written), unknown)
+    checker = _Checker(results.ref(written), unknown, node)
     checked = {**written}
     checked.pop("status", None)
     checker.fields(checked, node, ())
@@ -116,10 +128,11 @@ def _unknown_kind(written: Resource, versions: dict[str, str] | None) -> Iterato
 
 
 class _Checker:
-    """One pass over one resource."""
+    """One pass over one resource, or over a value. `root` is its node."""
 
-    def __init__(self, ref: Ref, unknown: Severity) -> None:
+    def __init__(self, ref: Ref, unknown: Severity, root: SchemaNode) -> None:
         self.findings: list[Result] = []
+        self._root = root
         self._ref = ref
         self._unknown: Severity = unknown
 
@@ -212,7 +225,7 @@ class _Checker:
     def _add_unknown(self, key: str, path: Path, node: SchemaNode, parent: Resource) -> None:
         from krm_fn.render.schema import unknown_fields  # noqa: PLC0415 - only a finding needs it
 
-        fix = unknown_fields.fix(node.name, key, parent)
+        fix = unknown_fields.fix(node.name, key, parent, unknown_fields.level_of(self._root, path))
         if node.is_native:
             text = self._or_newer(f"unknown field in Kubernetes {table.load().kubernetes}; {fix}")
             self._add(self._unknown, Violation("DYN029", text), path)

@@ -8,8 +8,15 @@ from __future__ import annotations
 
 from functools import cache
 
-from krm_fn.base import spelling
+from krm_fn.base import results, spelling
 from krm_fn.render.schema import table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from krm_fn.base.results import Path
+    from krm_fn.render.schema.table import SchemaNode
 
 _CONTAINER, _POD = "io.k8s.api.core.v1.Container", "io.k8s.api.core.v1.PodSpec"
 _PARENTS = {
@@ -116,31 +123,67 @@ _COMPONENTS = {"GraphSpec": ("components", "services"), "GraphSpecV1beta1": ("se
 """By definition: the field that holds the components in the other API version, and in this one."""
 _SAME_FIELDS = {"ComponentDeploymentSpec": "Component", "ComponentDeploymentSpecV1beta1": "ComponentV1beta1"}
 _MAX_LISTED = 8
+_EVERYWHERE = ("annotations", "apiVersion", "kind", "labels", "metadata", "name", "namespace", "spec", "status", "type", "value")
+"""Names that so many objects have that another object with such a field says nothing."""
 
 
-def fix(definition: str, key: str, parent: dict[str, object]) -> str:
-    """Returns the fix for the unknown field `key` of an object. `definition` is the definition of the object in the table."""
+def fix(definition: str, key: str, parent: dict[str, object], level: str = "") -> str:
+    """Returns the fix for the unknown field `key` of an object. `definition` is the definition of the object in the table.
+
+    `level` is the field above or below the object that has the name `key` (`level_of`).
+    """
     other, components = _COMPONENTS.get(definition, ("", ""))
     if key == other and components in parent:
         return f"{components} has the components in this apiVersion, so move the entries of {other} there, or remove {other}"
-    return _fix(definition, key)
+    return _certain(definition, key) or (f"it belongs in {level}" if level else _probable(definition, key))
+
+
+def level_of(root: SchemaNode, path: Path) -> str:
+    """Returns the field with the name of an unknown field, at `path` of a resource, that is above it or one level below its object.
+
+    Empty without such a field, if several are below, and for names that most objects have.
+    """
+    *parents, key = path
+    nodes = [root]
+    for step in parents:
+        node = nodes[-1]
+        inner = node.item if isinstance(step, int) else node.field(str(step)) or node.entry
+        if inner is None:
+            return ""
+        nodes.append(inner)
+    fields = nodes[-1].schema.get("properties", ())
+    below = [name for name in fields if key in ((nodes[-1].field(name) or root).schema.get("properties", ()))]
+    if len(below) == 1 and key not in _EVERYWHERE:
+        return results.field((*parents, below[0], key))
+    above = (number for number in range(len(parents) - 1, 0, -1) if key in nodes[number].schema.get("properties", ()))
+    number = None if key in _EVERYWHERE else next(above, None)
+    return "" if number is None else results.field((*parents[:number], key))
+
+
+def _definition(name: str) -> dict[str, Any]:
+    definitions = table.load().definitions
+    return definitions[name] if name in definitions else table.load_native().definitions[name]
 
 
 @cache
-def _fix(definition: str, key: str) -> str:
-    """Returns the fix that depends on the definition alone."""
+def _certain(definition: str, key: str) -> str:
+    """Returns the fix that depends on the definition alone; empty if it has no field with nearly this name, and no table one."""
     component = _SAME_FIELDS.get(definition, definition)
     if (component, key) in _FIXES:
         return _FIXES[component, key]
     if definition == "ResourceItem" and "/" in key:
         return "write it below custom"
-    definitions = table.load().definitions
-    if definition not in definitions:
-        definitions = table.load_native().definitions
     for parent, name in _PARENTS.get(component, ()):
-        if key in definitions[name]["properties"]:
+        if key in _definition(name)["properties"]:
             return f"it belongs in {parent}{' ' if ' ' in parent else '.'}{key}"
-    known = tuple(definitions[definition]["properties"])
+    plain = {_plain(name): name for name in _definition(definition)["properties"]}
+    return f"write {plain[_plain(key)]}" if _plain(key) in plain else ""
+
+
+@cache
+def _probable(definition: str, key: str) -> str:
+    """Returns the fix for a misspelt field."""
+    known = tuple(_definition(definition)["properties"])
     match = nearest(key, known) or spelling.nearest(key, known)
     if match:
         return f"write {match}"
