@@ -589,7 +589,29 @@ _FOREIGN = [
     )
     for flags, remedy in rows
 ]
+_REMEDIES = [
+    Mistake("a dash of an editor", "vllm", "\u2013-max-model-len 4096", "DYN600", "\u2013-max-model-len", "no hyphen, so it is not a flag"),
+    Mistake("one long dash", "vllm", "\u2014seed 1", "DYN600", "\u2014seed", "write --seed"),
+    Mistake("a flag in quotes", "vllm", "'\"--seed\"' 1", "DYN600", '"--seed"', "write --seed"),
+    Mistake("a word less", "vllm", "--dyn-tool-parser hermes", "DYN600", "--dyn-tool-parser", "write --dyn-tool-call-parser"),
+    Mistake("the beginning of a value", "vllm", "--dtype bfloat", "DYN604", "bfloat", "write bfloat16"),
+    Mistake("the beginning of a value", "vllm", "--dyn-tool-call-parser llama3", "DYN604", "llama3", "write llama3_json"),
+    Mistake("a value in quotes", "vllm", "--dyn-tool-call-parser '\"hermes\"'", "DYN604", "hermes", "remove the quotes: write hermes"),
+    Mistake("a value of a later release", "vllm", "--dyn-reasoning-parser kimi_k3", "DYN604", "kimi_k3", "a value since 1.", "1.0.1"),
+    Mistake("a flag of SGLang", "mocker", "--page-size 16", "DYN600", "--page-size", "write --block-size"),
+    Mistake("a joined line", "vllm", "--seed 1\\\n--max-num-seqs 4", "DYN626", "1", "write a blank before the backslash"),
+    Mistake(
+        "flags that exclude each other",
+        "vllm",
+        "--is-prefill-worker ~ --is-decode-worker",
+        "DYN609",
+        "--is-decode-worker",
+        "remove one of them",
+        "1.3.1",
+    ),
+]
 ALL = [
+    *_REMEDIES,
     *_FOREIGN,
     *_MOVED,
     *_typos(),

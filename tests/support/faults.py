@@ -400,7 +400,7 @@ COMPONENTS = [
     quiet("disabled shared memory", worker(sharedMemory={"disabled": True})),
     fires(
         "DYN121",
-        f"{_MAIN}.args",
+        f"{_MAIN}.args[0]",
         "a command of another engine",
         given.graph({"Worker": given.service("worker", main={"args": ["python3 -m dynamo.vllm"]})}, backendFramework="sglang"),
     ),

@@ -494,7 +494,7 @@ def _running(*engines: str, **spec: Any) -> Resource:
 
 
 ENGINES = [
-    fires("DYN121", f"{_POD}.containers[0].args", "a command that starts another engine", _running("sglang", backendFramework="vllm")),
+    fires("DYN121", f"{_POD}.containers[0].command[2]", "a command of another engine", _running("sglang", backendFramework="vllm")),
     fires(
         "DYN122",
         f"{_POD}.containers[0].args",

@@ -16,7 +16,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from krm_fn.base.results import Path
     from krm_fn.kubernetes.native_types import Container
+    from krm_fn.kubernetes.types import WordsField
     from krm_fn.render.engines import Engine
     from krm_fn.render.kinds.types import ComponentType
     from krm_fn.render.plan import ComponentPlan, SourcePaths
@@ -46,11 +48,21 @@ def engine(context: GraphContext, component_type: ComponentType, container: Cont
     detected = engines.detect([*(container.get("command") or ()), *(container.get("args") or ())])
     if len(detected) == 1 and context.framework and context.framework != detected[0]:
         message = f"the command starts {detected[0]}, but spec.backendFramework is {context.framework}; change one of the two"
-        context.findings.append(results.error("DYN121", message, context.ref, paths.at("main", "args")))
+        context.findings.append(results.error("DYN121", message, context.ref, _module_path(container, detected[0], paths)))
     if len(detected) > 1 and not context.framework:
         message = f"the command starts {' and '.join(detected)}; set spec.backendFramework to the engine of the graph"
         context.findings.append(results.error("DYN122", message, context.ref, paths.at("main", "args")))
     return engines.get(detected[0] if len(detected) == 1 else context.framework)
+
+
+def _module_path(container: Container, detected: str, paths: SourcePaths) -> Path:
+    """Returns the path of the item that has the module of an engine."""
+    fields: tuple[WordsField, ...] = ("command", "args")
+    for field in fields:
+        for index, word in enumerate(container.get(field) or ()):
+            if f"dynamo.{detected}" in word:
+                return paths.at("main", field, index)
+    return paths.at("main", "args")
 
 
 def check_engines(context: GraphContext, plans: tuple[ComponentPlan, ...]) -> None:

@@ -11,6 +11,7 @@ from itertools import islice
 
 from krm_fn.base import results
 from krm_fn.base.results import Ref, Result
+from krm_fn.render import engines
 from krm_fn.render.expand import PlannedResource
 from krm_fn.render.manifests.pod_builder import Pods
 from krm_fn.render.plan import GraphPlan
@@ -95,6 +96,7 @@ def _not_judged(container: AuthorContainer, ref: Ref, read: ReadContainer) -> It
 
 def _of_command(judged: JudgedCommand, pods: Pods, count: int) -> Iterator[ArgumentFinding]:
     """Yields the findings about one of the command lines of a container."""
+    yield from _check_engine(judged)
     shared = [*word_rules.check_words(judged, pods)]
     yield from shared
     words = {finding.word for finding in shared if finding.code == word_rules.SEVERAL}
@@ -106,6 +108,16 @@ def _of_command(judged: JudgedCommand, pods: Pods, count: int) -> Iterator[Argum
     if injected:
         yield from argument_rules.check_injected(judged.parsed, injected.flags)
     yield from (_weakened(judged, finding) for finding in size_rules.check(judged, injected))
+
+
+def _check_engine(judged: JudgedCommand) -> Iterator[ArgumentFinding]:
+    """Reports a worker of an engine that NVIDIA's image of the container does not have."""
+    has, engine = judged_commands.engine_of_image(judged.container), judged.command.program.rpartition(".")[2]
+    if not has or has == engine or engine not in engines.names():
+        return
+    image = "tensorrtllm" if engine == "trtllm" else engine
+    message = f"this image has {has}, and not {engine}; write the image {image}-runtime, or start dynamo.{has}"
+    yield ArgumentFinding("DYN639", "error", judged.command.start, message)
 
 
 def _of_flags(judged: JudgedCommand) -> Iterator[ArgumentFinding]:

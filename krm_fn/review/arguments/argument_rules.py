@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 
 from krm_fn.base import spelling
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Severity
 from krm_fn.review.arguments import document_messages, flag_tables, foreign_flags, value_types
-from krm_fn.review.arguments.command_line_parser import ParsedCommand, Problem, ProblemKind, Use
+from krm_fn.review.arguments.command_line_parser import DASHES, ParsedCommand, Problem, ProblemKind, Use, plain_option
 from krm_fn.review.arguments.flag_tables import FlagTable
 from krm_fn.review.arguments.foreign_flags import ForeignFlag
 from krm_fn.review.arguments.message_parts import flag as _name
@@ -17,6 +18,9 @@ from krm_fn.review.arguments.message_parts import release as _release
 from krm_fn.review.arguments.message_parts import value as shown
 from krm_fn.review.arguments.shell_words import Word
 
+_QUOTES = "\"'\\"
+_BEGINNING = 3
+"""The least number of letters of a value that can lack its last word: `bfloat` for bfloat16, `llama3` for llama3_json."""
 _ADDS_UP = ("append", "extend", "count")
 
 
@@ -95,7 +99,15 @@ def _check_repeated(parsed: ParsedCommand) -> Iterator[ArgumentFinding]:
 def _unknown(problem: Problem, table: FlagTable) -> tuple[str, str]:
     """Names the flag to write, by the surest knowledge: of this program's releases, of other programs, and then of typing mistakes."""
     option = _name(problem)
-    bare = problem.option.replace("_", "-")
+    plain = plain_option(problem.option)
+    if plain != problem.option and plain in table.flags:
+        what = (
+            "begins with a dash that is no hyphen"
+            if any(dash in problem.option[:2] for dash in DASHES)
+            else "has quotes, which belong to the word"
+        )
+        return "DYN600", f"{option} {what}, so it is not a flag of {_program(table)}; write {plain}"
+    bare = plain.replace("_", "-")
     is_known = bare in table.flags
     replacement = table.replacements.get(bare)
     if replacement and not is_known and not _is_later(replacement.since, table.release):
@@ -115,8 +127,20 @@ def _unknown(problem: Problem, table: FlagTable) -> tuple[str, str]:
         moved = "dynamo.frontend" in {other, table.program}
         fix = f"write it in the command of {other}, or remove it" if moved else "remove it"
         return "DYN600", f"{option} is a flag of {other}, not of {program}; {_or_keep(fix, table)}"
-    nearest = bare if is_known else spelling.nearest(bare, table.flags)
+    nearest = bare if is_known else spelling.nearest(bare, table.flags) or _with_one_more_word(bare, table)
     return "DYN600", f"{option} is not a flag of {program}; {_or_keep(f'write {nearest}' if nearest else 'remove it', table)}"
+
+
+def _with_one_more_word(option: str, table: FlagTable) -> str:
+    """Returns the only flag of Dynamo, `--dyn-…`, that has a word more than an option; empty without one, or with several."""
+    words = option.split("-")
+    if not option.startswith("--dyn-"):
+        return ""
+    longer = (name for name in table.flags if name.startswith("--dyn-") and name.count("-") == len(words))
+    names = [
+        name for name in longer if any(words == [*parts[:at], *parts[at + 1 :]] for parts in [name.split("-")] for at in range(len(parts)))
+    ]
+    return names[0] if len(names) == 1 else ""
 
 
 def _or_keep(fix: str, table: FlagTable) -> str:
@@ -161,17 +185,38 @@ def _superfluous_value(problem: Problem, table: FlagTable) -> tuple[str, str]:
 def _superfluous_word(problem: Problem, table: FlagTable) -> tuple[str, str]:
     text = problem.word.text
     is_flag = text[:1].isspace() and text.lstrip().startswith("--")
-    fix = "remove the blank before the flag" if is_flag else "remove it, or quote it"
+    fix = (
+        "remove the blank before the flag"
+        if is_flag
+        else f"write {problem.option} before it"
+        if problem.option
+        else "remove it, or quote it"
+    )
     return "DYN603", f"`{shown(problem.word)}` is not the value of a flag, and {_program(table)} reads no such word; {fix}"
 
 
 def _choice(problem: Problem, table: FlagTable) -> tuple[str, str]:
     choices = problem.flag.choices if problem.flag else ()
-    nearest = spelling.nearest(problem.word.text, choices)
     others = ", ".join(choices[:12]) + (", …" if len(choices) > 12 else "")
-    fix = f"write {nearest}" if nearest else "write one of these values"
+    fix = _right_choice(problem, choices, table)
     value = shown(problem.word, problem.option)
     return "DYN604", f"`{value}` is not a value of {_name(problem)} in {_program(table)}, which has {others}; {fix}"
+
+
+def _right_choice(problem: Problem, choices: tuple[str, ...], table: FlagTable) -> str:
+    """The fix of a value: without its quotes, a later release, the only longer value that begins with it, or a typing mistake."""
+    text = problem.word.text
+    if (bare := text.strip(_QUOTES)) in choices:
+        return f"remove the quotes: write {bare}"
+    releases = flag_tables.releases_of(table.program, problem.option, text)
+    first = next((release for release in releases if _is_later(release, table.release)), "")
+    if first:
+        return (
+            f"it is a value since {_release(first)}, so use an image of {first.partition('.dev')[0]} or later, or write one of these values"
+        )
+    longer = [choice for choice in choices if len(text) >= _BEGINNING and re.fullmatch(rf"{re.escape(text)}[_-]?[A-Za-z0-9]+", choice)]
+    nearest = longer[0] if len(longer) == 1 else choices[0] if len(choices) == 1 else spelling.nearest(text, choices)
+    return f"write {nearest}" if nearest else "write one of these values"
 
 
 def _wrong_type(problem: Problem, table: FlagTable) -> tuple[str, str]:

@@ -7,7 +7,8 @@ parser ends at the first mistake; this one goes on. A word whose text only the r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from typing import Literal
 
 from krm_fn.base.records import NamedTuple
@@ -33,6 +34,11 @@ ProblemKind = Literal[
 ]
 
 _LEVEL = "-O"
+DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
+"""Dashes that editors write in place of hyphens."""
+_DASHED = re.compile(f"\\A[-{DASHES}]+")
+_MODEL = ("--model-path", "--model")
+_MODEL_ID = re.compile(r"/?[\w.-]+(?:/[\w.-]+)+", re.ASCII)
 
 
 class Use(NamedTuple):
@@ -98,6 +104,7 @@ def parse(words: Sequence[Word], table: FlagTable, start: Word) -> ParsedCommand
     is_complete = is_complete and not any(
         use.flag.name in table.parser.config_files or use.option in table.parser.config_files for use in uses
     )
+    used = {use.flag.name for use in uses}
     passes_on, next_stage = _next_parser(uses, table)
     if next_stage is not None:
         parser = _StageParser(next_stage, rest, table)
@@ -105,9 +112,9 @@ def parse(words: Sequence[Word], table: FlagTable, start: Word) -> ParsedCommand
         problems += parser.problems
         rest = parser.rest
     if not passes_on or next_stage is not None:
-        problems += _unknown(rest, table, words)
+        problems += (_with_model(problem, table, used) for problem in _unknown(rest, table, words))
+        used |= {table.flags[problem.option].name for problem in problems if problem.kind == "superfluous word" and problem.option}
     if is_complete:
-        used = {use.flag.name for use in uses}
         required = {flag.name: flag for flag in table.flags.values() if flag.required and flag.name not in used}
         problems += [Problem("required", start, flag.name, flag) for flag in required.values()]
     return ParsedCommand(uses, problems, is_complete)
@@ -118,6 +125,24 @@ def _earlier_values(uses: Sequence[Use]) -> list[Word]:
     late = [use for use in uses if use.flag.late]
     last = {use.flag.name: use for use in late}
     return [value for use in late if use is not last[use.flag.name] for value in use.values]
+
+
+def _with_model(problem: Problem, table: FlagTable, used: Collection[str]) -> Problem:
+    """Names the flag of the model in the problem of a word that is like a model, if the command has no other."""
+    option = next((name for name in _MODEL if name in table.flags), "")
+    if problem.kind != "superfluous word" or not option or not _MODEL_ID.fullmatch(problem.word.text):
+        return problem
+    return problem if table.flags[option].name in used else problem._replace(option=option)
+
+
+def plain_option(option: str) -> str:
+    """Returns an option with hyphens in place of other dashes, and without quotes.
+
+    >>> plain_option("\u2013-model"), plain_option('"--model"')
+    ('--model', '--model')
+    """
+    bare = option.strip("\"'")
+    return _DASHED.sub("--", bare) if any(dash in bare[:2] for dash in DASHES) else bare
 
 
 def _without_early_flags(words: Sequence[Word], table: FlagTable) -> tuple[list[Word], bool]:
@@ -187,6 +212,8 @@ def _capacity(table: FlagTable) -> float:
 
 
 def _is_like_option(text: str) -> bool:
+    """True for a word that is meant as a flag, also with quotes that belong to the word, or with other dashes than hyphens."""
+    text = plain_option(text) if text[:1] in (*DASHES, *"\"'") else text
     return len(text) > 1 and text[0] == "-" and not flag_tables.is_negative(text) and (" " not in text.partition("=")[0])
 
 

@@ -150,8 +150,10 @@ class _CommandReader:
 
     def simple_command(self, words: Sequence[Word], raw: Sequence[str], depth: int) -> None:
         """Reads the words of one command. `raw` has the text that a shell gets in place of each word."""
-        position = self._program(words)
+        first = _first_word(words)
+        position = self._program(words, first)
         if position is None:
+            self.report(started_programs.check_program(words[first:]) if first < len(words) else None)
             return
         name = words[position].text.rpartition("/")[2]
         if _command_lines.is_shell({"command": [name]}):
@@ -162,14 +164,13 @@ class _CommandReader:
         if start is None:
             return
         program = flag_tables.program_of(start.word.text)
-        if program is not None:
+        if program is None:
+            self.report(started_programs.check_module(start.word))
+        else:
             self.commands.append(EngineCommand(program, start.word, [*words[start.behind :]], depth > 0))
 
-    def _program(self, words: Sequence[Word]) -> int | None:
-        """Returns the position of Python or of a shell; None if the command runs another program."""
-        position = 0
-        while position < len(words) and (words[position].text in _KEYWORDS or _ASSIGNMENT.fullmatch(words[position].text)):
-            position += 1
+    def _program(self, words: Sequence[Word], position: int) -> int | None:
+        """Returns the position of Python or of a shell; None if the command runs another program, with its word at `position`."""
         if position < len(words) and words[position].text.rpartition("/")[2] in _LAUNCHERS:
             return next((index for index in range(position + 1, len(words)) if _starts_program(words, index)), None)
         return position if position < len(words) and _starts_program(words, position) else None
@@ -222,6 +223,14 @@ def _within(item: Word, start: int) -> Word:
 def _in_item(part: ShellWord, item: Word, start: int) -> Word:
     """Returns a word of a line as a word of the item that has the line."""
     return item._replace(text=part.text, offset=item.offset + start, is_single=part.is_single, source=part.source)
+
+
+def _first_word(words: Sequence[Word]) -> int:
+    """Returns the position of the first word behind keywords of a shell and assignments."""
+    position = 0
+    while position < len(words) and (words[position].text in _KEYWORDS or _ASSIGNMENT.fullmatch(words[position].text)):
+        position += 1
+    return position
 
 
 def _starts_program(words: Sequence[Word], index: int) -> bool:

@@ -170,11 +170,12 @@ def of_each_minor(program: str) -> Iterator[FlagTable]:
         yield _table(program, release)._replace(is_exact=False)
 
 
-def releases_of(program: str, option: str) -> list[str]:
-    """Returns the releases with a flag, the older ones first."""
+def releases_of(program: str, option: str, choice: str = "") -> list[str]:
+    """Returns the releases with a flag, the older ones first. With a choice, these are the releases whose flag lists it."""
     table, releases = content(program), list(_versions(program))
     order = list(table["releases"])
     shapes = [shape for name, entries in table["flags"].items() for shape in entries if option in _names(name, shape)]
+    shapes = [shape for shape in shapes if not choice or choice in shape.get("choices", ())]
     return [release for release in releases if any(is_in(shape, release, order) for shape in shapes)]
 
 

@@ -29,6 +29,9 @@ from krm_fn.review.arguments.shell_words import Word
 _OF_RELEASE = re.compile(r"v?[0-9]+\.[0-9]+\.[0-9]+(?:\.post[0-9]+)?(?:-cuda[0-9.]+)?", re.ASCII)
 """The tags of released images. Any other tag, such as `1.6.0-rc1`, may hold another parser."""
 
+_REGISTRY = "nvcr.io/nvidia/ai-dynamo"
+_ENGINES = {"vllm-runtime": "vllm", "sglang-runtime": "sglang", "tensorrtllm-runtime": "trtllm"}
+"""The engines of NVIDIA's images."""
 _OF_LAUNCH = ("DYN623", "DYN624", "DYN625")
 """The codes of mistakes of a whole command, not of a line in it."""
 
@@ -145,6 +148,12 @@ def _container(plan: ComponentPlan, fields: Any, at: Callable[[WordsField, int],
     _, _, tag = _named(image)
     known = None if _is_of_engine(image) else version.of_image(image)
     return AuthorContainer(plan, fields, written, at, known, bool(_OF_RELEASE.fullmatch(tag)), is_main)
+
+
+def engine_of_image(container: AuthorContainer) -> str:
+    """Returns the only engine that NVIDIA's image of a container has, by the Dockerfiles in `container/templates` of Dynamo; else empty."""
+    repository, slash, name = f"{container.fields.get('image') or ''}".partition("@")[0].rpartition("/")
+    return _ENGINES.get(name.partition(":")[0], "") if slash and repository == _REGISTRY else ""
 
 
 def _named(image: str) -> tuple[str, str, str]:

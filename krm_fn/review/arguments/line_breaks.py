@@ -7,6 +7,7 @@ empty line or a blank behind the backslash end the command, and the shell then r
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from krm_fn.base.records import NamedTuple
 from krm_fn.review.arguments import flag_tables
@@ -19,6 +20,7 @@ _EMPTY_LINE = re.compile(r"\\\n[ \t]*\n")
 _ESCAPED = ("\\ ", "\\\t", "\\\r")
 """Blanks that a backslash makes a part of a word; the last one is what an editor of Windows writes at the end of a line."""
 _LONGEST = 60
+_JOINED = "the backslash joins this word and `{}` in the next line to one word; write a blank before the backslash"
 
 
 class Break(NamedTuple):
@@ -69,7 +71,7 @@ class _Command:
             self.words += words
             return []
         breaks: list[Break] = []
-        for word in words:
+        for word in _without_joined_words(words, text, breaks):
             is_last = word is words[-1] and _ends_with_blank(word, text)
             is_escaped = text.startswith(_ESCAPED, word.start)
             if not is_last and not is_escaped:
@@ -84,6 +86,19 @@ class _Command:
             if stripped:
                 self.words.append(word._replace(text=stripped, start=word.start + 2 * is_escaped))
         return breaks[:1]
+
+
+def _without_joined_words(words: list[ShellWord], text: str, breaks: list[Break]) -> Iterator[ShellWord]:
+    """Yields the words, with those apart that a backslash joins with a flag in the next line. Adds a break for each of these."""
+    for word in words:
+        first, joined, second = text[word.start : word.end].partition("\\\n--")
+        if not joined or first + "--" + second != word.text or not _LONG.match("--" + second):
+            yield word
+            continue
+        breaks.append(Break(word.start, _JOINED.format(f"--{second.partition('=')[0][:_LONGEST]}")))
+        end = word.start + len(first)
+        yield word._replace(text=first, end=end)
+        yield word._replace(text=f"--{second}", start=end + len("\\\n"))
 
 
 def _is_flag(word: ShellWord, before: _Command | None) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from krm_fn.base import spelling
 from krm_fn.base.records import NamedTuple
 from krm_fn.render.engines import _command_lines
 from krm_fn.review.arguments import flag_tables
@@ -32,6 +33,12 @@ _NAME = re.compile(r"[\w./+-]{1,60}", re.ASCII)
 _SWITCHES = re.compile(r"-[bBdEhiIOPqRsSuvVx?]+", re.ASCII)
 _WITH_VALUE = re.compile(r"-[bBdEhiIOPqRsSuvVx]*[WX]", re.ASCII)
 _LONG = ("--help", "--help-all", "--help-env", "--help-xoptions", "--version", "--check-hash-based-pycs")
+_MODULE = re.compile(r"([A-Za-z]+)[.-]([A-Za-z_-]+)", re.ASCII)
+_MODULES = ("frontend", "mocker", "planner", "router", "sglang", "trtllm", "vllm")
+"""The modules of Dynamo that a misspelt name can mean."""
+_OTHER_NAMES = dict.fromkeys(("tensorrtllm", "tensorrt-llm", "tensorrt", "trt-llm", "trt"), "trtllm")
+"""Other names of engines, with hyphens, and their modules."""
+_PYTHONS = ("python3", "python")
 A_MODULE = "the name of a module"
 """What a message says for a module that is not known."""
 _AS_WORDS = "write each of its words as an item of its own, or let a shell read it with command: [/bin/sh, -c]"
@@ -153,6 +160,37 @@ def check_shell_words(words: Sequence[Word], raw: Sequence[str], position: int) 
         "whole command as one line in one item, or start the program without a shell in `command`"
     )
     return Mistake("DYN623", others[0], message)
+
+
+def check_module(word: Word) -> Mistake | None:
+    """Returns the mistake of a module that Dynamo does not have, and whose name is near to one that it has."""
+    meant = _meant_module(word.text)
+    if not meant:
+        return None
+    return Mistake("DYN638", word, f"Dynamo has no module `{word.text[:60]}`, so Python ends at once; write {meant}")
+
+
+def _meant_module(text: str) -> str:
+    """Returns the module of Dynamo that a text misspells; empty for a right name and for any other text."""
+    match = _MODULE.fullmatch(text)
+    if match is None or flag_tables.program_of(text):
+        return ""
+    package, name = match[1].lower(), match[2].lower().replace("_", "-")
+    if package != "dynamo" and not spelling.nearest(package, ("dynamo",)):
+        return ""
+    name = name if name in _MODULES else _OTHER_NAMES.get(name) or spelling.nearest(name, _MODULES)
+    return f"dynamo.{name}" if name else ""
+
+
+def check_program(words: Sequence[Word]) -> Mistake | None:
+    """Returns the mistake of a module in place of a program, and that of a misspelt Python before a module of Dynamo."""
+    text = words[0].text
+    if flag_tables.program_of(text):
+        return Mistake("DYN638", words[0], f"`{text}` is a module of Python, and no program has this name; write python3 -m {text}")
+    is_python = len(words) > 2 and words[1].text == "-m" and (flag_tables.program_of(words[2].text) or _meant_module(words[2].text))
+    if not is_python or not _NAME.fullmatch(text) or not (meant := spelling.nearest(text, _PYTHONS)):
+        return None
+    return Mistake("DYN638", words[0], f"no program has the name `{text}`; write {meant}")
 
 
 def module(words: Sequence[Word], position: int) -> tuple[Module | None, Mistake | None]:

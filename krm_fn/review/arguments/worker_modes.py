@@ -36,6 +36,7 @@ def check(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]
     """Yields the findings about the main containers of a graph or component. `commands` are those that can be judged."""
     workers = [judged for judged in commands if judged.command.program in _PROGRAMS]
     modes = [mode(judged) for judged in workers]
+    yield from _check_two_modes(workers)
     for judged, found in zip(workers, modes, strict=True):
         if found == _AGGREGATED and _is_prefill(judged.plan):
             yield judged, _without_mode(judged)
@@ -47,12 +48,24 @@ def check(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]
         yield workers[0], ArgumentFinding("DYN703", "warning", word(workers[0]), message)
 
 
+def _check_two_modes(workers: Sequence[JudgedCommand]) -> Iterator[tuple[JudgedCommand, ArgumentFinding]]:
+    """Reports workers with the flags of both modes. `dynamo/vllm/args.py` and `backend_args.py` end such a worker."""
+    for judged in workers:
+        uses = [use for option in _OLDER if (use := judged.parsed.last(judged.table, option))]
+        if len(uses) == len(_OLDER) and not any(use.is_negated or use.values for use in uses):
+            first, second = sorted(uses, key=lambda use: (use.word.field != "command", use.word.item, use.word.offset))
+            message = f"`{second.option}` excludes `{first.option}`, and with both the worker ends at its start; remove one of them"
+            yield judged, ArgumentFinding("DYN609", "error", second.word, message)
+
+
 def mode(judged: JudgedCommand) -> str:
     """Returns the mode of a worker: `prefill`, `decode`, `encode` or `agg`; empty if it is not known."""
     if not judged.parsed.is_complete or _is_elsewhere(judged):
         return ""
     written = {item.text.partition("=")[0].replace("_", "-") for item in judged.command.words}
     if any(option.startswith(_OTHER_ROLES) for option in written):
+        return ""
+    if written.issuperset(_OLDER):
         return ""
     for option, older in _OLDER.items():
         if option in written:  # also if the table of the newest release, for an image of an unknown one, lacks the flag

@@ -53,7 +53,7 @@ def located():
         )
         for number, row in enumerate(argument_mistakes.ALL)
     ]
-    text = yaml.dump_all(graphs, Dumper=_Dumper, sort_keys=False)
+    text = yaml.dump_all(graphs, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
     file = reading.parse(text.encode(), "graphs.yaml")
     results = reading.locate(findings(*(source.value for source in file.sources), behaviour="v1.5"), file.sources)
     by_name: dict[str, list[Any]] = {f"graph-{number}": [] for number in range(len(graphs))}
@@ -81,9 +81,8 @@ def test_a_mistake_is_found_at_its_line_with_its_remedy(located, number):
     found = [(result, line) for result, line in located[f"graph-{number}"] if result.code == row.code]
     assert len(found) == 1, located[f"graph-{number}"]
     result, line = found[0]
-    severity = (
-        "info" if row.family == "a deprecated name" else "warning" if row.code in ("DYN609", "DYN611", "DYN627", "DYN631") else "error"
-    )
+    is_warning = row.code in ("DYN609", "DYN611", "DYN627", "DYN631") and row.family != "flags that exclude each other"
+    severity = "info" if row.family == "a deprecated name" else "warning" if is_warning else "error"
     assert result.severity == severity
     assert line[result.column - 1 :].lstrip("'\"").startswith(row.word.lstrip("'\"")), line
     assert row.remedy in result.message.partition("; ")[2] or row.remedy in result.message
@@ -114,6 +113,36 @@ def test_a_blank_before_a_flag_has_its_own_remedy():
     """The parsers read such a word as a value, because it does not begin with a dash."""
     found = findings(worker(["--model", "acme/tiny", " --enforce-eager"]))
     assert [(finding.code, finding.message.partition("; ")[2]) for finding in found] == [("DYN603", "remove the blank before the flag")]
+
+
+MODELS = [
+    ("vLLM", "dynamo.vllm", ["acme/tiny"], [("DYN603", "write --model before it")]),
+    ("SGLang", "dynamo.sglang", ["acme/tiny"], [("DYN603", "write --model-path before it")]),
+    ("a second model", "dynamo.vllm", ["--model", "acme/tiny", "acme/tiny"], [("DYN603", "remove it, or quote it")]),
+]
+
+
+@cases(("module", "args", "expected"), MODELS)
+def test_a_model_without_a_flag_gets_its_flag(module, args, expected):
+    """`vllm serve` and `trtllm-serve` take a model without a flag."""
+    found = findings(worker(args, command=("python3", "-m", module)))
+    assert [(finding.code, finding.message.partition("; ")[2]) for finding in found] == expected
+
+
+ENGINES = [
+    ("the engine of the image", "nvcr.io/nvidia/ai-dynamo/vllm-runtime", "dynamo.vllm", []),
+    ("another engine", "nvcr.io/nvidia/ai-dynamo/vllm-runtime", "dynamo.sglang", ["DYN639"]),
+    ("TensorRT-LLM in an image of SGLang", "nvcr.io/nvidia/ai-dynamo/sglang-runtime", "dynamo.trtllm", ["DYN639"]),
+    ("a program that each image has", "nvcr.io/nvidia/ai-dynamo/sglang-runtime", "dynamo.mocker", []),
+    ("an image of somebody", "registry.acme.example/vllm-runtime", "dynamo.sglang", []),
+]
+
+
+@cases(("image", "module", "expected"), ENGINES)
+def test_an_image_of_nvidia_has_one_engine(image, module, expected):
+    main = {"image": f"{image}:1.5.1", "command": ["python3", "-m", module], "args": ["--model-path", "acme/tiny"]}
+    graph = given.graph({"Worker": given.service("worker", main=main, resources={"limits": {"gpu": "1"}})})
+    assert [code for code in codes(graph) if code == "DYN639"] == expected
 
 
 VERSIONS = [

@@ -36,6 +36,12 @@ LOST = [
         "DYN623",
         "--router-mode=kv",
     ),
+    ("a misspelt module", {"command": ["python3", "-m", "dynamo.vlm"]}, "DYN638", "dynamo.vlm"),
+    ("a hyphen in a module", {"command": SHELL, "args": ["python3 -m dynamo-vllm"]}, "DYN638", "python3 -m dynamo-vllm"),
+    ("another name of an engine", {"command": ["python3", "-m", "dynamo.tensorrtllm"]}, "DYN638", "dynamo.tensorrtllm"),
+    ("a misspelt frontend", {"command": ["python3", "-m", "dynamo.frontent"]}, "DYN638", "dynamo.frontent"),
+    ("a module in place of a program", {"command": SHELL, "args": ["dynamo.trtllm --model m"]}, "DYN638", "dynamo.trtllm --model m"),
+    ("a misspelt Python", {"command": ["pyhton3", "-m", "dynamo.vllm"]}, "DYN638", "pyhton3"),
     ("a program of one word and its file", {"command": SHELL, "args": ["python3", "run.py"]}, "DYN623", "run.py"),
     ("flags in place of a line", {"command": SHELL, "args": ["--model", "m"]}, "DYN623", "--model"),
     (
