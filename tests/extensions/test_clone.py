@@ -160,7 +160,7 @@ def test_a_new_component_type_is_one_file(clone):
 
 SAID = "{revision} is not the revision of a model; write main"
 PAGE = """
-DYN129:
+DYN079:
   title: A revision that no model has
   message: v2 is not the revision of a model; write main
   means: >-
@@ -170,7 +170,7 @@ DYN129:
 """
 TWIN = """
     model_config = base.rules(
-        base.Rule("DYN129", 'self.?revision.orValue("main") == "main"', "revision", words={"revision": "this"})
+        base.Rule("DYN079", 'self.?revision.orValue("main") == "main"', "revision", words={"revision": "this"})
     )
 
     name: str
@@ -178,13 +178,13 @@ TWIN = """
 CHECK = """
 
 def check_revision(plan: ComponentPlan) -> Iterator[Result]:
-    yield rule_messages.error("DYN129", plan.ref, plan.at("component"), revision="v2")
+    yield rule_messages.error("DYN079", plan.ref, plan.at("component"), revision="v2")
 """
 
 
 def test_the_sentence_of_a_new_rule_is_written_once(clone):
     """The rule, its twin in CEL and the page of its code: three places, and one of them has the sentence."""
-    clone.edit("render/schema/rule_messages.py", '"DYN130":', f'"DYN129": "{SAID}",\n    "DYN130":')
+    clone.edit("render/schema/rule_messages.py", '"DYN130":', f'"DYN079": "{SAID}",\n    "DYN130":')
     pages = clone.root / "krm_fn/schemas/codes/texts/graphs.yaml"
     pages.write_text(pages.read_text() + PAGE)
     clone.edit("schemas/api/v1alpha1/component.py", '\n    name: str\n    """The base model\'s name', TWIN)
@@ -193,11 +193,11 @@ def test_the_sentence_of_a_new_rule_is_written_once(clone):
     clone.edit("render/rules/component_rules.py", names, names + "    yield from check_revision(plan)\n")
     clone.generate()
 
-    twin = "DYN129 this is not the revision of a model; write main"
+    twin = "DYN079 this is not the revision of a model; write main"
     service = clone.definition("dynamographdeployments")["openAPIV3Schema"]["properties"]["spec"]["properties"]["services"]
     (rule,) = service["additionalProperties"]["properties"]["modelRef"]["x-kubernetes-validations"]
     assert (rule["message"], rule["fieldPath"]) == (twin, ".revision")
-    assert (clone.root / "docs/errors/DYN129.md").read_text().startswith("# DYN129: A revision that no model has\n")
+    assert (clone.root / "docs/errors/DYN079.md").read_text().startswith("# DYN079: A revision that no model has\n")
     assert twin.partition(" ")[2] in (clone.root / "docs/reference/dynamographdeployment.md").read_text()
     named = clone.python(
         "-c", f"import sys; from krm_fn.render import expand, config; print(expand.expand([{GRAPH!r}], config.Config()).results)"
@@ -205,4 +205,4 @@ def test_the_sentence_of_a_new_rule_is_written_once(clone):
     assert "v2 is not the revision of a model; write main" in named
     written = [path for path in clone.root.joinpath("krm_fn").rglob("*.py") if "is not the revision of a model" in path.read_text()]
     assert [path.name for path in written] == ["rule_messages.py"]
-    clone.test("tests/schemas/codes/test_pages.py", "-k", "DYN129 or have or every_page or texts")
+    clone.test("tests/schemas/codes/test_pages.py", "-k", "DYN079 or have or every_page or texts")

@@ -78,4 +78,6 @@ def _timeless(value: Any) -> Any:
     """The status without what depends on its past: times of transition, and the progress of a restart."""
     if isinstance(value, dict):
         return {key: _timeless(inner) for key, inner in value.items() if key not in ("lastTransitionTime", "lastScaleTime", "restart")}
-    return [_timeless(each) for each in value] if isinstance(value, list) else value
+    if isinstance(value, list):  # the order of conditions tells which one was added first
+        return sorted((_timeless(each) for each in value), key=lambda each: each.get("type", "") if isinstance(each, dict) else "")
+    return value

@@ -16,7 +16,8 @@ from krm_fn.base.records import NamedTuple
 from krm_fn.review.arguments import config_types, flag_tables
 from krm_fn.review.arguments.config_types import FieldProblem, FieldType
 
-_QUOTED = re.compile(r'("(?:[^"\\]|\\.)*")')
+_QUOTED = re.compile(r'("(?:[^"\\]|\\.)*(?:"|\\?\Z))', re.DOTALL)
+"""A string of JSON. One without an end reaches to the end of the text."""
 _UNIT = re.compile(r"\b([0-9]+)(?:\.[0-9]+)?[kKmMgGtT]\b", re.ASCII)
 _LONGEST_NUMBER = 30
 

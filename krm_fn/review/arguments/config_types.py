@@ -14,8 +14,10 @@ from typing import Any, Literal
 from krm_fn.base.records import NamedTuple
 from krm_fn.review.arguments import value_types
 
-_NUMBER = re.compile(r"\s*[+-]?([0-9]+(_[0-9]+)*)?\.?[0-9]*([eE][+-]?[0-9]+)?\s*|\s*[+-]?(inf|infinity|nan)\s*", re.ASCII | re.IGNORECASE)
-_INTEGER = re.compile(r"\s*[+-]?[0-9]+(_[0-9]+)*(\.0+)?\s*", re.ASCII)
+_NUMBER = re.compile(
+    r"[+-]?(?:[0-9]+(?:_[0-9]+)*(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?|[+-]?(?:inf|infinity|nan)", re.ASCII | re.IGNORECASE
+)
+_INTEGER = re.compile(r"[+-]?[0-9]+(?:_[0-9]+)*(?:\.0+)?", re.ASCII)
 _BOOLEANS = frozenset(("true", "t", "yes", "y", "on", "1", "false", "f", "no", "n", "off", "0"))
 _STRICT: dict[str, tuple[type, ...]] = {"strict_bool": (bool,), "strict_int": (int,), "strict_float": (int, float)}
 """Kinds of readers that convert no value, such as those of msgspec."""
@@ -142,7 +144,7 @@ def _is_of(kind: str, value: Any) -> bool:
         return value.lower() in _BOOLEANS if isinstance(value, str) else isinstance(value, int | float) and value in (0, 1)
     bound, _, number = kind.rpartition("_")
     amount = _number(value)
-    is_integer = _INTEGER.fullmatch(value) if isinstance(value, str) else amount is not None and amount % 1 == 0
+    is_integer = _INTEGER.fullmatch(value.strip()) if isinstance(value, str) else amount is not None and amount % 1 == 0
     if amount is None or (number == "int" and not is_integer):
         return False
     return not bound or amount >= _BOUNDS[bound]
@@ -152,7 +154,8 @@ def _number(value: Any) -> float | None:
     """The number of a value, and that of a text with a number; None for others."""
     if isinstance(value, int | float):
         return value
-    return value_types.number(value.strip()) if isinstance(value, str) and value.strip() and _NUMBER.fullmatch(value) else None
+    text = value.strip() if isinstance(value, str) else ""
+    return value_types.number(text) if _NUMBER.fullmatch(text) else None
 
 
 def _folded(text: Any) -> str:
