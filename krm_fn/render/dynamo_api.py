@@ -30,7 +30,8 @@ def is_dynamo(resource: Resource) -> bool:
 def is_misplaced(resource: Resource) -> bool:
     """Returns true for a kind of Dynamo in a group whose name resembles that of Dynamo's API group, or without a group.
 
-    >>> [is_misplaced({"kind": GRAPH, "apiVersion": version}) for version in (V1BETA1, "ai.nvidia.com/v1", "nvda.com/v1", "v1", "a.com/v1")]
+    >>> versions = [V1BETA1, "ai.nvidia.com/v1", "nvidea.com/v1", "v1", "a.com/v1"]
+    >>> [is_misplaced({"kind": GRAPH, "apiVersion": version}) for version in versions]
     [False, True, True, True, False]
     """
     kind, version = resource.get("kind"), resource.get("apiVersion")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from krm_fn.kubernetes import merge
-from krm_fn.render import dynamo_api, engines, names
+from krm_fn.kubernetes import merge, paths
+from krm_fn.render import engines, names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from krm_fn.base.results import Path
     from krm_fn.kubernetes.api_server.rejections import Rejection
     from krm_fn.kubernetes.native_types import PodSpec
@@ -124,17 +122,19 @@ def _of_variable(plan: ComponentPlan, name: str | None, rest: Path) -> Path:
 
 
 def _of_merged_variable(plan: ComponentPlan, name: str | None) -> Path:
-    """Returns the field of a variable that the plan has in the container, and the author in the service or in the graph; else empty."""
-    component: Any = plan.paths.written
-    pod = (component.get("podTemplate") or {}).get("spec") or {}
-    main = (component.get("extraPodSpec") or {}).get("mainContainer") or {}
-    if not component or any(
-        entry.get("name") == name for owner in (main, *(pod.get("containers") or ())) for entry in owner.get("env") or ()
-    ):
+    """Returns the field of a variable that the author wrote in the service or in the graph, and not in the container; else empty."""
+    variables = plan.at("envs")
+    if not plan.paths.written or _has_variable(plan, plan.at("main", "env"), name):
         return ()
-    if any(entry.get("name") == name for entry in component.get("envs") or ()):
-        return (*plan.paths.path, "envs")
-    return () if plan.identity.standalone else ("spec", "env" if plan.ref.api_version == dynamo_api.V1BETA1 else "envs")
+    if _has_variable(plan, variables, name):
+        return variables
+    return () if plan.identity.standalone else ("spec", variables[-1])
+
+
+def _has_variable(plan: ComponentPlan, path: Path, name: str | None) -> bool:
+    """True if the author wrote a variable of this name into a list of the component."""
+    written = paths.at(plan.paths.written, path[len(plan.paths.path) :])
+    return any(variable.get("name") == name for variable in written or ())
 
 
 def _of_mount(pods: Pods, spec: PodSpec, indexes: tuple[int, int], rest: Path, code: str) -> Path | None:

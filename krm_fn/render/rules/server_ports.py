@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _CODE = "DYN129"
 _FIELDS = ("containers", "initContainers")
 _MODULE = "dynamo."
+_DIGITS = re.compile(r"[0-9]+")
 _PROGRAM = re.compile(r"-m dynamo\.(?:frontend|vllm|sglang|trtllm|mocker)(?![\w.])(?!.*grpc)")
 """Programs that listen on the ports of `_SERVERS` alone. A frontend with gRPC has further ports."""
 
@@ -112,7 +113,7 @@ def _has_number(container: Any, number: str) -> bool:
     """True if a container has a number in a port, in the value of a variable, or in its command line."""
     values = [str(entry.get("value") or "") for entry in container.get("env") or ()]
     ports = [str(port.get("containerPort")) for _, port in _ports(container)]
-    return any(re.search(rf"(?<!\d){number}(?!\d)", text) for text in (*values, *ports, *_words(container)))
+    return any(number in _DIGITS.findall(text) for text in (*values, *ports, *_words(container)))
 
 
 def _of_server(pods: Pods, pod: Pod, at: Path, container: Any, server: _Server) -> Iterator[Result]:

@@ -21,6 +21,8 @@ from krm_fn.review.arguments.shell_words import Word
 _QUOTES = "\"'\\"
 _BEGINNING = 3
 """The least number of letters of a value that can lack its last word: `bfloat` for bfloat16, `llama3` for llama3_json."""
+_REST = re.compile(r"[_-]?[A-Za-z0-9]+")
+"""The end of a value that a shorter value lacks: one more word, or the rest of a word."""
 _ADDS_UP = ("append", "extend", "count")
 
 
@@ -214,7 +216,7 @@ def _right_choice(problem: Problem, choices: tuple[str, ...], table: FlagTable) 
         return (
             f"it is a value since {_release(first)}, so use an image of {first.partition('.dev')[0]} or later, or write one of these values"
         )
-    longer = [choice for choice in choices if len(text) >= _BEGINNING and re.fullmatch(rf"{re.escape(text)}[_-]?[A-Za-z0-9]+", choice)]
+    longer = [choice for choice in choices if len(text) >= _BEGINNING and choice.startswith(text) and _REST.fullmatch(choice[len(text) :])]
     nearest = longer[0] if len(longer) == 1 else choices[0] if len(choices) == 1 else spelling.nearest(text, choices)
     return f"write {nearest}" if nearest else "write one of these values"
 
