@@ -70,8 +70,9 @@ def _check_uses(parsed: ParsedCommand, table: FlagTable) -> Iterator[ArgumentFin
             message = f"`{use.option}` is a deprecated name in {_program(table)}; write {use.flag.name}"
             yield ArgumentFinding("DYN611", "info", use.word, message)
         elif use.flag.deprecated:
-            message = f"`{use.option}` is deprecated in {_program(table)}; {_replacement(use, table)}"
-            yield ArgumentFinding("DYN611", "warning", use.word, message)
+            fix = _replacement(use, table)
+            message = f"`{use.option}` is deprecated in {_program(table)}; {fix or 'a later release can remove it'}"
+            yield ArgumentFinding("DYN611", "warning" if fix else "info", use.word, message)
 
 
 def check_injected(parsed: ParsedCommand, injected: Mapping[str, str]) -> Iterator[ArgumentFinding]:
@@ -257,11 +258,11 @@ def _count(values: str) -> str:
 
 
 def _replacement(use: Use, table: FlagTable) -> str:
-    """The fix of a deprecated flag."""
+    """The fix of a deprecated flag; empty if the parser names none."""
     if use.flag.deprecated.startswith("write "):
         return use.flag.deprecated
     replacement = table.replacements.get(use.flag.name)
-    return _without_flag(replacement.write) if replacement else "remove it"
+    return _without_flag(replacement.write) if replacement else ""
 
 
 def _without_flag(write: str) -> str:

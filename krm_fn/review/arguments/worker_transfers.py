@@ -56,22 +56,20 @@ def _check_transfers(commands: Sequence[JudgedCommand]) -> Iterator[WorkerFindin
     the parameters of a transfer without a connector (`vllm/v1/core/sched/scheduler.py`), so the worker computes the prompt again.
     """
     workers = [judged for judged in commands if _needs_transfer(judged)]
-    configured = next((judged for judged in workers if judged.has(_TRANSFER)), None)
-    theirs = configured.parsed.last(configured.table, _TRANSFER) if configured else None
-    if configured is None or theirs is None:
-        return
-    place = f"{configured.plan.identity.service} ({configured.place(theirs.word)})"
     for judged in workers:
         mode = worker_modes.mode(judged)
-        if judged.has(_TRANSFER) or mode == worker_modes.mode(configured):
+        other = next((worker for worker in workers if worker.has(_TRANSFER) and worker_modes.mode(worker) != mode), None)
+        theirs = other.parsed.last(other.table, _TRANSFER) if other else None
+        if other is None or theirs is None or judged.has(_TRANSFER):
             continue
         effect = "ends at its start" if mode == PREFILL else "computes each prompt again"
         message = (
-            f"the {mode} worker has no {_TRANSFER}, and {place} has it; without it, the worker {effect}; "
-            "add the flag, with a connector that both have"
+            f"the {mode} worker has no {_TRANSFER}, and {other.plan.identity.service} ({other.place(theirs.word)}) has it; without it, the "
+            f"worker {effect}; add {_TRANSFER} with the same connector"
         )
-        word = worker_modes.word(judged)
-        yield WorkerFinding(judged, ArgumentFinding("DYN635", "error" if mode == PREFILL else "warning", word, message))
+        yield WorkerFinding(
+            judged, ArgumentFinding("DYN635", "error" if mode == PREFILL else "warning", worker_modes.word(judged), message)
+        )
 
 
 def _needs_transfer(judged: JudgedCommand) -> bool:

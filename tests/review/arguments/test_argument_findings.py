@@ -82,7 +82,8 @@ def test_a_mistake_is_found_at_its_line_with_its_remedy(located, number):
     assert len(found) == 1, located[f"graph-{number}"]
     result, line = found[0]
     is_warning = row.code in ("DYN609", "DYN611", "DYN627", "DYN631") and row.family != "flags that exclude each other"
-    severity = "info" if row.family == "a deprecated name" else "warning" if is_warning else "error"
+    is_note = row.family in ("a deprecated name", "a deprecated flag without a successor")
+    severity = "info" if is_note else "warning" if is_warning else "error"
     assert result.severity == severity
     assert line[result.column - 1 :].lstrip("'\"").startswith(row.word.lstrip("'\"")), line
     assert row.remedy in result.message.partition("; ")[2] or row.remedy in result.message
