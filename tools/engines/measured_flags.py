@@ -275,7 +275,17 @@ def _values(action: argparse.Action) -> str:
 
 
 def _choices(action: argparse.Action) -> list[str]:
-    return sorted(str(getattr(choice, "value", choice)) for choice in action.choices) if action.choices is not None else []
+    """The words that a parser accepts as choices. Some types read a choice as another value: the text `None` as None."""
+    words = [str(getattr(choice, "value", choice)) for choice in action.choices or ()]
+    return sorted(word for word in words if _is_choice(action, word))
+
+
+def _is_choice(action: argparse.Action, word: str) -> bool:
+    try:
+        value = action.type(word) if callable(action.type) else word
+    except (ValueError, TypeError, argparse.ArgumentTypeError):
+        return False
+    return value in (action.choices or ())
 
 
 def _type(action: argparse.Action) -> Any:
