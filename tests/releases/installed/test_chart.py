@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from release import chart, chart_templates
+from release import chart, chart_metadata, chart_templates
 
 from tests.platform import installation
 from tests.releases.installed import users
@@ -17,7 +17,7 @@ from tests.testbed import programs, server
 NAMESPACE = chart_templates.NAMESPACE
 NAME = "dynamo-krm-fn"
 OFF = ("--set", "definitions.install=false,access.install=false,roles.install=false,admission.install=false,nats.install=false")
-COMPONENTS = [name for name in chart.component_names(programs.ROOT) if name not in ("scaling", chart.SCOPE)]
+COMPONENTS = [name for name in chart.component_names(programs.ROOT) if name not in {*chart_metadata.DEFAULTS, chart.SCOPE}]
 
 
 def helm(*arguments: object, check: bool = True, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
@@ -90,15 +90,16 @@ def test_each_component_of_the_syncer_has_the_objects_of_its_folder(component, s
     every = [name for name in COMPONENTS if name not in chart.INCLUDED]
     needed = {"loras": ["models"], "hold-namespaces": [chart.SCOPE]}.get(component, [])
     chosen = {None: [], "all": every}.get(component, [component])
-    names = sorted({"scaling", *chosen, *needed, *scope, *([chart.SCOPE] if component == "all" else [])}, key=chart.order)
+    names = sorted({*chart_metadata.DEFAULTS, *chosen, *needed, *scope, *([chart.SCOPE] if component == "all" else [])}, key=chart.order)
     values = ",".join(f"syncer.components.{chart_templates.camel_case(name)}=true" for name in names)
     objects = templates(*OFF, "--set", values)
     folders = [f"platform/syncer/{name}" for name in names]
     assert objects == kustomized(tmp_path / "overlay", ["platform/syncer/core"], folders)
 
 
-def test_without_scaling_it_is_the_core(templates, tmp_path):
-    objects = templates(*OFF, "--set", "syncer.components.scaling=false")
+def test_without_the_defaults_it_is_the_core(templates, tmp_path):
+    values = ",".join(f"syncer.components.{name}=false" for name in sorted(chart_metadata.DEFAULTS))
+    objects = templates(*OFF, "--set", values)
     assert objects == kustomized(tmp_path / "overlay", ["platform/syncer/core"])
 
 
