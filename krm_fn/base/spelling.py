@@ -1,11 +1,13 @@
-"""Finds the name that a misspelt one means.
+"""Finds the name that a misspelt one means, in a vocabulary such as the flags of a program, or among the names of objects.
 
-Only typing mistakes count: at most two edits, an abbreviated or inflected word such as `mem` for `memory`, and words in another order.
-Names that only share many letters mean different things, so none of them is returned.
+Only typing mistakes count. In a vocabulary, these are at most two edits, an abbreviated or inflected word such as `mem` for `memory`, and
+words in another order. Of names of objects, it is one edit (`is_slip`). Names that only share many letters mean different things.
 """
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections import Counter
 
 TYPE_CHECKING = False
@@ -18,10 +20,15 @@ _TWO_EDITS = 7
 """The least number of characters of a name that may differ in two edits. A shorter one may differ in one, and a single letter in none."""
 _STEM = 3
 """The least number of letters that two forms of a word share."""
+_MOST_NAMES = 500
+"""The largest number of names of objects with which one is compared."""
+_SHORTEST_WORD = 4
+"""Words with fewer letters are often similar by accident."""
+_SEPARATORS = "-_."
 
 
 def nearest(text: str, names: Iterable[str]) -> str:
-    """Returns the name that a text misspells; empty without one, or if several are equally near.
+    """Returns the name of a vocabulary that a text misspells; empty without one, or if several are equally near.
 
     >>> nearest("--max-num-seq", ["--max-num-seqs", "--max-model-len"]), nearest("--max-batch-size", ["--ubatch-size"])
     ('--max-num-seqs', '')
@@ -71,3 +78,57 @@ def _is_form(word: str, other: str) -> bool:
     """True for `mem` and `memory`, `cache` and `caching`: one of them is at most one letter longer than what both share."""
     shared = next((at for at, (letter, same) in enumerate(zip(word, other, strict=False)) if letter != same), min(len(word), len(other)))
     return word == other or (shared >= _STEM and min(len(word), len(other)) <= shared + 1)
+
+
+def is_slip(text: str, known: str, separators: str = "") -> bool:
+    """Returns true if a text differs from a known one in one letter or separator, or in the order of two. Upper case counts as a slip.
+
+    Digits are no slips, because names that differ in a number often mean two things.
+
+    >>> [is_slip(text, "runtime") for text in ("runtme", "runtimes", "rutnime", "RUNTIME", "runtime2", "runtime")]
+    [True, True, True, True, False, False]
+    """
+    if text == known:
+        return False
+    lower = text.lower()
+    start = _common(lower, known)
+    end = _common(lower[start:][::-1], known[start:][::-1])
+    ours, theirs = lower[start : len(lower) - end], known[start : len(known) - end]
+    if len(ours) <= 1 >= len(theirs):
+        return all(letter.isalpha() or letter in separators for letter in ours + theirs)
+    return len(ours) == 2 and ours == theirs[::-1]
+
+
+def nearest_name(name: str, names: Iterable[str]) -> str:
+    """Returns the first of some names of objects that a name is a slip for; empty without one.
+
+    Authors choose these names, so less is a slip than in a vocabulary: parts such as `a`, `eu` and `v2` differ on purpose.
+
+    >>> nearest_name("modle-cache", ["data", "model-cache"]), nearest_name("cache-a", ["cache-b"]), nearest_name("reader", ["readers"])
+    ('model-cache', '', 'readers')
+    """
+    alike = (known for known in itertools.islice(names, _MOST_NAMES) if abs(len(known) - len(name)) <= 1)
+    return next((known for known in alike if name != known and _is_likely(name.lower(), known.lower())), "")
+
+
+def _is_likely(name: str, known: str) -> bool:
+    """True for two equal names, which differ in their case, and for a slip in a long word."""
+    return name == known or (is_slip(name, known, _SEPARATORS) and _is_long(name, known))
+
+
+def _is_long(name: str, known: str) -> bool:
+    """True if the words in which two names differ are long. A word with another letter in place of one is longer."""
+    words, others = (re.split(r"[-_.]", part) for part in (name, known))
+    if len(words) != len(others):
+        return min(len(name), len(known)) > _SHORTEST_WORD
+    pairs = [(word, other) for word, other in zip(words, others, strict=True) if word != other]
+    return all(min(map(len, pair)) >= _SHORTEST_WORD + (_is_replaced(*pair)) for pair in pairs)
+
+
+def _is_replaced(word: str, other: str) -> bool:
+    return len(word) == len(other) and sorted(word) != sorted(other)
+
+
+def _common(text: str, other: str) -> int:
+    """Returns the number of letters with which both texts begin."""
+    return next((number for number, pair in enumerate(zip(text, other, strict=False)) if pair[0] != pair[1]), min(len(text), len(other)))

@@ -40,9 +40,9 @@ def is_misplaced(resource: Resource) -> bool:
     group, separator, _ = version.partition("/")
     if group == GROUP:
         return False
-    from krm_fn.base import slips  # noqa: PLC0415 - few renders need it
+    from krm_fn.base import spelling  # noqa: PLC0415 - few renders need it
 
-    return not separator or group.endswith(f".{GROUP}") or slips.is_slip(group, GROUP, ".")
+    return not separator or group.endswith(f".{GROUP}") or spelling.is_slip(group, GROUP, ".")
 
 
 def is_search(resource: Resource) -> bool:

@@ -187,15 +187,16 @@ def _expand_item(resource: Resource, context: _Context) -> _ExpandedItem:
         return expanded
     from krm_fn.render.rules import placeholders  # noqa: PLC0415 - a render without errors starts without it
 
-    if not (entries := placeholders.find(resource)):
-        renamed = graph_rules.with_valid_name(resource)
-        if renamed is None or not results.failed(expanded.findings):
-            return expanded
-        others = _expand_as_written(renamed, context._replace(planned=None)).findings
-        return _ExpandedItem([resource], [], graph_rules.check_name(resource, renamed, others))
-    neutral = _expand_as_written(placeholders.neutral(resource, entries), context._replace(planned=None))
-    findings = placeholders.replace(resource, entries, expanded.findings, neutral.findings)
-    return expanded if findings is None else _ExpandedItem([resource], [], findings)
+    silent = context._replace(planned=None)
+    if entries := placeholders.find(resource):
+        neutral = _expand_as_written(placeholders.neutral(resource, entries), silent)
+        findings = placeholders.replace(resource, entries, expanded.findings, neutral.findings)
+        return expanded if findings is None else _ExpandedItem([resource], [], findings)
+    renamed = graph_rules.with_valid_name(resource) if results.failed(expanded.findings) else None
+    if renamed is None:
+        return expanded
+    others = _expand_as_written(renamed, silent).findings
+    return _ExpandedItem([resource], [], graph_rules.check_name(resource, renamed, others))
 
 
 def _expand_as_written(resource: Resource, context: _Context) -> _ExpandedItem:

@@ -40,8 +40,8 @@ def check(resources: Iterable[Resource]) -> Iterator[Result]:
                 if isinstance(fields, dict):
                     yield from _host(resource, path, fields)
             for path, pod in paths.find(resource, _PODS):
-                for place, folder in paths.find(pod, _PATHS):
-                    yield from _folder(resource, (*path, *place), folder)
+                for inner, folder in paths.find(pod, _PATHS):
+                    yield from _folder(resource, (*path, *inner), folder)
 
 
 def _host(resource: Resource, path: Path, fields: dict[str, Any]) -> Iterator[Result]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from krm_fn.base import results, slips
+from krm_fn.base import results, spelling
 from krm_fn.base.results import Result
 from krm_fn.kubernetes import version
 from krm_fn.kubernetes.types import Resource
@@ -43,7 +43,7 @@ def check(resources: Iterable[Resource]) -> Iterator[Result]:
             for entry in runtime_version.images(resource):
                 if not isinstance(entry.image, str):
                     continue
-                name, _, tag = entry.image.partition("@")[0].rpartition("/")[2].partition(":")
+                _, name, tag = dynamo_images.parts(entry.image)
                 if slip := _slip(entry.image, name):
                     yield results.warning(
                         "DYN705", f"{slip}, or ignore DYN705 if it is an image of your own", ref, entry.path, current=entry.image
@@ -59,7 +59,7 @@ def _slip(image: str, name: str) -> str:
 
     Only names in these folders count, also on a mirror: other registries have images of other people, with names of their own.
     """
-    folders = tuple(image.partition("@")[0].split("/")[:-1])
+    folders = tuple(dynamo_images.parts(image).folder.split("/"))
     near = len(folders) == len(_FOLDERS) and all(map(_is_near, folders, _FOLDERS))
     known = _known_name(image, name) if near or folders[:1] == _FOLDERS[:1] or _FOLDERS[-1] in folders else ""
     if near and folders != _FOLDERS and (known or dynamo_images.tag_of(image) == "dynamo"):
@@ -68,14 +68,14 @@ def _slip(image: str, name: str) -> str:
 
 
 def _is_near(folder: str, known: str) -> bool:
-    return folder == known or slips.is_slip(folder, known, ".-_")
+    return folder == known or spelling.is_slip(folder, known, ".-_")
 
 
 def _known_name(image: str, name: str) -> str:
     """Returns the name of an image of Dynamo that a name is a slip for; empty for another name."""
     if dynamo_images.tag_of(image) != "unknown":
         return ""
-    return next((known for known in dynamo_images.DYNAMO if len(known) >= _SHORTEST and slips.is_slip(name, known, "-_")), "")
+    return next((known for known in dynamo_images.DYNAMO if len(known) >= _SHORTEST and spelling.is_slip(name, known, "-_")), "")
 
 
 def _newest_patch(image: str, tag: str) -> str:

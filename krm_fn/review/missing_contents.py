@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_fn.base import results, slips
+from krm_fn.base import results, spelling
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import identity, paths
 from krm_fn.kubernetes.identity import ObjectKey
@@ -58,8 +58,8 @@ def check_keys(resources: Sequence[Resource], config: Config) -> Iterator[Result
 def _key_path(resource: Resource, reference: Reference, name: str) -> Path:
     """Returns the path of a key that stands beside the name of its object, or in one of the items there."""
     parent = reference.path[:-1]
-    found = paths.find(paths.at(resource, parent), (("key",), ("items", paths.EVERY, "key")))
-    return next(((*parent, *path) for path, key in found if key == name), reference.path)
+    keys = paths.find(paths.at(resource, parent), (("key",), ("items", paths.EVERY, "key")))
+    return next(((*parent, *path) for path, key in keys if key == name), reference.path)
 
 
 def check_ports(resources: Sequence[Resource], rendered: Sequence[Resource], config: Config) -> Iterator[Result]:
@@ -92,7 +92,7 @@ def _port(route: Resource, reference: Reference, served: Sequence[dict[str, Any]
 
 
 def _finding(resource: Resource, path: Path, problem: str, wanted: str | int, known: Sequence[str | int]) -> Result:
-    near = slips.nearest(str(wanted), map(str, known))
+    near = spelling.nearest_name(str(wanted), map(str, known))
     others = ", ".join((*map(str, known[:_LISTED]), *["..."] * (len(known) > _LISTED)))
     proposed = near or (str(known[0]) if len(known) == 1 else "")
     fix = f"write {proposed}" if proposed else f"write one of {others}"

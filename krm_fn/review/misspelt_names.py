@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from krm_fn.base import results, slips
+from krm_fn.base import results, spelling
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import identity, paths
 from krm_fn.kubernetes.identity import ObjectKey
@@ -44,7 +44,7 @@ def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
             key = ObjectKey(reference.group, reference.kind, reference.namespace or namespace, reference.name)
             known = existing if reference.path[:2] == _DECLARED[:2] else declared
             if (reference.group, reference.kind) in _KINDS and not reference.is_optional and key not in known:
-                near = slips.nearest(reference.name, (name for name in names.get(key[:3], ()) if key._replace(name=name) in known))
+                near = spelling.nearest_name(reference.name, (name for name in names.get(key[:3], ()) if key._replace(name=name) in known))
                 problem = f"{reference.kind} {reference.name} is not in the input, but {near} is"
                 fix = f"write {near}, or ignore {_CODE} if {reference.name} exists too"
                 yield from _finding(graph, reference.path, near, f"{problem}; {fix}", reference.name)
@@ -74,25 +74,25 @@ def _mounts(graph: Resource, path: Path, component: dict[str, Any], claims: Sequ
         for index, mount in enumerate(objects(container.get("volumeMounts"))) if container.get("name") == "main" else ():
             name = name_of(mount)
             if name not in volumes and name not in claims:
-                near = slips.nearest(name, (*volumes, *claims))
+                near = spelling.nearest_name(name, (*volumes, *claims))
                 problem = f"the pod has no volume {name}, so main mounts a claim {name}, which is not in the input"
-                place = (*path, "podTemplate", "spec", "containers", at, "volumeMounts", index, "name")
-                yield from _finding(graph, place, near, f"{problem}; write {near}, or ignore {_CODE} if the claim exists", name)
+                field = (*path, "podTemplate", "spec", "containers", at, "volumeMounts", index, "name")
+                yield from _finding(graph, field, near, f"{problem}; write {near}, or ignore {_CODE} if the claim exists", name)
 
 
 def _plugins(graph: Resource, path: Path, component: dict[str, Any]) -> Iterator[Result]:
     """Finds plugins of scheduling profiles that the configuration of an endpoint picker does not have. The picker ends at its start.
 
-    A plugin without a name has the name of its type. Reference: the loader of the configuration in the Gateway API Inference Extension
-    (pkg/epp/config/loader/configloader.go).
+    A plugin without a name has the name of its type (Gateway API Inference Extension, pkg/epp/config/loader: `applyStaticDefaults` in
+    defaults.go, and `buildSchedulerConfig` in configloader.go).
     """
     config = mapping(component, "eppConfig", "config")
     plugins = [name_of(plugin) or text(plugin.get("type")) for plugin in objects(config.get("plugins"))]
-    for place, name in paths.find(config, (("schedulingProfiles", paths.EVERY, "plugins", paths.EVERY, "pluginRef"),)):
+    for inner, name in paths.find(config, (("schedulingProfiles", paths.EVERY, "plugins", paths.EVERY, "pluginRef"),)):
         if isinstance(name, str) and name not in plugins:
-            near = slips.nearest(name, plugins)
+            near = spelling.nearest_name(name, plugins)
             message = f"this configuration has no plugin {name}; write {near}, or add the plugin"
-            yield from _finding(graph, (*path, "eppConfig", "config", *place), near, message, name)
+            yield from _finding(graph, (*path, "eppConfig", "config", *inner), near, message, name)
 
 
 def _finding(graph: Resource, path: Path, near: str, message: str, name: str) -> Iterator[Result]:

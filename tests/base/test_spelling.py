@@ -22,6 +22,15 @@ MISSPELT = [
     ("another letter", "-n", ""),
     ("two equally near names", "--abcdefgz", ""),
 ]
+OBJECTS = [
+    ("letters that name a zone", "cache-eu", "cache-us", ""),
+    ("a single letter", "cache-a", "cache-b", ""),
+    ("another short word", "team-chat", "team-chap", ""),
+    ("another letter in a long word", "model-cashe", "model-cache", "model-cache"),
+    ("a missing separator", "hftoken", "hf-token", "hf-token"),
+    ("a short name", "abc", "abcd", ""),
+    ("another case", "hf_token", "HF_TOKEN", "HF_TOKEN"),
+]
 
 
 @cases(("text", "expected"), MISSPELT)
@@ -31,3 +40,8 @@ def test_only_a_typing_mistake_has_a_suggestion(text, expected):
         *("--enable-prefix-caching", "--kda-decode-backend", "--ubatch-size", "--tp", "-h", "--abcdefgx", "--abcdefgy"),
     ]
     assert spelling.nearest(text, names) == expected
+
+
+@cases(("name", "known", "expected"), OBJECTS)
+def test_short_parts_of_names_of_objects_differ_on_purpose(name, known, expected):
+    assert spelling.nearest_name(name, [known]) == expected

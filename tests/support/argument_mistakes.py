@@ -306,14 +306,14 @@ _JSON = _values(
         "vllm": [
             ("--kv-transfer-config '{kv_connector: NixlConnector}'", "{kv_connector: NixlConnector}", "double quotes"),
             ("""--kv-transfer-config "{'kv_connector': 'NixlConnector'}\"""", "{'kv_connector': 'NixlConnector'}", "double quotes"),
-            ("""--kv-transfer-config '{"kv_connector":"NixlConnector",}'""", '{"kv_connector":"NixlConnector",}', "double quotes"),
-            ("""--kv-transfer-config '{"kv_connector":"NixlConnector"'""", '{"kv_connector":"NixlConnector"', "double quotes"),
+            ("""--kv-transfer-config '{"kv_connector":"NixlConnector",}'""", '{"kv_connector":"NixlConnector",}', "; remove the comma"),
+            ("""--kv-transfer-config '{"kv_connector":"NixlConnector"'""", '{"kv_connector":"NixlConnector"', "; write it there"),
             ("--kv-transfer-config NixlConnector", "NixlConnector", "double quotes"),
             ("--compilation-config '{level: 3}'", "{level: 3}", "double quotes"),
             ("--speculative-config '{\"method\": eagle}'", '{"method": eagle}', "double quotes"),
             ("--limit-mm-per-prompt image=2", "image=2", "double quotes"),
             ("""--hf-overrides '{"rope_parameters": {"rope_type": "yarn"}'""", '{"rope_parameters"', "a `}` is missing at its end"),
-            ("""--kv-events-config '{"publisher": True}'""", '{"publisher": True}', "double quotes"),
+            ("""--kv-events-config '{"publisher": True}'""", '{"publisher": True}', "; write true"),
         ],
         "trtllm": [
             ("""--override-engine-args '{"kv_cache_config": {"dtype": "fp8"}'""", '{"kv_cache_config"', "a `}` is missing at its end"),

@@ -5,7 +5,6 @@ They are about single fields, about several fields, and about resources.
 
 from __future__ import annotations
 
-from krm_fn.base import slips
 from krm_fn.kubernetes import merge, quantity
 from krm_fn.kubernetes.api_server import by_field, field_rules, name_formats
 from krm_fn.kubernetes.api_server.rejections import Rejection
@@ -122,7 +121,9 @@ def _mounts(context: by_field.Context, volumes: set[Any], field: Callable[[], st
         if name not in volumes and not name:
             yield Rejection("DYN225", ("volumeMounts", index, "name"), "the name of a volume is required; write it")
         elif name not in volumes:
-            near = slips.nearest(str(name), sorted(map(str, volumes)))
+            from krm_fn.base import spelling  # noqa: PLC0415 - only a rejection needs it
+
+            near = spelling.nearest_name(str(name), sorted(map(str, volumes)))
             message = f"the pod has no volume {name}; {f'write {near}, or ' if near else ''}add it under {field()}.volumes"
             yield Rejection("DYN208", ("volumeMounts", index, "name"), message)
         if path in paths:

@@ -17,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from krm_fn.base.results import Result
     from krm_fn.kubernetes.native_types import Container, PodSpec
+    from krm_fn.kubernetes.version import Version
     from krm_fn.render.plan import ComponentPlan, RolePlan
 
 
@@ -61,6 +62,18 @@ class Engine:
 
     own_images: tuple[str, ...] = ()
     """The names of images of the engine without Dynamo. The version in their tags is not that of Dynamo."""
+
+    runtime_image = ""
+    """The name of NVIDIA's image with the engine. Its entry point runs the arguments of the container as a command."""
+
+    other_names: tuple[str, ...] = ()
+    """Names by which people call the engine, with hyphens. None of them is the name of its Python module."""
+
+    lora_flags: tuple[str, ...] = ()
+    """The flags of which one lets a worker load LoRA adapters; empty if no release of Dynamo's module for the engine loads them."""
+
+    loads_loras_since: Version = (0, 0, 0)
+    """The first version of Dynamo whose worker of this engine loads LoRA adapters."""
 
     def container(self, container: Container, role: RolePlan) -> Container:
         """Returns the main container, changed for this engine."""

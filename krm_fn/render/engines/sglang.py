@@ -29,6 +29,9 @@ class SGLang(Engine):
     """
 
     own_images = ("sglang",)
+    runtime_image = "sglang-runtime"
+    lora_flags = ("--enable-lora", "--lora-paths")
+    loads_loras_since = (1, 1, 0)
     parallel_flags = ParallelFlags(
         (("--tensor-parallel-size", "--tp-size", "--tp"), ("--pipeline-parallel-size", "--pp-size")),
         (("--data-parallel-size", "--dp-size", "--dp"),),

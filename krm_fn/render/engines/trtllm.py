@@ -64,6 +64,8 @@ class TensorRTLLM(Engine):
     leader_starts_last = True
     counts_gpus = True
     own_images = ("tensorrt-llm", "tritonserver")
+    runtime_image = "tensorrtllm-runtime"
+    other_names = ("tensorrtllm", "tensorrt-llm", "tensorrt", "trt-llm", "trt")
     parallel_flags = ParallelFlags(
         (("--tensor-parallel-size",), ("--pipeline-parallel-size",)),
         silent=("--extra-engine-args", "--override-engine-args", "--gpus-per-node", "--modality"),

@@ -54,6 +54,8 @@ class VLLM(Engine):
     counts_gpus = True
     shares_gpu_memory = True
     own_images = ("vllm-openai", "vllm-openai-rocm")
+    runtime_image = "vllm-runtime"
+    lora_flags = ("--enable-lora",)
     parallel_flags = ParallelFlags(
         (("--tensor-parallel-size",), ("--pipeline-parallel-size",), ("--prefill-context-parallel-size",)),
         (("--data-parallel-size",),),

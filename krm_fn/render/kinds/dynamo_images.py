@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from krm_fn.base.records import NamedTuple
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
@@ -46,6 +48,25 @@ _NIM = "nim"
 """The organization of NVIDIA's NIM images, which have versions of their own. Source: the documentation of NIM for LLMs."""
 
 
+class ImageParts(NamedTuple):
+    """The parts of the reference of an image without its digest. `folder` is its registry with the folders in it."""
+
+    folder: str
+    name: str
+    tag: str
+
+
+def parts(image: str) -> ImageParts:
+    """Returns the parts of the reference of an image.
+
+    >>> parts("registry:5000/a/dynamo:0.8.0@sha256:00"), parts("dynamo")
+    (ImageParts(folder='registry:5000/a', name='dynamo', tag='0.8.0'), ImageParts(folder='', name='dynamo', tag=''))
+    """
+    folder, _, last = image.partition("@")[0].rpartition("/")
+    name, _, tag = last.partition(":")
+    return ImageParts(folder, name, tag)
+
+
 @lru_cache(maxsize=256)  # most components have the image of another one
 def tag_of(image: str) -> Literal["dynamo", "other", "unknown"]:
     """Returns what the tag of an image is by the name of the image: a version of Dynamo, that of another program, or not known.
@@ -53,8 +74,7 @@ def tag_of(image: str) -> Literal["dynamo", "other", "unknown"]:
     >>> [tag_of(image) for image in ("mirror:5000/a/vllm-runtime:1.6.1", "nvcr.io/nim/meta/llama:3.0.0", "own/engine:1.0.0")]
     ['dynamo', 'other', 'unknown']
     """
-    folders, _, last = image.partition("@")[0].rpartition("/")
-    name = last.partition(":")[0]
+    folder, name, _ = parts(image)
     if name.removesuffix(_NIGHTLY) in DYNAMO:
         return "dynamo"
-    return "other" if name in OTHERS or _NIM in folders.split("/") else "unknown"
+    return "other" if name in OTHERS or _NIM in folder.split("/") else "unknown"

@@ -9,6 +9,7 @@ from krm_fn.base import report, results
 from krm_fn.kubernetes import merge
 from krm_fn.kubernetes.api_server import name_formats
 from krm_fn.render import engines, labels, names
+from krm_fn.render.kinds import dynamo_images
 from krm_fn.render.manifests import component_defaults, ingress, volumes, workloads
 from krm_fn.render.schema import rule_messages
 
@@ -220,18 +221,9 @@ def _lacks_store(pods: Pods) -> bool:
     return (
         plan.placement.discovery != "etcd"
         and not plan.features.sidecar_mode
-        and bool(_BEFORE_1.fullmatch(_tag(container.get("image") or "")))
+        and bool(_BEFORE_1.fullmatch(dynamo_images.parts(container.get("image") or "").tag))
         and not _knows_store(container)
     )
-
-
-def _tag(image: str) -> str:
-    """Returns the tag of an image reference, without a digest.
-
-    >>> _tag("registry.example:5000/dynamo:0.8.0@sha256:00"), _tag("registry.example:5000/dynamo")
-    ('0.8.0', '')
-    """
-    return image.partition("@")[0].rpartition("/")[2].partition(":")[2]
 
 
 def _knows_store(container: Container) -> bool:

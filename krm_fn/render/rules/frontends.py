@@ -50,7 +50,7 @@ class _Neighbours:
     def __init__(self, graphs: Sequence[_ServedGraph]) -> None:
         self.frontends = {namespace for graph in graphs for namespace in graph.frontends}
         engines = {namespace for graph in graphs for namespace in graph.engines}
-        self.found = {namespace[:length] for namespace in engines for length in range(len(namespace) + 1)}
+        self.beginnings = {namespace[:length] for namespace in engines for length in range(len(namespace) + 1)}
 
     def serve(self, graph: _ServedGraph) -> bool:
         """True if a frontend finds an engine of a graph, or may find one."""
@@ -59,7 +59,7 @@ class _Neighbours:
 
     def are_served(self, graph: _ServedGraph) -> bool:
         """True if a frontend of a graph finds an engine, or may find one."""
-        return not graph.frontends.isdisjoint(self.found)
+        return not graph.frontends.isdisjoint(self.beginnings)
 
 
 def check(graphs: Iterable[Sequence[Pods]]) -> Iterator[Result]:

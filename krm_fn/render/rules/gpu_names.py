@@ -5,7 +5,7 @@ The names are those of the device plugins of NVIDIA and AMD. A cluster can have 
 
 from __future__ import annotations
 
-from krm_fn.base import results, slips
+from krm_fn.base import results
 from krm_fn.kubernetes.api_server.rejections import Rejection
 from krm_fn.render.rules import field_origin
 
@@ -49,7 +49,9 @@ def nearest(name: str) -> str:
     """
     if name in _GPUS or name in _OTHERS:
         return ""
-    return next((known for known in _GPUS if slips.is_slip(name, known) or name.lower() == known.replace(".com/", "/")), "")
+    from krm_fn.base import spelling  # noqa: PLC0415 - few pods have other devices
+
+    return next((known for known in _GPUS if spelling.is_slip(name, known) or name.lower() == known.replace(".com/", "/")), "")
 
 
 def _slips(resources: Any) -> Iterator[tuple[str, str, str]]:

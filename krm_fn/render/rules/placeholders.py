@@ -120,15 +120,15 @@ def check(resources: Iterable[Resource], findings: Iterable[Result]) -> Iterator
 def absorb(findings: Iterable[Result], resources: Iterable[Resource]) -> list[Result]:
     """Returns findings about finished objects, with one about the placeholders of an object in place of those at fields with one."""
     by_ref = {results.ref(resource): resource for resource in resources}
-    kept: dict[Any, Result] = {}
+    judged: dict[Any, Result] = {}
     for number, finding in enumerate(findings):
         resource = by_ref.get(finding.ref) if finding.ref and finding.severity == "error" else None
         value = paths.at(resource, finding.path) if resource else None
         if resource and isinstance(value, str) and _PLACEHOLDER.search(value) and (placeholders := find(resource)):
-            kept.setdefault(finding.ref, _error(resource, placeholders))
+            judged.setdefault(finding.ref, _error(resource, placeholders))
         else:
-            kept[number] = finding
-    return [*kept.values()]
+            judged[number] = finding
+    return [*judged.values()]
 
 
 def once_a_file(findings: Sequence[Result], resources: Iterable[Resource]) -> list[Result]:

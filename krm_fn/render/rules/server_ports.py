@@ -17,6 +17,7 @@ from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import merge
 from krm_fn.kubernetes.api_server.rejections import Rejection
+from krm_fn.render import engines
 from krm_fn.render.rules import field_origin
 
 TYPE_CHECKING = False
@@ -32,8 +33,10 @@ _CODE = "DYN129"
 _FIELDS = ("containers", "initContainers")
 _MODULE = "dynamo."
 _DIGITS = re.compile(r"[0-9]+")
-_PROGRAM = re.compile(r"-m dynamo\.(?:frontend|vllm|sglang|trtllm|mocker)(?![\w.])(?!.*grpc)")
-"""Programs that listen on the ports of `_SERVERS` alone. A frontend with gRPC has further ports."""
+_PROGRAM = re.compile(r"-m dynamo\.(\w+)(?![\w.])(?!.*grpc)")
+"""A program that may listen on the ports of `_SERVERS` alone. A frontend with gRPC has further ports."""
+_WITHOUT_ENGINE = ("frontend", "mocker")
+"""The programs that do, beside engines."""
 
 
 class _Server(NamedTuple):
@@ -75,7 +78,7 @@ def _of_numbers(pods: Pods, pod: Pod) -> Iterator[Result]:
     plan, container = pods.plan.of_role(pod.role.role), pod.main
     inits: Any = pod.spec.get("initContainers") or ()
     beside = [other for other in inits if other.get("restartPolicy") == "Always"]
-    if plan.placement.nodes > 1 or len(pod.spec["containers"]) > 1 or beside or not _PROGRAM.search(" ".join(_words(container))):
+    if plan.placement.nodes > 1 or len(pod.spec["containers"]) > 1 or beside or not _is_server(container):
         return
     servers = [(server, setting) for server in _SERVERS if (setting := _known(container, server))]
     if len(servers) != sum(_is_named(container, server) for server in _SERVERS):
@@ -92,6 +95,11 @@ def _of_numbers(pods: Pods, pod: Pod) -> Iterator[Result]:
                 )
                 if path is not None:
                     yield results.warning(_CODE, message, plan.ref, path)
+
+
+def _is_server(container: Any) -> bool:
+    program = _PROGRAM.search(" ".join(_words(container)))
+    return program is not None and program[1] in (*engines.names(), *_WITHOUT_ENGINE)
 
 
 def _known(container: Any, server: _Server) -> _Setting | None:
@@ -181,7 +189,7 @@ def _setting(container: Any, server: _Server) -> _Setting | None:
 
 def _of_flag(container: Any, flag: str) -> _Setting | None:
     """Returns the value of a flag of the command line of `dynamo.frontend`; None if it stands twice, or in another program."""
-    found: list[_Setting] = []
+    settings: list[_Setting] = []
     for field in ("command", "args"):
         for index, word in enumerate(container.get(field) or ()):
             following = (container[field][index + 1 : index + 2] or ("",))[0]
@@ -190,9 +198,9 @@ def _of_flag(container: Any, flag: str) -> _Setting | None:
                 name, is_joined, value = part.partition("=")
                 number = _number(value if is_joined else (parts[position + 1 : position + 2] or ("",))[0])
                 if name == flag and number is not None:
-                    found.append(_Setting(number, flag, (field, index)))
+                    settings.append(_Setting(number, flag, (field, index)))
     is_frontend = f"{_MODULE}frontend" in " ".join(_words(container))
-    return found[0] if len(found) == 1 and is_frontend else None
+    return settings[0] if len(settings) == 1 and is_frontend else None
 
 
 def _number(text: str) -> int | None:

@@ -27,6 +27,7 @@ from krm_fn.review.arguments import (
 )
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.judged_commands import AuthorContainer, JudgedCommand, ReadContainer
+from krm_fn.review.arguments.shell_words import Word
 
 _MOST = 20
 """The largest number of findings about one command line."""
@@ -99,8 +100,11 @@ def _of_command(judged: JudgedCommand, pods: Pods, count: int) -> Iterator[Argum
     yield from _check_engine(judged)
     shared = [*word_rules.check_words(judged, pods)]
     yield from shared
-    words = {finding.word for finding in shared if finding.code == word_rules.SEVERAL}
-    yield from (finding for finding in _of_flags(judged) if finding.word not in words)
+    judged_words = {finding.word for finding in shared if finding.code == word_rules.SEVERAL}
+    if default := _default_args(judged):
+        yield ArgumentFinding("DYN634", "error", judged.command.start, _behind_command(judged, default))
+        judged_words.update(default)
+    yield from (finding for finding in _of_flags(judged) if finding.word not in judged_words)
     if not judged.container.is_main or count != 1:
         return
     is_spread = judged.plan.placement.nodes > 1 and not judged.plan.features.has_role_templates
@@ -115,9 +119,24 @@ def _check_engine(judged: JudgedCommand) -> Iterator[ArgumentFinding]:
     has, engine = judged_commands.engine_of_image(judged.container), judged.command.program.rpartition(".")[2]
     if not has or has == engine or engine not in engines.names():
         return
-    image = "tensorrtllm" if engine == "trtllm" else engine
-    message = f"this image has {has}, and not {engine}; write the image {image}-runtime, or start dynamo.{has}"
+    message = f"this image has {has}, and not {engine}; write the image {engines.get(engine).runtime_image}, or start dynamo.{has}"
     yield ArgumentFinding("DYN639", "error", judged.command.start, message)
+
+
+def _default_args(judged: JudgedCommand) -> list[Word]:
+    """Returns the words of the default arguments that follow the author's whole command, because the author wrote no arguments."""
+    container = judged.container
+    if not container.is_main or judged.command.start.field != "command" or container.written.get("args"):
+        return []
+    return [word for word in judged.command.words if word.field == "args"]
+
+
+def _behind_command(judged: JudgedCommand, default: Iterable[Word]) -> str:
+    listed = " ".join(word.text for word in default)
+    return (
+        f"args is missing, so the default arguments `{listed}` follow this command, and the program does not know them; move -m "
+        f"{judged.command.start.text} and the flags behind it from command to args"
+    )
 
 
 def _of_flags(judged: JudgedCommand) -> Iterator[ArgumentFinding]:

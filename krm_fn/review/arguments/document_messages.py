@@ -16,6 +16,7 @@ _LONGEST_DOCUMENT = 200
 """The longest document that a message shows, in characters."""
 _NAME = re.compile(r'"([\w-]+)"\s*:')
 _SEPARATORS = re.compile(r"[_-]")
+_QUOTES = 'write names and texts in double quotes as in {"name": "value"}, and the whole value in single quotes if a shell reads it'
 _EXPANDED = re.compile(r"[$`]")
 
 
@@ -23,12 +24,10 @@ def wrong_json(problem: Problem, table: FlagTable) -> tuple[str, str]:
     """Returns the code and the message of a text that is no JSON."""
     text, named = problem.word.text, f"the value of {message_parts.flag(problem)} of {message_parts.program(table)} is not JSON"
     inner = text[1:-1] if text[:1] == text[-1:] == "'" else ""
-    if inner and not problem.word.source and not json_mistakes.described(inner):
+    if inner and not problem.word.source and json_mistakes.first(inner) is None:
         return "DYN606", f"{named}, because no shell reads this word and removes the single quotes; remove them"
-    mistake = "" if _is_secret(text) else json_mistakes.described(text)
-    place = f": {mistake}" if mistake else ""
-    fix = 'write names and texts in double quotes as in {"name": "value"}, and the whole value in single quotes if a shell reads it'
-    return "DYN606", f"{named}{place}; {fix}"
+    mistake = None if _is_secret(text) else json_mistakes.first(text)
+    return "DYN606", f"{named}{f': {mistake.problem}' if mistake else ''}; {mistake.fix if mistake and mistake.fix else _QUOTES}"
 
 
 def torn(problem: Problem, table: FlagTable) -> tuple[str, str]:

@@ -208,8 +208,8 @@ class _CommandReader:
         if line.problem:
             self.problems.append(LaunchProblem(word, line.problem))
         commands, breaks = line_breaks.join(line, text)
-        self.problems += (LaunchProblem(_within(word, found.start), found.message, "DYN626") for found in breaks)
-        self.references += (Reference(_within(word, found.start), found.name, True) for found in line.references)
+        self.problems += (LaunchProblem(_within(word, end.start), end.message, "DYN626") for end in breaks)
+        self.references += (Reference(_within(word, entry.start), entry.name, True) for entry in line.references)
         for command in commands:
             words = [_in_item(part, word, shell_words.inner_start(text, part)) for part in command]
             self.simple_command(words, [part.text for part in command], depth + 1)

@@ -23,8 +23,6 @@ from krm_fn.base.records import NamedTuple
 from krm_fn.review.arguments import flag_tables
 from krm_fn.review.arguments.flag_tables import FlagTable
 
-_PROGRAMS = ("dynamo.vllm", "dynamo.sglang", "dynamo.trtllm", "dynamo.frontend")
-
 
 class ForeignFlag(NamedTuple):
     """A flag that a program does not have. `source` has it, for example `SGLang`.
@@ -47,7 +45,7 @@ def of(option: str, table: FlagTable) -> ForeignFlag | None:
 
 def program_with(option: str, table: FlagTable) -> str:
     """Returns another program of Dynamo that has a flag in some release; empty without one."""
-    others = (program for program in _PROGRAMS if program != table.program)
+    others = (program for program in rows() if program != table.program)
     return next((program for program in others if flag_tables.releases_of(program, option)), "")
 
 

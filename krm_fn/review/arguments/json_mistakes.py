@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 
+from krm_fn.base.records import NamedTuple
+
 _SHOWN = 20
 """The longest part of the text in a description, in characters."""
 _CONSTANTS = re.compile(r"True|False|None", re.ASCII)
@@ -12,46 +14,54 @@ _RIGHT_CONSTANTS = {"True": "true", "False": "false", "None": "null"}
 _CLOSING = {"{": "}", "[": "]"}
 
 
-def described(text: str) -> str:
-    """Returns the mistake; empty for a text without one, and for one that is nested too deep.
+class JsonMistake(NamedTuple):
+    """A mistake in a JSON document, and its fix; empty for quotes that are missing or wrong."""
 
-    >>> described('{"a": {"b": 1}')
-    'a `}` is missing at its end'
-    >>> described("{'a': 1}")
+    problem: str
+    fix: str = ""
+
+
+def first(text: str) -> JsonMistake | None:
+    """Returns the first mistake; None for a text without one, and for one that is nested too deep.
+
+    >>> first('{"a": {"b": 1}')
+    JsonMistake(problem='a `}` is missing at its end', fix='write it there')
+    >>> first("{'a': 1}").problem
     "at `'a': 1}`, a name has single quotes"
     """
     try:
         json.loads(text, parse_int=str)
     except json.JSONDecodeError as problem:
-        return _described(text, problem)
+        return _mistake(text, problem)
     except (ValueError, RecursionError):
-        return ""
-    return ""
+        return None
+    return None
 
 
-def _described(text: str, problem: json.JSONDecodeError) -> str:
+def _mistake(text: str, problem: json.JSONDecodeError) -> JsonMistake:
     rest = text[problem.pos :].strip()
     kind = problem.msg
     if kind.startswith("Unterminated string"):
-        return f"the text {_shown(rest)} has no double quote at its end"
+        return JsonMistake(f"the text {_shown(rest)} has no double quote at its end", "write it there")
     if kind.startswith("Extra data"):
-        return f"{_shown(rest)} stands behind its end"
+        return JsonMistake(f"{_shown(rest)} stands behind its end", "remove it")
     if not rest:
         missing = _missing(text[: problem.pos])
-        return f"a `{missing}` is missing at its end" if missing else "it ends too early"
+        return JsonMistake(f"a `{missing}` is missing at its end", "write it there") if missing else JsonMistake("it ends too early")
     before = text[: problem.pos].rstrip()
     if before.endswith(",") and rest[0] in "}]":
-        return f"a comma stands before `{rest[0]}`"
+        return JsonMistake(f"a comma stands before `{rest[0]}`", "remove the comma")
     constant = _CONSTANTS.match(rest)
     if constant:
-        return f"`{constant[0]}` is `{_RIGHT_CONSTANTS[constant[0]]}` in JSON"
+        right = _RIGHT_CONSTANTS[constant[0]]
+        return JsonMistake(f"`{constant[0]}` is `{right}` in JSON", f"write {right}")
     what = {"Expecting ',' delimiter": "a comma or a bracket is missing", "Expecting ':' delimiter": "a colon is missing"}.get(kind)
     if what:
-        return f"before {_shown(rest)}, {what}"
+        return JsonMistake(f"before {_shown(rest)}, {what}")
     if kind.startswith(("Expecting property name", "Expecting value", "Illegal trailing comma")):
         noun = "a value" if kind.startswith("Expecting value") else "a name"
-        return f"at {_shown(rest)}, {noun} has {'single' if rest[0] == chr(39) else 'no double'} quotes"
-    return f"at {_shown(rest)}: {kind}"
+        return JsonMistake(f"at {_shown(rest)}, {noun} has {'single' if rest[0] == chr(39) else 'no double'} quotes")
+    return JsonMistake(f"at {_shown(rest)}: {kind}")
 
 
 def _missing(text: str) -> str:

@@ -17,7 +17,7 @@ from krm_fn.base.results import Path
 from krm_fn.kubernetes import merge, version
 from krm_fn.kubernetes.types import WordsField
 from krm_fn.render import engines
-from krm_fn.render.kinds import types
+from krm_fn.render.kinds import dynamo_images, types
 from krm_fn.render.manifests.pod_builder import Pods
 from krm_fn.render.plan import ComponentPlan
 from krm_fn.review.arguments import command_line_parser, engine_commands, flag_tables, started_programs
@@ -30,8 +30,6 @@ _OF_RELEASE = re.compile(r"v?[0-9]+\.[0-9]+\.[0-9]+(?:\.post[0-9]+)?(?:-cuda[0-9
 """The tags of released images. Any other tag, such as `1.6.0-rc1`, may hold another parser."""
 
 _REGISTRY = "nvcr.io/nvidia/ai-dynamo"
-_ENGINES = {"vllm-runtime": "vllm", "sglang-runtime": "sglang", "tensorrtllm-runtime": "trtllm"}
-"""The engines of NVIDIA's images."""
 _OF_LAUNCH = ("DYN623", "DYN624", "DYN625")
 """The codes of mistakes of a whole command, not of a line in it."""
 
@@ -88,7 +86,7 @@ class JudgedCommand(NamedTuple):
         use = self.parsed.last(self.table, *options)
         return use.text if use else None
 
-    def place(self, word: Word) -> str:
+    def field_of(self, word: Word) -> str:
         """Returns the path of the item that has a word, for messages."""
         return results.field(self.container.at(word.field, word.item))
 
@@ -145,25 +143,20 @@ def _container(plan: ComponentPlan, fields: Any, at: Callable[[WordsField, int],
     if isinstance(override, str) and override:
         return AuthorContainer(plan, fields, written, at, version.core(override), bool(_OF_RELEASE.fullmatch(override)), is_main)
     image = fields.get("image") or ""
-    _, _, tag = _named(image)
     known = None if _is_of_engine(image) else version.of_image(image)
-    return AuthorContainer(plan, fields, written, at, known, bool(_OF_RELEASE.fullmatch(tag)), is_main)
+    is_exact = bool(_OF_RELEASE.fullmatch(dynamo_images.parts(image).tag))
+    return AuthorContainer(plan, fields, written, at, known, is_exact, is_main)
 
 
 def engine_of_image(container: AuthorContainer) -> str:
     """Returns the only engine that NVIDIA's image of a container has, by the Dockerfiles in `container/templates` of Dynamo; else empty."""
-    repository, slash, name = f"{container.fields.get('image') or ''}".partition("@")[0].rpartition("/")
-    return _ENGINES.get(name.partition(":")[0], "") if slash and repository == _REGISTRY else ""
-
-
-def _named(image: str) -> tuple[str, str, str]:
-    """Returns the name of an image without its registry, a colon, and its tag."""
-    return image.partition("@")[0].rpartition("/")[2].partition(":")
+    image = dynamo_images.parts(f"{container.fields.get('image') or ''}")
+    return next((name for name in engines.names() if image[:2] == (_REGISTRY, engines.get(name).runtime_image)), "")
 
 
 def _is_of_engine(image: str) -> bool:
     """True for an image of an engine without Dynamo."""
-    return any(_named(image)[0] in engines.get(name).own_images for name in engines.names())
+    return any(dynamo_images.parts(image).name in engines.get(name).own_images for name in engines.names())
 
 
 def of_container(container: AuthorContainer, pods: Pods) -> ReadContainer:

@@ -7,12 +7,11 @@ initialized". Sources: `dynamo/vllm/handlers.py`, `dynamo/sglang/init_llm.py` an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 
 from krm_fn.base.results import Result
-from krm_fn.kubernetes import version
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import dynamo_api
+from krm_fn.render import dynamo_api, engines
 from krm_fn.render.config import Config
 from krm_fn.render.expand import PlannedResource
 from krm_fn.render.plan import GraphPlan
@@ -23,10 +22,6 @@ from krm_fn.review.arguments.judged_commands import JudgedCommand
 
 _VARIABLE = "DYN_LORA_ENABLED"
 _TRUE = ("true", "1", "yes", "on")
-_FLAGS: Mapping[str, tuple[str, ...]] = {"dynamo.vllm": ("--enable-lora",), "dynamo.sglang": ("--enable-lora", "--lora-paths")}
-"""The flags of which one switches LoRA on, by program."""
-_SINCE: Mapping[str, version.Version] = {"dynamo.vllm": (0, 9, 0), "dynamo.sglang": (1, 1, 0)}
-_WITHOUT = "dynamo.trtllm"
 
 
 def check(planned: Iterable[PlannedResource], resources: Iterable[Resource], config: Config) -> Iterator[Result]:
@@ -56,19 +51,21 @@ def _adapters(resources: Iterable[Resource], config: Config) -> dict[tuple[str, 
 
 
 def _check(judged: JudgedCommand, adapter: str) -> Iterator[ArgumentFinding]:
-    program = judged.command.program
-    since, known = _SINCE.get(program), judged.container.version
-    if program == _WITHOUT or (since and known and known < since):
+    program, known = judged.command.program, judged.container.version
+    name = program.removeprefix("dynamo.")
+    if name not in engines.names():
+        return
+    engine = engines.get(name)
+    if not engine.lora_flags or (known and known < engine.loads_loras_since):
         message = f"{program} of this image cannot load the LoRA adapter {adapter}; use an engine that can, such as dynamo.vllm"
         yield ArgumentFinding("DYN179", "warning", judged.command.start, message)
-    elif program in _FLAGS and judged.parsed.is_complete and (missing := [*_missing(judged)]):
+    elif judged.parsed.is_complete and (missing := [*_missing(judged, engine.lora_flags)]):
         message = f"the worker cannot load the LoRA adapter {adapter}, because it lacks {' and '.join(missing)}; add {_it(missing)}"
         yield ArgumentFinding("DYN179", "error" if judged.table.is_exact else "warning", judged.command.start, message)
 
 
-def _missing(judged: JudgedCommand) -> Iterator[str]:
+def _missing(judged: JudgedCommand, flags: Sequence[str]) -> Iterator[str]:
     """Yields the flag and the variable that a worker lacks, unless a file or a ConfigMap can have them."""
-    flags = _FLAGS[judged.command.program]
     if not judged.has(*flags, "--config"):
         yield f"the flag `{flags[0]}`"
     container = judged.container.fields

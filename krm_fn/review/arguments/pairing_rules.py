@@ -8,7 +8,7 @@ from krm_fn.base.records import NamedTuple
 from krm_fn.review.arguments import message_parts, transfer_connectors, worker_modes
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.judged_commands import JudgedCommand
-from krm_fn.review.arguments.worker_transfers import WorkerFinding
+from krm_fn.review.arguments.worker_modes import WorkerFinding
 
 _MODEL = ("--model", "--model-path")
 _SERVED = ("--served-model-name",)
@@ -79,9 +79,9 @@ def _compare(setting: _Setting, prefill: JudgedCommand, decode: JudgedCommand) -
         return
     value = message_parts.value(use.values[0], use.option)
     other_value = message_parts.value(other_use.values[0], other_use.option) if other_use else f"{setting.default}, the default"
-    place = other.place(other_use.word if other_use else other.command.start)
+    field = other.field_of(other_use.word if other_use else other.command.start)
     message = (
-        f"the {names[0]} worker has `{use.option} {value}`, and the {names[1]} worker {other.plan.identity.service} ({place}) has "
+        f"the {names[0]} worker has `{use.option} {value}`, and the {names[1]} worker {other.plan.identity.service} ({field}) has "
         f"{other_value}, but both must {setting.must}; write the same value in both"
     )
     yield WorkerFinding(judged, ArgumentFinding(setting.code, "warning", use.word, message))

@@ -12,7 +12,7 @@ from math import prod
 from krm_fn.base import report
 from krm_fn.render import engines
 from krm_fn.render.engines import ParallelFlags
-from krm_fn.render.kinds import runtime_tags
+from krm_fn.render.kinds import dynamo_images, runtime_tags
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.judged_commands import InjectedFlags, JudgedCommand
 from krm_fn.review.arguments.shell_words import Word
@@ -88,8 +88,7 @@ def _may_run_without_gpus(judged: JudgedCommand) -> bool:
 
 def _is_published(judged: JudgedCommand) -> bool:
     """True for an image of NVIDIA, which runs on GPUs only."""
-    name = f"{judged.container.fields.get('image')}".partition("@")[0].rpartition("/")[2]
-    return name.partition(":")[0] in runtime_tags.PUBLISHED
+    return dynamo_images.parts(f"{judged.container.fields.get('image')}").name in runtime_tags.PUBLISHED
 
 
 def _word(judged: JudgedCommand, sizes: ParallelFlags) -> Word:

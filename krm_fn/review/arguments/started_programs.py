@@ -11,12 +11,12 @@ from collections.abc import Sequence
 
 from krm_fn.base import spelling
 from krm_fn.base.records import NamedTuple
+from krm_fn.render import engines
 from krm_fn.render.engines import _command_lines
+from krm_fn.render.kinds import dynamo_images
 from krm_fn.review.arguments import flag_tables
 from krm_fn.review.arguments.shell_words import UNKNOWN, Word
 
-_RUN_THEIR_ARGS = ("vllm-runtime", "sglang-runtime", "tensorrtllm-runtime")
-"""Images whose entry point is `/opt/nvidia/nvidia_entrypoint.sh`, which runs the arguments as a command."""
 _BASH = frozenset(
     (
         *("debug", "debugger", "dump-po-strings", "dump-strings", "help", "init-file", "login", "noediting", "noprofile", "norc"),
@@ -34,10 +34,8 @@ _SWITCHES = re.compile(r"-[bBdEhiIOPqRsSuvVx?]+", re.ASCII)
 _WITH_VALUE = re.compile(r"-[bBdEhiIOPqRsSuvVx]*[WX]", re.ASCII)
 _LONG = ("--help", "--help-all", "--help-env", "--help-xoptions", "--version", "--check-hash-based-pycs")
 _MODULE = re.compile(r"([A-Za-z]+)[.-]([A-Za-z_-]+)", re.ASCII)
-_MODULES = ("frontend", "mocker", "planner", "router", "sglang", "trtllm", "vllm")
-"""The modules of Dynamo that a misspelt name can mean."""
-_OTHER_NAMES = dict.fromkeys(("tensorrtllm", "tensorrt-llm", "tensorrt", "trt-llm", "trt"), "trtllm")
-"""Other names of engines, with hyphens, and their modules."""
+_OTHER_MODULES = ("frontend", "mocker", "planner", "router")
+"""The modules of Dynamo that a misspelt name can mean, beside those of engines."""
 _PYTHONS = ("python3", "python")
 A_MODULE = "the name of a module"
 """What a message says for a module that is not known."""
@@ -72,12 +70,13 @@ def other_program(words: Sequence[Word]) -> str:
 
 
 def runs_its_args(image: object) -> bool:
-    """Returns true if the program of an image runs the arguments of the container as a command.
+    """Returns true if the program of an image runs the arguments of the container as a command: `/opt/nvidia/nvidia_entrypoint.sh`.
 
     >>> runs_its_args("nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.5.1"), runs_its_args("acme/engine:1.0.0")
     (True, False)
     """
-    return isinstance(image, str) and image.partition("@")[0].rpartition("/")[2].partition(":")[0] in _RUN_THEIR_ARGS
+    images = {engines.get(name).runtime_image for name in engines.names()} - {""}
+    return isinstance(image, str) and dynamo_images.parts(image).name in images
 
 
 def check_first_word(words: Sequence[Word]) -> Mistake | None:
@@ -178,7 +177,9 @@ def _meant_module(text: str) -> str:
     package, name = match[1].lower(), match[2].lower().replace("_", "-")
     if package != "dynamo" and not spelling.nearest(package, ("dynamo",)):
         return ""
-    name = name if name in _MODULES else _OTHER_NAMES.get(name) or spelling.nearest(name, _MODULES)
+    modules = (*engines.names(), *_OTHER_MODULES)
+    called = (engine for engine in engines.names() if name in engines.get(engine).other_names)
+    name = name if name in modules else next(called, "") or spelling.nearest(name, modules)
     return f"dynamo.{name}" if name else ""
 
 

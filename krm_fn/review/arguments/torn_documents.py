@@ -40,14 +40,14 @@ def rejoin(words: Sequence[Word], table: FlagTable) -> tuple[list[Word], list[To
             whole.append(word)
             continue
         first = position - 1 if equals else position
-        found = _document(words[first : first + _MOST_WORDS], word.source.partition("=")[2] if equals else words[first].source)
-        if found is None:
+        document = _document(words[first : first + _MOST_WORDS], word.source.partition("=")[2] if equals else words[first].source)
+        if document is None:
             whole.append(word)
             continue
-        text, count = found
-        document = words[first]._replace(text=text, is_single=True)
-        torn.append(TornDocument(flag, option, document))
-        whole += [word._replace(text=f"{option}={text}")] if equals else [word, document]
+        text, count = document
+        joined = words[first]._replace(text=text, is_single=True)
+        torn.append(TornDocument(flag, option, joined))
+        whole += [word._replace(text=f"{option}={text}")] if equals else [word, joined]
         position = first + count
     return whole, torn
 

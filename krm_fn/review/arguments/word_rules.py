@@ -7,11 +7,11 @@ It knows `env`, `envFrom`, and the variables of Services and devices, but not th
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache, partial
 
+from krm_fn.base import spelling
 from krm_fn.kubernetes import secret_values
 from krm_fn.render.manifests.pod_builder import Pods
 from krm_fn.review.arguments import engine_commands, judged_commands
@@ -57,8 +57,8 @@ def check_words(judged: JudgedCommand, pods: Pods) -> Iterator[ArgumentFinding]:
             yield ArgumentFinding(SEVERAL, "error", word, message)
         elif not judged.command.is_in_shell and (name := _shell_variable(judged.container.fields[word.field][word.item], option)):
             known = variables()
-            place = ", which Kubernetes replaces" if known is None or name in known else ", and add the variable"
-            message = f"no shell reads this word, so the program gets `${name}` as it is; write $({name}){place}"
+            addition = ", which Kubernetes replaces" if known is None or name in known else ", and add the variable"
+            message = f"no shell reads this word, so the program gets `${name}` as it is; write $({name}){addition}"
             yield ArgumentFinding("DYN628", "warning", word, message)
 
 
@@ -113,12 +113,12 @@ def check_references(container: AuthorContainer, references: Iterable[Reference]
 
 def _unknown_variable(reference: Reference, known: Iterable[str]) -> str:
     name = reference.name
-    nearest = difflib.get_close_matches(name, known, 1, 0.8) if len(name) <= 60 else []
+    nearest = spelling.nearest(name, known)
     longer = [other for other in known if other.startswith(f"{name}_") or other.endswith(f"_{name}")]
     name = name[:60]
     problem = f"this container has no variable `{name}`"
     longer = longer if len(longer) == 1 and not nearest else []
-    fix = f"write $({nearest[0]})" if nearest else "".join((*(f"write $({other}), or " for other in longer), "add the variable"))
+    fix = f"write $({nearest})" if nearest else "".join((*(f"write $({other}), or " for other in longer), "add the variable"))
     if reference.is_in_shell:
         own = "" if nearest else f", or write ${{{name}}} if the image or the line sets it"
         return f"{problem}, so the shell runs a program of this name in its place; {fix}{own}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from krm_fn.base.records import NamedTuple
 from krm_fn.render import names
 from krm_fn.render.plan import ComponentPlan
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
@@ -17,7 +18,6 @@ from krm_fn.review.arguments.shell_words import Word
 
 PREFILL, DECODE = "prefill", "decode"
 _AGGREGATED = "agg"
-_PROGRAMS = ("dynamo.vllm", "dynamo.sglang", "dynamo.trtllm", "dynamo.mocker")
 _MODE = "--disaggregation-mode"
 _OLDER = {"--is-prefill-worker": PREFILL, "--is-decode-worker": DECODE}
 _MODES = (PREFILL, DECODE, "encode")
@@ -32,30 +32,37 @@ _NEEDED = {
 }
 
 
-def check(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]) -> Iterator[tuple[JudgedCommand, ArgumentFinding]]:
+class WorkerFinding(NamedTuple):
+    """A finding about the command line of a worker."""
+
+    judged: JudgedCommand
+    finding: ArgumentFinding
+
+
+def check(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]) -> Iterator[WorkerFinding]:
     """Yields the findings about the main containers of a graph or component. `commands` are those that can be judged."""
-    workers = [judged for judged in commands if judged.command.program in _PROGRAMS]
+    workers = [judged for judged in commands if any(option in judged.table.flags for option in (_MODE, *_OLDER))]
     modes = [mode(judged) for judged in workers]
     yield from _check_two_modes(workers)
-    for judged, found in zip(workers, modes, strict=True):
-        if found == _AGGREGATED and _is_prefill(judged.plan):
-            yield judged, _without_mode(judged)
+    for judged, of_worker in zip(workers, modes, strict=True):
+        if of_worker == _AGGREGATED and _is_prefill(judged.plan):
+            yield WorkerFinding(judged, _without_mode(judged))
     if len(set(modes)) == 1 and modes[0] in _NEEDED and _is_whole(workers, components):
         missing, effect = _NEEDED[modes[0]]
-        others = ", ".join(f"{judged.plan.identity.service} ({judged.place(word(judged))})" for judged in workers[1:])
+        others = ", ".join(f"{judged.plan.identity.service} ({judged.field_of(word(judged))})" for judged in workers[1:])
         subject = f"all workers of the graph are {modes[0]} workers{f', also {others}' if others else ''}"
         message = f"{subject}, {effect}; add a {missing} worker, or remove the mode"
-        yield workers[0], ArgumentFinding("DYN703", "warning", word(workers[0]), message)
+        yield WorkerFinding(workers[0], ArgumentFinding("DYN703", "warning", word(workers[0]), message))
 
 
-def _check_two_modes(workers: Sequence[JudgedCommand]) -> Iterator[tuple[JudgedCommand, ArgumentFinding]]:
+def _check_two_modes(workers: Sequence[JudgedCommand]) -> Iterator[WorkerFinding]:
     """Reports workers with the flags of both modes. `dynamo/vllm/args.py` and `backend_args.py` end such a worker."""
     for judged in workers:
         uses = [use for option in _OLDER if (use := judged.parsed.last(judged.table, option))]
         if len(uses) == len(_OLDER) and not any(use.is_negated or use.values for use in uses):
             first, second = sorted(uses, key=lambda use: (use.word.field != "command", use.word.item, use.word.offset))
             message = f"`{second.option}` excludes `{first.option}`, and with both the worker ends at its start; remove one of them"
-            yield judged, ArgumentFinding("DYN609", "error", second.word, message)
+            yield WorkerFinding(judged, ArgumentFinding("DYN609", "error", second.word, message))
 
 
 def mode(judged: JudgedCommand) -> str:
@@ -63,9 +70,7 @@ def mode(judged: JudgedCommand) -> str:
     if not judged.parsed.is_complete or _is_elsewhere(judged):
         return ""
     written = {item.text.partition("=")[0].replace("_", "-") for item in judged.command.words}
-    if any(option.startswith(_OTHER_ROLES) for option in written):
-        return ""
-    if written.issuperset(_OLDER):
+    if any(option.startswith(_OTHER_ROLES) for option in written) or written.issuperset(_OLDER):
         return ""
     for option, older in _OLDER.items():
         if option in written:  # also if the table of the newest release, for an image of an unknown one, lacks the flag

@@ -8,22 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from krm_fn.base import results
-from krm_fn.base.records import NamedTuple
 from krm_fn.review.arguments import flag_tables, worker_modes
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.judged_commands import JudgedCommand
-from krm_fn.review.arguments.worker_modes import DECODE, PREFILL
+from krm_fn.review.arguments.worker_modes import DECODE, PREFILL, WorkerFinding
 
 _TRANSFER = "--kv-transfer-config"
 _WITHOUT_DEFAULT = (1, 0, 0)
 """The first release whose vLLM workers transfer nothing by default: before it, `--connector` had the default `nixl`."""
-
-
-class WorkerFinding(NamedTuple):
-    """A finding about the command line of a worker."""
-
-    judged: JudgedCommand
-    finding: ArgumentFinding
 
 
 def check(commands: Sequence[JudgedCommand]) -> Iterator[WorkerFinding]:
@@ -63,9 +55,10 @@ def _check_transfers(commands: Sequence[JudgedCommand]) -> Iterator[WorkerFindin
         if other is None or theirs is None or judged.has(_TRANSFER):
             continue
         effect = "ends at its start" if mode == PREFILL else "computes each prompt again"
+        beside = f"{other.plan.identity.service} ({other.field_of(theirs.word)})"
         message = (
-            f"the {mode} worker has no {_TRANSFER}, and {other.plan.identity.service} ({other.place(theirs.word)}) has it; without it, the "
-            f"worker {effect}; add {_TRANSFER} with the same connector"
+            f"the {mode} worker has no {_TRANSFER}, and {beside} has it; without it, the worker {effect}; "
+            f"add {_TRANSFER} with the same connector"
         )
         yield WorkerFinding(
             judged, ArgumentFinding("DYN635", "error" if mode == PREFILL else "warning", worker_modes.word(judged), message)
@@ -73,6 +66,6 @@ def _check_transfers(commands: Sequence[JudgedCommand]) -> Iterator[WorkerFindin
 
 
 def _needs_transfer(judged: JudgedCommand) -> bool:
-    if judged.command.program != "dynamo.vllm" or not judged.is_known:
+    if _TRANSFER not in judged.table.flags or not judged.is_known:
         return False
     return flag_tables.number(judged.table.release) >= _WITHOUT_DEFAULT and worker_modes.mode(judged) in (PREFILL, DECODE)

@@ -80,9 +80,9 @@ def load(options: ClusterOptions, config: str | None) -> ClusterObjects:
     origin = f"namespace {namespace}" if namespace else "all namespaces"
     objects = {identity.key(value): value for value in lists.objects}  # two selectors can list the same pod
     resources = [Source(value, f"{origin} of {cluster.server}", 0, 0, "") for value in objects.values()]
-    found = [lease for listed in leases for lease in listed.objects]
+    held = [lease for listed in leases for lease in listed.objects]
     forbidden = [text for listed in leases for text in listed.problems]
-    syncer = syncer_state.read([*objects.values(), *found], namespaces, forbidden[0] if forbidden and not found else "")
+    syncer = syncer_state.read([*objects.values(), *held], namespaces, forbidden[0] if forbidden and not held else "")
     has_services = not any(kind.kind == service_index.KIND for kind in lists.unlisted)
     context = ClusterContext(f"{origin} of {cluster.server}", has_services, syncer, tuple(lists.unlisted))
     return ClusterObjects(Sources(resources, [], settings._replace(namespace=namespace), findings), lists.problems, context)

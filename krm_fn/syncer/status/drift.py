@@ -18,7 +18,6 @@ from krm_fn.syncer.status.service_index import ServiceIndex
 
 CHANGED, NO_SERVICE = "ChangedInCluster", "ServiceNotFound"
 _FIX = "apply the render again"
-_GROVE = "grove.io/"
 
 
 def of_workload(entry: WorkloadEntry, status: ReplicaStatus) -> str:
@@ -42,14 +41,19 @@ def of_workload(entry: WorkloadEntry, status: ReplicaStatus) -> str:
 def missing_services(graph: CachedObject, services: ServiceIndex, features: SyncFeatures) -> list[str]:
     """Names the Services of frontends that do not exist: without them, no client reaches the graph.
 
-    Only frontends have a Service with every discovery backend. Its name is that of the component, from release 1.5 on with dashes. Under
-    Grove, it has no label of Dynamo by which the syncer could select it (operator: internal/dynamo/graph.go GenerateComponentService).
+    Only frontends have a Service with every discovery backend. Its name is that of the component, from release 1.5 on with dashes
+    (operator: internal/dynamo/graph.go GenerateComponentService).
     """
     if not features.services:
         return []
-    rendered = {entry.service for entry in graph.entries or () if not entry.api_version.startswith(_GROVE)}
+    rendered = {entry.service for entry in graph.entries or () if _has_labelled_services(entry)}
     components = [names.component(graph.key.name, frontend) for frontend in graph.frontends if frontend in rendered]
     return [name for name in components if not services.has_any(graph.key.namespace, name, names.service(name))]
+
+
+def _has_labelled_services(entry: WorkloadEntry) -> bool:
+    reader = replica_status.find(entry.api_version.rpartition("/")[0], entry.kind)
+    return reader is not None and reader.labels_services
 
 
 def condition(workloads: Iterable[tuple[WorkloadEntry, str]], services: Iterable[str]) -> list[StatusCondition]:

@@ -48,8 +48,8 @@ def read(resource: Resource, templates: Iterable[tuple[str, ...]]) -> tuple[Fiel
     applied = [entry for entry in entries if _manager(entry) in appliers and not entry.get("subresource")]
     others = [entry for entry in entries if entry not in applied and _manager(entry) != FIELD_MANAGER]
     paths = [*templates]
-    kept = {field for entry in applied for field in _fields(entry, paths)}
-    changes = (FieldChange(field, _manager(entry)) for entry in others for field in _fields(entry, paths) if field not in kept)
+    rendered = {field for entry in applied for field in _fields(entry, paths)}
+    changes = (FieldChange(field, _manager(entry)) for entry in others for field in _fields(entry, paths) if field not in rendered)
     return tuple(dict.fromkeys(changes))
 
 

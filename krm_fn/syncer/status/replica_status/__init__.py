@@ -188,6 +188,8 @@ class StatusReader:
     """The smallest replica count that a scale request may set. None: the kind cannot be scaled."""
     scaled_by_adapters_only = False
     """True if a count in Git means one object, so that only a render adds replicas."""
+    labels_services = True
+    """True if the Services of its components have a label of Dynamo, by which the syncer selects Services."""
 
     def selectors(self, features: SyncFeatures) -> tuple[str, ...]:
         """Returns the label selectors of the objects that the syncer watches with these features. No two select the same object."""

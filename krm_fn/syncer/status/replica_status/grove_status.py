@@ -27,6 +27,7 @@ class _GroveReader(StatusReader):
 
     group = "grove.io"
     version = "v1alpha1"
+    labels_services = False
 
 
 class _ScaledReader(_GroveReader):
