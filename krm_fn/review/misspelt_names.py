@@ -35,20 +35,19 @@ def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
     graphs = [resource for resource in resources if dynamo_api.is_dynamo(resource) and not ownership.is_generated(resource)]
     existing |= {*_claims(graphs, default, only_created=True)}
     declared = existing | {*_claims(graphs, default, only_created=False)}
-    names: dict[tuple[str, str, str], list[str]] = {}
-    for key in sorted(declared):
-        names.setdefault(key[:3], []).append(key.name)
+    names_to_declare, names = _by_kind(existing), _by_kind(declared)
     for graph in graphs:
         namespace = identity.key(graph, default).namespace
         for reference in dynamo_references.of(graph):
             key = ObjectKey(reference.group, reference.kind, reference.namespace or namespace, reference.name)
-            known = existing if reference.path[:2] == _DECLARED[:2] else declared
-            if (reference.group, reference.kind) in _KINDS and not reference.is_optional and key not in known:
-                near = spelling.nearest_name(reference.name, (name for name in names.get(key[:3], ()) if key._replace(name=name) in known))
+            is_declaration = reference.path[:2] == _DECLARED[:2]
+            known = (names_to_declare if is_declaration else names).get(key[:3], {})
+            if (reference.group, reference.kind) in _KINDS and not reference.is_optional and key.name not in known:
+                near = spelling.nearest_name(reference.name, known)
                 problem = f"{reference.kind} {reference.name} is not in the input, but {near} is"
                 fix = f"write {near}, or ignore {_CODE} if {reference.name} exists too"
                 yield from _finding(graph, reference.path, near, f"{problem}; {fix}", reference.name)
-        claims = names.get((*name_fields.CLAIM, namespace), [])
+        claims = names.get((*name_fields.CLAIM, namespace), {})
         for path, component in paths.find(graph, _COMPONENTS):
             if isinstance(component, dict):
                 yield from _mounts(graph, path, component, claims)
@@ -63,7 +62,15 @@ def _claims(graphs: Iterable[Resource], default: str, *, only_created: bool) -> 
                 yield ObjectKey(*name_fields.CLAIM, identity.key(graph, default).namespace, text(claim.get("name")))
 
 
-def _mounts(graph: Resource, path: Path, component: dict[str, Any], claims: Sequence[str]) -> Iterator[Result]:
+def _by_kind(keys: Iterable[ObjectKey]) -> dict[tuple[str, str, str], dict[str, None]]:
+    """Returns the sorted names of objects by group, kind and namespace. The names are keys, so that one is found at once."""
+    names: dict[tuple[str, str, str], dict[str, None]] = {}
+    for key in sorted(keys):
+        names.setdefault(key[:3], {})[key.name] = None
+    return names
+
+
+def _mounts(graph: Resource, path: Path, component: dict[str, Any], claims: Iterable[str]) -> Iterator[Result]:
     """Finds mounts of `main` in v1beta1 that mean a volume of the pod. A name without a volume is mounted as the claim of this name.
 
     The operator does so in its conversion to v1alpha1 (api/v1alpha1/dynamographdeployment_conversion.go).

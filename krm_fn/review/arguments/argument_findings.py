@@ -124,11 +124,15 @@ def _check_engine(judged: JudgedCommand) -> Iterator[ArgumentFinding]:
 
 
 def _default_args(judged: JudgedCommand) -> list[Word]:
-    """Returns the words of the default arguments that follow the author's whole command, because the author wrote no arguments."""
-    container = judged.container
-    if not container.is_main or judged.command.start.field != "command" or container.written.get("args"):
+    """Returns the words of the default arguments that follow the author's whole command, because the author wrote no arguments.
+
+    A command of another program than the default one has none: whether that program knows these words is judged word by word.
+    """
+    container, start = judged.container, judged.command.start
+    if not container.is_main or start.field != "command" or container.written.get("args"):
         return []
-    return [word for word in judged.command.words if word.field == "args"]
+    default = [word for word in judged.command.words if word.field == "args"]
+    return default if start.text in (word.text for word in default) else []
 
 
 def _behind_command(judged: JudgedCommand, default: Iterable[Word]) -> str:
