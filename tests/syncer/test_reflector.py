@@ -10,6 +10,7 @@ import contextlib
 import logging
 import socket
 import ssl
+import time
 from itertools import pairwise
 
 from krm_fn.cluster import reflector as reflectors
@@ -242,13 +243,14 @@ def is_answered(connection):
 async def storm(fragile, namespace, token, others):
     """Takes the user's only place, and returns what gives it back.
 
-    The server refuses the unfinished request if it comes while one of the `others` has the place. It ends a request after a minute that
-    came before the new FlowSchema applied. Then the request is sent again.
+    The server refuses the unfinished request if it comes while one of the `others` has the place. A request that came before the new
+    FlowSchema applied does not take this place. So the request is sent again after some seconds.
     """
     while True:
         with contextlib.ExitStack() as stack:
             connection = stack.enter_context(unfinished(fragile, namespace, token))
-            while not is_answered(connection):
+            began = time.monotonic()
+            while not is_answered(connection) and time.monotonic() - began < 5:
                 if others() == 429:
                     return stack.pop_all()
                 await asyncio.sleep(0.02)
