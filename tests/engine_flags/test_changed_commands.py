@@ -69,8 +69,9 @@ class Line(NamedTuple):
 
     @property
     def refused(self) -> list[Problem]:
-        """The problems that end a program."""
-        return [problem for problem in self.parsed.problems if problem.kind != "ignored field"]
+        """The problems that end a program. The package `ai-dynamo` has no code of TensorRT-LLM that compares numbers."""
+        kept = {"ignored field", "advised range", *(("range",) if self.question.program == "dynamo.trtllm" else ())}
+        return [problem for problem in self.parsed.problems if problem.kind not in kept]
 
     def is_about_more(self) -> bool:
         """True if the parser refuses what no table knows, and nothing else that is reported.

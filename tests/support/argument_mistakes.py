@@ -200,7 +200,7 @@ _TYPES = _values(
             ("--max-model-len large", "large", "an integer"),
             ("--max-num-seqs 1e3", "1e3", "an integer"),
             ("--max-num-seqs 256.", "256.", "an integer"),
-            ("--gpu-memory-utilization 90%", "90%", "a number"),
+            ("--gpu-memory-utilization 90%", "90%", "write 0.9"),
             ("--gpu-memory-utilization 0,9", "0,9", "a number"),
             ("--block-size 16k", "16k", "an integer"),
             ("--seed none", "none", "an integer"),
@@ -238,6 +238,46 @@ _TYPES = _values(
         "mocker": [("--speedup-ratio fast", "fast", "a number"), ("--block-size auto", "auto", "an integer")],
     },
 )
+_RANGES = [
+    *_values(
+        "a number that the engine refuses",
+        "DYN644",
+        {
+            "vllm": [
+                ("--gpu-memory-utilization 90", "90", "above 0 and up to 1, not `90`; write 0.9"),
+                ("--gpu-memory-utilization=85", "85", "write 0.85"),
+                ("--gpu-memory-utilization 1.5", "1.5", "write 0.9"),
+                ("--gpu-memory-utilization 0", "0", "write 0.9"),
+                ("--gpu-memory-utilization -0.5", "-0.5", "write 0.5"),
+                ("--max-num-seqs 0", "0", "a number from 1 on, not `0`; write 1"),
+                ("--max-num-seqs -16", "-16", "write 16"),
+                ("--max-model-len -4096", "-4096", "a number from -1 on, not `-4096`; write 4096"),
+            ],
+            "trtllm": [("--free-gpu-memory-fraction 95", "95", "a number from 0 to 1, not `95`; write 0.95")],
+            "frontend": [
+                ("--http-port 80000", "80000", "a number from 0 to 65535"),
+                ("--kv-cache-block-size -16", "-16", "write 16"),
+            ],
+        },
+    ),
+    Mistake("a number that the engine refuses", "vllm", "--tensor-parallel-size 0", "DYN644", "0", "write 1", "1.6.1"),
+    Mistake("a number that the engine refuses", "vllm", "-dp -2", "DYN644", "-2", "`-dp` of dynamo.vllm 1.6.1 (vllm 0.31.0)", "1.6.1"),
+    Mistake("a number that the engine refuses", "vllm", "--block-size 0", "DYN644", "0", "write a number above 0", "1.6.1"),
+    *_values(
+        "a number with which the engine fails later",
+        "DYN644",
+        {
+            "sglang": [
+                ("--mem-fraction-static 85", "85", "write 0.85"),
+                ("--tp 0", "0", "write 1"),
+                ("--page-size -64", "-64", "write 64"),
+                ("--max-running-requests 0", "0", "write 1"),
+            ],
+            "trtllm": [("--tensor-parallel-size -2", "-2", "write 2")],
+        },
+    ),
+    Mistake("a number with which the engine fails later", "vllm", "--pipeline-parallel-size 0", "DYN644", "0", "write 1", "1.0.1"),
+]
 _MISSING = _values(
     "a flag without its value",
     "DYN602",
@@ -624,6 +664,7 @@ ALL = [
     *_typos(),
     *_CHOICES,
     *_TYPES,
+    *_RANGES,
     *_MISSING,
     *_SUPERFLUOUS,
     *_JSON,

@@ -1,8 +1,8 @@
 """Reads command lines from stdin, one JSON list a line, and writes for each what the real parsers say, one JSON object a line.
 
     verdict   "accepted" or "refused"
-    by        "parser", "check" for code of the program after or between its parsers, or "reader" for its reader of a JSON document;
-              only with "refused"
+    by        "parser", "check" for code of the program after or between its parsers, or "reader" for its reader of a JSON document or of a
+              number; only with "refused"
     message   the lines of argparse from the one that names the flag, or else the last line that the program prints
     options   the options that the parsers read, by their names in the code; only with "accepted"
 
@@ -15,7 +15,7 @@ import json
 import sys
 from typing import Any
 
-from engines import json_readers, real_parsers, stand_ins
+from engines import json_readers, measured_ranges, real_parsers, stand_ins
 
 
 def main() -> None:
@@ -23,10 +23,11 @@ def main() -> None:
     stand_ins.install()
     program = real_parsers.RealProgram(sys.argv[1])
     readers = {flag: reader for flag, reader in json_readers.readers(program).items() if reader.is_after}
+    ranges = measured_ranges.ranges(program)
     for line in sys.stdin:
         outcome = program.run(json.loads(line))
         with program.quiet():
-            refusal = _refusal(outcome, readers)
+            refusal = _refusal(outcome, readers) or _refused_number(outcome, ranges)
         print(json.dumps(_verdict(outcome, refusal), default=str), flush=True)
 
 
@@ -41,6 +42,17 @@ def _refusal(outcome: Any, readers: dict[str, json_readers.Reader]) -> str:
             for refusal in reader.refusals(value if isinstance(value, str) else json.dumps(value)):
                 if refusal.path or reader.is_whole:
                     return f"argument {flag}: {'.'.join(map(str, refusal.path or ()))}: {refusal.message} [type={refusal.kind}]"
+    return ""
+
+
+def _refused_number(outcome: Any, ranges: dict[str, measured_ranges.Range]) -> str:
+    """The number that a program refuses after its parsers; empty without one."""
+    for call in outcome.calls if outcome.accepted and not outcome.message else ():
+        for action in call.parser._actions:
+            value = getattr(call.options, action.dest, None)
+            is_number = action.dest in ranges and value != action.default and isinstance(value, int | float)
+            if is_number and (message := ranges[action.dest].refusal(value)):
+                return f"argument {action.option_strings[-1]}: {message}"
     return ""
 
 

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engines import json_readers, measured_configs, real_parsers, stand_ins
+from engines import json_readers, measured_configs, measured_ranges, real_parsers, stand_ins
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,6 +75,7 @@ def measure(program: real_parsers.RealProgram) -> dict[str, Any]:
             if action.option_strings:
                 flags.setdefault(_name(action), _flag(action, _options(action, call.parser), stage, program.name))
     _add_rewritten(program, flags)
+    _add_ranges(program, flags)
     with program.quiet():
         return {"parser": _parser(program), "flags": flags, "configs": _add_configs(program, flags)}
 
@@ -88,6 +89,15 @@ def _add_configs(program: real_parsers.RealProgram, flags: dict[str, Any]) -> di
         if reader.fields is not None:
             flags[name]["config"] = reader.name
     return measured_configs.measure(readers)
+
+
+def _add_ranges(program: real_parsers.RealProgram, flags: dict[str, Any]) -> None:
+    """Add the bounds of numbers."""
+    ranges = measured_ranges.ranges(program)
+    for call in program.stages:
+        for action in call.parser._actions:
+            if action.option_strings and action.dest in ranges:
+                flags[_name(action)]["range"] = ranges[action.dest].bounds
 
 
 def _add_rewritten(program: real_parsers.RealProgram, flags: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ from engines import field_types, installation, value_types
 
 FOLDER = Path(__file__).resolve().parents[2] / "krm_fn" / "review" / "arguments" / "tables"
 _REPLACEMENTS = Path(__file__).with_name("replacements.yaml")
+_RANGES = Path(__file__).with_name("ranges.yaml")
 _MODULES = {"dynamo.planner": ["dynamo.planner", "dynamo.planner.planner_sla"]}
 _ENGINES = {"dynamo.sglang": ("sglang", "sglang"), "dynamo.trtllm": ("tensorrt_llm", "tensorrt-llm"), "dynamo.vllm": ("vllm", "vllm")}
 
@@ -31,11 +32,21 @@ def table(program: str, measured: dict[str, dict[str, Any]]) -> dict[str, Any]:
         if measurement["parser"] not in parsers:
             parsers.append(measurement["parser"])
         rows[release] = _release(program, release) | {"parser": parsers.index(measurement["parser"])}
-    named = _with_newest_names(measured)
+    named = _with_ranges(program, _with_newest_names(measured))
     names = sorted({name for flags in named.values() for name in flags})
     flags = {name: _shapes(name, named) for name in names}
     content = {"program": program, "modules": _MODULES.get(program, [program]), "releases": rows, "parsers": parsers, "flags": flags}
     return content | {"replacements": replacements(content), "configs": _configs(measured)}
+
+
+def _with_ranges(program: str, named: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The flags of each release with the ranges of `ranges.yaml`, for those that have no measured one."""
+    groups = [group for group in yaml.safe_load(_RANGES.read_text()) if program in group["programs"]]
+    researched = {option: bounds for group in groups for option, bounds in group["flags"].items()}
+    return {
+        release: {name: {"range": bounds, **flag} if (bounds := researched.get(name)) else flag for name, flag in flags.items()}
+        for release, flags in named.items()
+    }
 
 
 def _configs(measured: dict[str, dict[str, Any]]) -> dict[str, Any]:

@@ -17,9 +17,11 @@ from krm_fn.render.manifests.pod_builder import Pods
 from krm_fn.render.plan import GraphPlan
 from krm_fn.review.arguments import (
     argument_rules,
+    frontend_programs,
     judged_commands,
     later_releases,
     pairing_rules,
+    planner_backends,
     size_rules,
     word_rules,
     worker_modes,
@@ -63,7 +65,11 @@ def _check_graph(components: Iterable[Pods], ref: Ref, *, notes: bool) -> Iterat
             if notes:
                 yield from _not_judged(container, ref, read)
             findings = [
-                *(ArgumentFinding(problem.code, "error", problem.word, problem.reason) for problem in read.problems if problem.is_mistake),
+                *(
+                    ArgumentFinding(problem.code, problem.severity, problem.word, problem.reason)
+                    for problem in read.problems
+                    if problem.is_mistake
+                ),
                 *word_rules.check_references(container, read.references, pods),
             ]
             yield from (result(container, ref, finding) for finding in findings[:_MOST])
@@ -71,7 +77,12 @@ def _check_graph(components: Iterable[Pods], ref: Ref, *, notes: bool) -> Iterat
                 yield from (result(container, ref, finding) for finding in islice(_of_command(judged, pods, len(commands)), _MOST))
             mains += commands if container.is_main and len(commands) == 1 else []
     plans = [pods.plan for pods in components]
-    for judged, finding in (*pairing_rules.check(mains), *worker_modes.check(mains, plans), *worker_transfers.check(mains)):
+    of_graph = (
+        *(*pairing_rules.check(mains), *worker_modes.check(mains, plans), *worker_transfers.check(mains)),
+        *frontend_programs.check(mains, plans),
+        *planner_backends.check(mains, plans),
+    )
+    for judged, finding in of_graph:
         yield result(judged.container, ref, _weakened(judged, finding))
 
 

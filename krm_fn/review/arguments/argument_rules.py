@@ -17,6 +17,7 @@ from krm_fn.review.arguments.message_parts import program as _program
 from krm_fn.review.arguments.message_parts import release as _release
 from krm_fn.review.arguments.message_parts import value as shown
 from krm_fn.review.arguments.shell_words import Word
+from krm_fn.review.arguments.value_ranges import ValueRange
 
 _QUOTES = "\"'\\"
 _BEGINNING = 3
@@ -45,7 +46,7 @@ def check(parsed: ParsedCommand, table: FlagTable) -> Iterator[ArgumentFinding]:
     """Yields the findings about a parsed command line."""
     for problem in parsed.problems:
         code, message = _MESSAGES[problem.kind](problem, table)
-        severity: Severity = "warning" if problem.kind == "ignored field" else "error"
+        severity: Severity = "warning" if problem.kind in ("ignored field", "advised range") else "error"
         yield ArgumentFinding(code, severity, problem.word, message, _kind(problem))
     yield from _check_uses(parsed, table)
 
@@ -59,7 +60,7 @@ def _kind(problem: Problem) -> str:
     """The kind of a problem, with its field. A flag that one release refuses, another one can lack."""
     if problem.field is not None:
         return f"{problem.kind} {problem.field.kind} {problem.field.field}"
-    return "unknown" if problem.kind == "refused" else problem.kind
+    return {"refused": "unknown", "advised range": "range"}.get(problem.kind, problem.kind)
 
 
 def _check_uses(parsed: ParsedCommand, table: FlagTable) -> Iterator[ArgumentFinding]:
@@ -225,7 +226,17 @@ def _right_choice(problem: Problem, choices: tuple[str, ...], table: FlagTable) 
 def _wrong_type(problem: Problem, table: FlagTable) -> tuple[str, str]:
     expected = value_types.get(problem.flag.type) if problem.flag else None
     name = expected.name if expected else "another type"
-    return "DYN605", f"{_name(problem)} of {_program(table)} needs {name}, not `{shown(problem.word, problem.option)}`; write {name}"
+    number = problem.flag.range.fix(problem.word.text) if problem.flag and problem.flag.range else ""
+    return (
+        "DYN605",
+        f"{_name(problem)} of {_program(table)} needs {name}, not `{shown(problem.word, problem.option)}`; write {number or name}",
+    )
+
+
+def _outside(problem: Problem, table: FlagTable) -> tuple[str, str]:
+    right = (problem.flag and problem.flag.range) or ValueRange()
+    what = f"{_name(problem)} of {_program(table)} needs {right.name}, not `{shown(problem.word, problem.option)}`"
+    return "DYN644", f"{what}; write {right.fix(problem.word.text) or right.name}"
 
 
 def _required(problem: Problem, table: FlagTable) -> tuple[str, str]:
@@ -250,6 +261,8 @@ _MESSAGES: dict[ProblemKind, Callable[[Problem, FlagTable], tuple[str, str]]] = 
     "ignored field": document_messages.field,
     "required": _required,
     "refused": _refused,
+    "range": _outside,
+    "advised range": _outside,
 }
 
 

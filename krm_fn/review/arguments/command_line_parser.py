@@ -31,6 +31,8 @@ ProblemKind = Literal[
     "torn",
     "field",
     "ignored field",
+    "range",
+    "advised range",
 ]
 
 _LEVEL = "-O"
@@ -59,7 +61,8 @@ class Use(NamedTuple):
 class Problem(NamedTuple):
     """A mistake at a word. `option` is the flag as written; `detail` lists flags that an abbreviation can mean.
 
-    `field` is the mistake in a field of a JSON document. A parser accepts the command line only if all its mistakes are ignored fields.
+    `field` is the mistake in a field of a JSON document. A program accepts the command line only if all its mistakes are ignored fields and
+    numbers outside an advised range.
     """
 
     kind: ProblemKind
@@ -350,7 +353,7 @@ def _value_problems(use: Use, values: str, table: FlagTable, *, has_equals: bool
                 yield Problem("ignored field" if field.kind == "ignored" else "field", value, use.option, use.flag, field=field)
 
 
-def _wrong(flag: Flag, text: str, table: FlagTable) -> Literal["choice", "type", "json", ""]:
+def _wrong(flag: Flag, text: str, table: FlagTable) -> Literal["choice", "type", "json", "range", "advised range", ""]:
     """Returns the kind of the mistake in a value; empty without one. As in argparse, the type comes before the choices."""
     expected = value_types.get(flag.type)
     config = config_tables.get(table.program, table.release, flag.config) if flag.config else None
@@ -360,6 +363,8 @@ def _wrong(flag: Flag, text: str, table: FlagTable) -> Literal["choice", "type",
         return "json" if flag.takes_json else "type"
     if flag.choices and text not in flag.choices and not _is_equal_number(flag, text):
         return "choice"
+    if flag.range is not None and not flag.range.accepts(text):
+        return "advised range" if flag.range.is_advice else "range"
     return ""
 
 

@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Severity
 from krm_fn.kubernetes import secret_values
 from krm_fn.render.engines import _command_lines
-from krm_fn.review.arguments import flag_tables, line_breaks, shell_words, started_programs
+from krm_fn.review.arguments import early_ends, flag_tables, line_breaks, shell_words, started_programs
 from krm_fn.review.arguments.shell_words import UNKNOWN, ShellWord, UnclosedError, Word
 from krm_fn.review.arguments.started_programs import Mistake
 
@@ -45,11 +46,15 @@ class EngineCommand(NamedTuple):
 
 
 class LaunchProblem(NamedTuple):
-    """A part of a command that is not judged, or that cannot start its program. `code` is that of a mistake; empty for a note."""
+    """A part of a command that is not judged, or that cannot start its program. `code` is that of a mistake; empty for a note.
+
+    `severity` is that of a mistake.
+    """
 
     word: Word
     reason: str
     code: str = ""
+    severity: Severity = "error"
 
     @property
     def is_mistake(self) -> bool:
@@ -199,7 +204,10 @@ class _CommandReader:
             line = shell_words.split(text, self.variables)
         except UnclosedError as problem:
             at = word._replace(offset=word.offset + problem.start)
-            if problem.quote in "'\"" and depth == 0:
+            if problem.quote == "(" and depth == 0:
+                message = "the shell does not run the line, because this parenthesis has no quotes; write the whole value in single quotes"
+                self.problems.append(LaunchProblem(at, message, "DYN649"))
+            elif problem.quote in "'\"" and depth == 0:
                 message = f"the quote {problem.quote} has no end, so the shell does not run the line; close the quote"
                 self.problems.append(LaunchProblem(at, message, "DYN619"))
             else:
@@ -209,6 +217,8 @@ class _CommandReader:
             self.problems.append(LaunchProblem(word, line.problem))
         commands, breaks = line_breaks.join(line, text)
         self.problems += (LaunchProblem(_within(word, end.start), end.message, "DYN626") for end in breaks)
+        ends = early_ends.check(line, text, is_whole=depth == 0)
+        self.problems += (LaunchProblem(_within(word, end.start), end.message, end.code, end.severity) for end in ends)
         self.references += (Reference(_within(word, entry.start), entry.name, True) for entry in line.references)
         for command in commands:
             words = [_in_item(part, word, shell_words.inner_start(text, part)) for part in command]

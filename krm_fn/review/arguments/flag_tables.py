@@ -18,7 +18,8 @@ from krm_fn.base import registry
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes.version import Version
 from krm_fn.render.kinds import floors
-from krm_fn.review.arguments import value_types
+from krm_fn.review.arguments import value_ranges, value_types
+from krm_fn.review.arguments.value_ranges import ValueRange
 
 _NEGATIVE = re.compile(r"-[0-9]+|-[0-9]*\.[0-9]+", re.ASCII)
 _PROGRAM = re.compile(r"dynamo\.[a-z_]+", re.ASCII)
@@ -32,7 +33,7 @@ class Flag(NamedTuple):
     `deprecated` is the parser's text about a deprecated flag, and `deprecated_aliases` are its deprecated names.
     `refused` says what to write in place of a flag whose use is an error. A flag with `replaced` has no abbreviations, because the program
     replaces it before it parses. `config` names the JSON document of its value, if the fields of the document are known.
-    A flag with `late` is read after all parsers: only its last value counts.
+    A flag with `late` is read after all parsers: only its last value counts. `range` has the numbers that are right; None for all.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Flag(NamedTuple):
     replaced: bool = False
     config: str = ""
     late: bool = False
+    range: ValueRange | None = None
 
     @property
     def takes_json(self) -> bool:
@@ -277,4 +279,5 @@ def _flag(name: str, shape: Mapping[str, Any]) -> Flag:
         shape.get("replaced", False),
         shape.get("config", ""),
         shape.get("late", False),
+        value_ranges.parse(shape["range"]) if "range" in shape else None,
     )

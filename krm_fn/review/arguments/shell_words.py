@@ -28,6 +28,8 @@ _SPECIAL = re.compile(r"\$[0-9@*#?$!-]")
 _SAFE = re.compile(r"[\w@%+=:,./\[\] \t\n-]*", re.ASCII)
 _ASSIGNED = re.compile(r"(?:(?<=[\s;&|({])|\A)([A-Za-z_]\w*)\+?=", re.ASCII)
 _CHANGES_ANY = re.compile(r"(?:(?<=[\s;&|({])|\A)(?:source|\.|eval|unset|read|mapfile|getopts|for|select|set -a|printf -v)\s")
+_EXTENDED = ("?", "*", "+", "@", "!")
+"""Characters before a parenthesis that begin an extended pattern of bash."""
 _SINGLE_QUOTED = re.compile(r"'[^']*'")
 
 
@@ -68,11 +70,13 @@ class Seam(NamedTuple):
     """The border between a simple command and the one before it.
 
     `line` is the end of a line, and `comment` the same with a comment in the line, whose position is `start`. `operator` is one of `;`,
-    `&`, `&&`, `|` and `||`. A command in a `group` stands in parentheses or behind them, and can also be an entry of an array or a pattern.
+    `&`, `&&`, `|` and `||`, which stands from `start` to `end`. A command in a `group` stands in parentheses or behind them, and can
+    also be an entry of an array or a pattern.
     """
 
     kind: Literal["start", "line", "comment", "operator", "group"]
     start: int = 0
+    end: int = 0
 
 
 class Reference(NamedTuple):
@@ -95,7 +99,7 @@ class ShellLine(NamedTuple):
 
 
 class UnclosedError(ValueError):
-    """A quote without an end. `start` is its position."""
+    """A quote without an end, or the parenthesis `(` within a command of Python, which a shell does not read. `start` is its position."""
 
     def __init__(self, quote: str, start: int) -> None:
         super().__init__(quote)
@@ -104,7 +108,9 @@ class UnclosedError(ValueError):
 
 
 def split(line: str, variables: Mapping[str, str]) -> ShellLine:
-    """Splits a line. `variables` are those with known values. Raises UnclosedError for a quote without an end.
+    """Splits a line. `variables` are those with known values.
+
+    Raises UnclosedError for a quote without an end, and for `(` in a command of Python.
 
     >>> [[word.text for word in command] for command in split("cd /w && exec a '--b c' $D > log # e", {"D": "x y"}).commands]
     [['cd', '/w'], ['exec', 'a', '--b c', 'x', 'y']]
@@ -148,6 +154,8 @@ class _Splitter:
             if self._skip(_REDIRECTION):
                 is_target = True
             elif operator := _OPERATOR.match(self.line, self.position):
+                if operator[0] == "(" and self._is_in_python():
+                    raise UnclosedError("(", start)
                 self.position = operator.end()
                 self._separate(operator[0])
             elif is_target:
@@ -156,6 +164,11 @@ class _Splitter:
             else:
                 self.commands[-1] += self._word()
         return self._lines("")
+
+    def _is_in_python(self) -> bool:
+        """True behind `-m` and a module: no function, array or pattern begins there."""
+        words = [word.text for word in self.commands[-1]]
+        return "-m" in words[:-1] and not self.line.startswith(_EXTENDED, self.position - 1)
 
     def _lines(self, problem: str) -> ShellLine:
         pairs = [(command, seam) for command, seam in zip(self.commands, self.seams, strict=True) if command]
@@ -167,7 +180,7 @@ class _Splitter:
         if self.depth or operator in ("(", ")") or operator.startswith((";;", ";&")):
             seam = Seam("group")
         elif operator != "\n":
-            seam = Seam("operator")
+            seam = Seam("operator", self.position - len(operator), self.position)
         elif not self.commands[-1]:
             seam = self.seams[-1]
         else:

@@ -28,7 +28,7 @@ def check(judged: JudgedCommand, injected: InjectedFlags | None) -> Iterator[Arg
     if sizes is None or gpus < 0 or not judged.parsed.is_complete or _is_elsewhere(judged, sizes):
         return
     numbers = [judged.number(*names) for names in (*sizes.parallel, *(() if judged.has(*sizes.within) else sizes.copies))]
-    if any(number is None for number in numbers):
+    if not all(numbers):  # an unknown number, or a mistake that another rule reports
         return
     local = judged.number("--data-parallel-size-local", default=0) if nodes == 1 else 0
     if local:

@@ -82,6 +82,7 @@ def test_a_mistake_is_found_at_its_line_with_its_remedy(located, number):
     assert len(found) == 1, located[f"graph-{number}"]
     result, line = found[0]
     is_warning = row.code in ("DYN609", "DYN611", "DYN627", "DYN631") and row.family != "flags that exclude each other"
+    is_warning = is_warning or row.family == "a number with which the engine fails later"
     is_note = row.family in ("a deprecated name", "a deprecated flag without a successor")
     severity = "info" if is_note else "warning" if is_warning else "error"
     assert result.severity == severity
@@ -97,6 +98,8 @@ RIGHT = [
     ("underscores in a flag of vLLM", "--model acme/tiny --max_model_len 4096"),
     ("an abbreviation", "--model acme/tiny --max-model 4096"),
     ("sizes with units", "--model acme/tiny --max-model-len 32k --max-num-batched-tokens 8192"),
+    ("an unlimited length", "--model acme/tiny --max-model-len -1"),
+    ("numbers at the ends of their ranges", "--model acme/tiny --gpu-memory-utilization 1 --max-num-seqs 1 --cpu-offload-gb 0"),
     ("JSON", """--model acme/tiny --kv-transfer-config {"kv_connector":"NixlConnector","kv_role":"kv_both"}"""),
     ("dotted flags", "--model acme/tiny --compilation-config.mode 3"),
     ("a tool parser", "--model acme/tiny --dyn-tool-call-parser hermes"),

@@ -93,7 +93,7 @@ def test_a_real_shell_ends_the_command_there(text):
 
 
 @pytest.mark.slow  # measures two sizes several times
-@pytest.mark.parametrize("part", ["--a\n", f"{RUN} \\ \n", "# a\n", "\\ a ", "a;", "(\n--a\n)\n"])
+@pytest.mark.parametrize("part", ["--a\n", f"{RUN} \\ \n", "# a\n", "\\ a ", "a;", ";(\n--a\n)\n"])
 def test_a_long_line_takes_linear_time(part):
     """200 KB take about four times as long as 50 KB."""
 
