@@ -59,7 +59,11 @@ class Support:
         assert serving.events(self.here, "LoRAUnloadFailed") == []
 
     def eventually(self, holds):
-        self.bed.machine.eventually(holds, self.here.namespace)
+        try:
+            self.bed.machine.eventually(holds, self.here.namespace)
+        except AssertionError as problem:
+            found = {"adapters": self.adapters(), "status": self.here.status("support", serving.MODEL)}
+            raise AssertionError(f"{json.dumps(found)}\n{problem}") from problem
 
     def workers(self):
         """The pods of workers that do not end, by name, and their addresses."""
