@@ -1,5 +1,7 @@
 """The commands: click runs the `COMMAND` of `<verb>_command.py`. A command loads the input, calls the core and prints the result.
 
+`TOPIC` beside it names one of `TOPICS`, under which the help lists the command.
+
 `krm-fn` without arguments is the KRM function. It imports nothing from here.
 """
 
@@ -20,6 +22,14 @@ from krm_fn.cli import command_output
 PROGRAM = "krm-fn"
 COMPLETE_VARIABLE = "_KRM_FN_COMPLETE"
 _SUFFIX = "_command"
+TOPICS = {
+    "author": "Write graphs",
+    "review": "Review changes",
+    "operate": "Operate graphs",
+    "migrate": "Migrate from the operator, and to a next release",
+    "program": "Set up krm-fn",
+}
+"""The topics of the help, in its order, with their titles."""
 
 
 class _Commands(click.Group):
@@ -41,6 +51,15 @@ class _Commands(click.Group):
             ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
         return super().resolve_command(ctx, args)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the commands by topic. All columns begin at the same place."""
+        width = max(map(len, self.list_commands(ctx)))
+        for topic, title in TOPICS.items():
+            with formatter.section(title):
+                for name, command in commands_of(topic):
+                    text = command.get_short_help_str(formatter.width - width - 6)
+                    formatter.write(f"{'':{formatter.current_indent}}{name:{width}}  {text}\n")
+
     def main(self, *arguments: Any, **settings: Any) -> NoReturn:
         """Runs one command and exits, as click does, but prints its errors as all other text: they can name files and values."""
         try:
@@ -52,6 +71,14 @@ class _Commands(click.Group):
             command_output.print_line("Aborted!", err=True)
             sys.exit(1)
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def commands_of(topic: str) -> list[tuple[str, click.Command]]:
+    """Returns the names and commands of a topic, sorted by name. It imports all commands."""
+    modules = {
+        name: registry.get(sys.modules[__name__], name) for name in registry.entries(sys.modules[__name__]) if name.endswith(_SUFFIX)
+    }
+    return [(name.removesuffix(_SUFFIX), module.COMMAND) for name, module in modules.items() if topic == module.TOPIC]
 
 
 def _message(problem: click.ClickException) -> str:
@@ -71,35 +98,12 @@ def group() -> None:
     It does not change other items.
 
     \b
-    In kustomize, add it to the outermost layer that sets a namespace or a name prefix:
-      # kustomization.yaml
-      namespace: prod
-      resources: [graph.yaml]
-      transformers: [render.yaml]
-
-    \b
-      # render.yaml
-      apiVersion: dynamo.krm-fn.io/v1alpha1
-      kind: DynamoRender
-      metadata:
-        name: render
-        annotations:
-          config.kubernetes.io/function: |
-            exec: {path: krm-fn}
-      spec:
-        orchestrator: deployment
-
-    \b
-      kustomize build --enable-alpha-plugins --enable-exec .
-
-    \b
-    In kpt:
-      kpt fn eval PACKAGE --exec krm-fn -- natsAddress=nats://nats:4222
-
-    \b
-    On the command line:
-      krm-fn render graph.yaml | kubectl apply -f -
       krm-fn check graph.yaml
+      krm-fn render graph.yaml | kubectl apply -f -
+      kustomize build --enable-alpha-plugins --enable-exec .            # krm-fn help kustomize
+      kpt fn eval PACKAGE --exec krm-fn -- natsAddress=nats://nats:4222 # krm-fn help kpt
+
+    krm-fn help TOPIC explains a command, a topic (author, review, operate, migrate, program), or the function in kustomize and in kpt.
     """  # noqa: D301 - click reads the backspace
 
 

@@ -145,4 +145,5 @@ def _writing(folder: Path) -> Iterator[None]:
         raise click.ClickException(f"cannot write to {folder}: {problem.strerror}") from problem
 
 
+TOPIC = "migrate"
 COMMAND = adopt

@@ -62,4 +62,5 @@ def _built(folder: Path, top: Path, *, fetches: bool) -> RootBuild:
         return builds.fetch_and_build(tree, private_programs.create(copies.temporary / "programs", _SECONDS), fetches=fetches)
 
 
+TOPIC = "review"
 COMMAND = build

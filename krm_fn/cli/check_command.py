@@ -94,4 +94,5 @@ def _judged(findings: Iterable[Result]) -> list[Result]:
     return [finding._replace(severity="error") if finding.code == _MISSING_PROGRAM else finding for finding in findings]
 
 
+TOPIC = "author"
 COMMAND = check

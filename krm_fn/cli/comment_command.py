@@ -54,4 +54,5 @@ def comment(*, path: str, name: str, existing: bool) -> None:
     command_output.print_line(f"comment {outcome}{f': {address}' if address else ''}")
 
 
+TOPIC = "review"
 COMMAND = comment

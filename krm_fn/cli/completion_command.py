@@ -27,4 +27,5 @@ def completion(shell: str) -> None:
     command_output.write(kind(cli.group, {}, cli.PROGRAM, cli.COMPLETE_VARIABLE).source() + "\n", "shell")
 
 
+TOPIC = "program"
 COMMAND = completion

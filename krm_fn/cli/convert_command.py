@@ -209,4 +209,5 @@ def _without_namespace(resource: Resource) -> Resource:
     return {**resource, "metadata": {key: value for key, value in resource["metadata"].items() if key != "namespace"}}
 
 
+TOPIC = "author"
 COMMAND = convert

@@ -50,4 +50,5 @@ def crds(served: str, style: str) -> None:
         command_output.write(_EXCHANGE, err=True)
 
 
+TOPIC = "operate"
 COMMAND = crds

@@ -188,4 +188,5 @@ def _load(  # noqa: PLR0913 - one for each way to name a state
     return ComparedStates([StatePair("", *pair, find_origins=find_origins) for pair in pairs if pair], [], [])
 
 
+TOPIC = "review"
 COMMAND = diff

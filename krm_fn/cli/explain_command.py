@@ -51,7 +51,7 @@ class _Topic(command_options.InputPath):
 def explain(  # noqa: PLR0913 - one for each option
     ctx: click.Context, *, given: Inputs, object_name: str | None, field: str | None, line: str | None, unused: bool, style: str
 ) -> None:
-    """Explain the code of a finding, or the fields of generated objects.
+    """Explain a finding, or each field of the objects.
 
     For a CODE, krm-fn prints the meaning of the finding and the fix.
 
@@ -118,4 +118,5 @@ def _findings(findings: list[Result], loaded: LoadedRoots, style: str = "text", 
     return finding_formats.write(style, checked)
 
 
+TOPIC = "author"
 COMMAND = explain

@@ -96,4 +96,5 @@ def _drawn(program: str, text: str) -> str:
     return svg
 
 
+TOPIC = "author"
 COMMAND = graph

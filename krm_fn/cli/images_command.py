@@ -124,4 +124,5 @@ def _uses_of(image: str, uses: list[tuple[ImageUse, FieldLocation]]) -> list[tup
     return matches
 
 
+TOPIC = "review"
 COMMAND = images

@@ -45,4 +45,5 @@ def _reason(problem: OSError, folder: Path) -> str:
     return f"{problem.filename or folder}: {problem.strerror}"
 
 
+TOPIC = "program"
 COMMAND = install

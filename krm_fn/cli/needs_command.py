@@ -133,4 +133,5 @@ def _json_object(required: RequiredObject, listed: RenderNeeds) -> dict[str, Any
     return {**fields, **{name: value for name, value in optional.items() if value}, "uses": uses}
 
 
+TOPIC = "review"
 COMMAND = needs

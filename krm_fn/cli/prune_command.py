@@ -91,4 +91,5 @@ def _name(source: Source) -> str:
     return f"{address.kind} {address.namespace}{'/' * bool(address.namespace)}{address.name}"
 
 
+TOPIC = "operate"
 COMMAND = prune

@@ -139,4 +139,5 @@ def _write_files(folder: Path, rendered: list[Resource], *, prune: bool) -> str:
     return summary
 
 
+TOPIC = "author"
 COMMAND = render

@@ -195,4 +195,5 @@ def _usable_output(cached: CachedRequest, inputs: RequestInputs) -> ProfilerOutp
     raise click.ClickException(step.condition.message if inputs.output is None and not step.done and step.condition else problem)
 
 
+TOPIC = "operate"
 COMMAND = request

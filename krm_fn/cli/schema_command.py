@@ -91,4 +91,5 @@ def _services(resources: Iterable[Any]) -> Iterator[str]:
         yield from services if isinstance(services, dict) else ()
 
 
+TOPIC = "author"
 COMMAND = schema

@@ -72,7 +72,7 @@ def status(  # noqa: PLR0913 - one for each option
     policy: Policy,
     style: str,
 ) -> None:
-    """Compute the status of graphs, requests and models from the objects that belong to them.
+    """Compute the status of graphs, requests and models.
 
     PATH is a file, a folder or stdin (-) with objects of a cluster. Without PATH, krm-fn reads the cluster of the kubeconfig: the namespace
     of -n, else that of the context. The table shows each workload, its ready replicas, the time since it is in this state, and the reason
@@ -203,4 +203,5 @@ def _watch(statuses: Callable[[], ComputedStatus], style: str) -> NoReturn:
         time.sleep(_INTERVAL)
 
 
+TOPIC = "operate"
 COMMAND = status

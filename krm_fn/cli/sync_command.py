@@ -206,4 +206,5 @@ def _options(values: dict[str, Any]) -> Options:
     return Options(features=features, namespaces=values.pop("namespace"), address=host, port=port, **values)
 
 
+TOPIC = "operate"
 COMMAND = sync

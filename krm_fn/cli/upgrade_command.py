@@ -186,4 +186,5 @@ def _graph(plan: UpgradePlan, name: str) -> str:
     return name
 
 
+TOPIC = "migrate"
 COMMAND = upgrade

@@ -73,4 +73,5 @@ def _of_cluster() -> list[object]:
         raise click.ClickException(str(problem)) from problem
 
 
+TOPIC = "migrate"
 COMMAND = verify

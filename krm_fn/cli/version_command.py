@@ -14,7 +14,7 @@ from krm_fn.render.resolve import release_choice
 @click.command()
 @command_options.output_format(default=None, text="The format. The default is a text.")
 def version(style: str | None) -> None:
-    """Print the version, the operator releases that a render can follow, and the API versions of graphs.
+    """Print the version, and the operator releases that it knows.
 
     \b
       krm-fn version -o json
@@ -28,4 +28,5 @@ def version(style: str | None) -> None:
     command_output.write(command_output.value(known, style) if style else text, style or "text")
 
 
+TOPIC = "program"
 COMMAND = version

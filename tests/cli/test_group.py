@@ -1,12 +1,15 @@
 """`krm-fn` with arguments: help, version, shell completion, and wrong usage."""
 
+import re
 import shutil
 import subprocess
 import sys
 
+import click
 import pytest
 
 import krm_fn
+from krm_fn import cli
 from tests.cli import console
 from tests.support.cases import cases
 from tests.testbed import programs
@@ -28,7 +31,7 @@ def test_help_comes_before_stdin_is_read(option):
         assert running.wait(timeout=300) == 0
     for said in (
         "kustomize build --enable-alpha-plugins --enable-exec",
-        "kind: DynamoRender",
+        "kpt fn eval PACKAGE --exec krm-fn",
         "krm-fn render graph.yaml",
         "render ",
         "check ",
@@ -36,7 +39,40 @@ def test_help_comes_before_stdin_is_read(option):
         assert said in text
 
 
-@pytest.mark.parametrize("verb", ["render", "check", "explain", "completion"])
+def test_the_help_lists_each_command_once_and_whole():
+    """Under its topic, in a terminal of 80 columns."""
+    text = console.run("--help").out
+    assert "..." not in text.partition("Options:")[2]
+    for name in cli.group.list_commands(click.Context(cli.group)):
+        assert len(re.findall(rf"^  {name} ", text, re.MULTILINE)) == 1
+    assert [title for title in cli.TOPICS.values() if f"\n{title}:\n" not in text] == []
+
+
+@pytest.mark.parametrize(
+    ("topic", "said"),
+    [
+        *((topic, f"{title}:\n") for topic, title in cli.TOPICS.items()),
+        ("kustomize", "kind: DynamoRender"),
+        ("kpt", "kpt fn render PACKAGE --allow-exec"),
+        ("diff", "Usage: krm-fn diff [OPTIONS]"),
+    ],
+)
+def test_help_explains_a_topic_or_a_command(topic, said):
+    done = console.run("help", topic)
+    assert (done.code, said in done.out) == (0, True), done.out
+
+
+def test_help_without_a_topic_is_the_help_of_the_program():
+    assert console.run("help").out == console.run("--help").out
+
+
+@pytest.mark.parametrize(("topic", "said"), [("reveiw", "did you mean 'review'?"), ("x", "write one of author, review, operate")])
+def test_help_names_topics_for_an_unknown_one(topic, said):
+    done = console.run("help", topic)
+    assert (done.code, said in done.err) == (2, True), done.err
+
+
+@pytest.mark.parametrize("verb", ["render", "check", "explain", "completion", "help"])
 def test_every_verb_has_a_help_with_an_example(verb):
     done = console.run(verb, "--help")
     assert done.code == 0
