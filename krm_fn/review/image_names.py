@@ -23,7 +23,7 @@ from krm_fn.review.arguments import flag_tables
 _RENDERED = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
 _RELEASED = re.compile(r"v?[0-9.]+(?:-cuda[0-9.]+|-efa(?:-amd64)?)?")
 """The tags of released images. Other tags, such as `1.6.3-rc1`, are builds of which krm-fn cannot know all."""
-_FOLDERS = ("nvcr.io", "nvidia", "ai-dynamo")
+_FOLDERS = tuple(dynamo_images.REGISTRY.split("/"))
 """The registry and the folders of the released images."""
 _SHORTEST = 10
 """The shortest name for which another name counts as a slip: many own images have names like `dynamos`."""

@@ -1,4 +1,4 @@
-"""Rendered objects of every example, of every graph on a page of the docs, and of the graphs that other tests run."""
+"""Rendered objects of every example, of graphs on pages of the docs, of those that other tests run, and of those of `krm-fn new`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import yaml
 
 from krm_fn.render import dynamo_api, expand
 from krm_fn.render.config import Config
+from krm_fn.repository.new_graphs import graph_text
 from tests.running import graphs, test_combinations, test_planner
-from tests.support import build_checks, golden, markdown
+from tests.support import build_checks, golden, markdown, new_graphs
 from tests.testbed import programs
 
 if TYPE_CHECKING:
@@ -63,6 +64,12 @@ def running() -> Iterator[Rendered]:
     worker = graphs.worker(1, *test_planner.ENGINE, adapter=True)
     yield Rendered("planner of 1.5.1", _objects(graphs.v1beta1("chat", "1.5.1", worker, newer), behaviour="v1.5"))
     yield Rendered("planner of 0.9.0", _objects(graphs.v1alpha1("chat", "0.9.0", worker, older), behaviour="v0.9"))
+
+
+def new() -> Iterator[Rendered]:
+    """A render of the graphs that `krm-fn new` writes, of each engine with each topology."""
+    for name, choices in new_graphs.choices().items():
+        yield Rendered(f"krm-fn new, {name}", _objects(graph_text.resource(choices)))
 
 
 def _relative(file: Path) -> str:

@@ -24,7 +24,12 @@ if TYPE_CHECKING:
 FRAMEWORKS = {"vllm": "vLLM", "sglang": "SGLang", "trtllm": "TensorRT-LLM"}
 _PARSERS = "the real parsers of Dynamo and of the engine that it pins, of 0.9.0, 1.0.2, 1.3.1, 1.5.1 and 1.6.1"
 KINDS = ("Deployment", "LeaderWorkerSet", "PodCliqueSet")
-SOURCES = {"examples": rendered_sources.examples, "pages": rendered_sources.pages, "graphs that tests run": rendered_sources.running}
+SOURCES = {
+    "examples": rendered_sources.examples,
+    "pages": rendered_sources.pages,
+    "graphs that tests run": rendered_sources.running,
+    "new graphs": rendered_sources.new,
+}
 
 
 class Source(NamedTuple):
@@ -95,7 +100,7 @@ def test_the_parser_of_the_release_accepts_all_lines(source, outcomes):
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_the_parsers_accept_the_lines_of_written_graphs(name, outcomes):
-    """Examples, pages of the docs, and the graphs of other tests start their programs with arguments that exist."""
+    """Examples, pages of the docs, the graphs of other tests, and those of `krm-fn new` start their programs with arguments that exist."""
     listed = outcomes[Source(name)]
     assert [refusal for outcome in listed for refusal in outcome.refusals] == []
     assert len([line for outcome in listed for line in outcome.recording.lines]) >= 10

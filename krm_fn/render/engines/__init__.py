@@ -15,6 +15,8 @@ from krm_fn.base.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Literal
+
     from krm_fn.base.results import Result
     from krm_fn.kubernetes.native_types import Container, PodSpec
     from krm_fn.kubernetes.version import Version
@@ -37,6 +39,18 @@ class ParallelFlags(NamedTuple):
     copies: tuple[tuple[str, ...], ...] = ()
     within: tuple[str, ...] = ()
     silent: tuple[str, ...] = ()
+
+
+class NewWorker(NamedTuple):
+    """A worker that a new graph gets, with `gpus` on each of its `nodes`.
+
+    `mode` is the value of `--disaggregation-mode`; empty for a worker that serves whole requests.
+    """
+
+    model: str
+    gpus: int
+    nodes: int = 1
+    mode: Literal["", "prefill", "decode"] = ""
 
 
 class Engine:
@@ -75,6 +89,9 @@ class Engine:
     loads_loras_since: Version = (0, 0, 0)
     """The first version of Dynamo whose worker of this engine loads LoRA adapters."""
 
+    model_flag = "--model"
+    """The flag with the model."""
+
     def container(self, container: Container, role: RolePlan) -> Container:
         """Returns the main container, changed for this engine."""
         return container
@@ -90,6 +107,22 @@ class Engine:
     def one_of_several(self, container: Container, index: int, plan: ComponentPlan) -> Container:
         """Returns the container of an engine that shares its pod with other engines, changed for this engine. `index` begins with 0."""
         return container
+
+    def arguments(self, worker: NewWorker) -> list[str]:
+        """Returns the arguments with which `krm-fn new` starts a worker. They are those of the newest release that is published.
+
+        The first flag of `parallel_flags` spreads the model over all GPUs.
+        """
+        return [self.model_flag, worker.model, *self._sizes(worker), *(self._transfer(worker) if worker.mode else ())]
+
+    def _sizes(self, worker: NewWorker) -> list[str]:
+        """Returns the flags with the parallel sizes of a worker. An engine on one GPU needs none."""
+        gpus = worker.gpus * worker.nodes
+        return [self.parallel_flags.parallel[0][0], str(gpus)] if self.parallel_flags and gpus > 1 else []
+
+    def _transfer(self, worker: NewWorker) -> list[str]:
+        """Returns the flags of a worker that only prefills or only decodes."""
+        return ["--disaggregation-mode", worker.mode]
 
     def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
         """Reports problems that would occur at run time. `container` is the main container before this engine changes it."""

@@ -10,8 +10,10 @@ if TYPE_CHECKING:
 
     from krm_fn.base.results import Result
     from krm_fn.kubernetes.native_types import Container
+    from krm_fn.render.engines import NewWorker
     from krm_fn.render.plan import RolePlan
 
+_BOOTSTRAP_PORT = 12345
 _PORT = 29500
 """The port of the leader.
 
@@ -30,6 +32,7 @@ class SGLang(Engine):
 
     own_images = ("sglang",)
     runtime_image = "sglang-runtime"
+    model_flag = "--model-path"
     lora_flags = ("--enable-lora", "--lora-paths")
     loads_loras_since = (1, 1, 0)
     parallel_flags = ParallelFlags(
@@ -64,6 +67,16 @@ class SGLang(Engine):
         internal/dynamo/backend_sglang.go)
         """
         return container if role.role == "leader" else _command_lines.without_probes(container)
+
+    def _transfer(self, worker: NewWorker) -> list[str]:
+        """Returns the mode of a worker, and how it transfers the key-value cache.
+
+        A decode worker asks a server of the prefill worker where the cache is. This server listens at `--host`, by default 127.0.0.1, and
+        Dynamo tells its clients the address of the pod (`sglang/srt/managers/disagg_service.py` and `arg_groups/fields/serving.py` of
+        SGLang 0.5.21, `dynamo/sglang/_disagg.py` of Dynamo 1.6.1). Both workers get the same flags, because either can be scaled alone.
+        """
+        bootstrap = ["--disaggregation-bootstrap-port", str(_BOOTSTRAP_PORT), "--host", "0.0.0.0"]  # noqa: S104 - of a pod
+        return [*super()._transfer(worker), "--disaggregation-transfer-backend", "nixl", *bootstrap]
 
     def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
         """Checks the plain command of a follower, which runs in a shell that computes the follower's rank."""

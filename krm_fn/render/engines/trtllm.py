@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from krm_fn.base.results import Result
     from krm_fn.kubernetes.native_types import Container, PodSpec, Probe, Volume, VolumeMount
     from krm_fn.kubernetes.types import WordsField
+    from krm_fn.render.engines import NewWorker
     from krm_fn.render.kinds.releases import MPI
     from krm_fn.render.plan import ComponentPlan, RolePlan
 
@@ -106,6 +107,16 @@ class TensorRTLLM(Engine):
         secret = role.component.config.mpi_secret_name
         keys: Volume = {"name": secret, "secret": {"secretName": secret, "defaultMode": 0o644}}
         return {**pod, "volumes": [*(pod.get("volumes") or ()), keys]}
+
+    def _transfer(self, worker: NewWorker) -> list[str]:
+        """Returns the mode of a worker, and the settings of its engine for the transfer of the key-value cache.
+
+        Both workers need a transceiver of caches, and a prefill worker cannot overlap its scheduler (TensorRT-LLM's page about
+        disaggregated serving; `test_trtllm_override_merge.py` of Dynamo 1.6.1 has both settings in a prefill worker). Dynamo passes
+        flags that begin with `--trtllm.` to the engine (`dynamo/trtllm/dynamic_flags.py` since 1.0.0).
+        """
+        alone = ["--trtllm.disable_overlap_scheduler", "true"] if worker.mode == "prefill" else []
+        return [*super()._transfer(worker), "--trtllm.cache_transceiver_config.backend", "DEFAULT", *alone]
 
     def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
         """Checks the leader's plain command, which a shell reads on every node, and the folder of the ssh keys for root."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from krm_fn.base.results import Result
     from krm_fn.kubernetes.native_types import Container, PodSpec
+    from krm_fn.render.engines import NewWorker
     from krm_fn.render.plan import ComponentPlan, RolePlan
 
 _RAY_PORT = 6379
@@ -26,6 +27,7 @@ _DATA_PARALLEL_PORT = 13445
 
 Rule vllm.data-parallel-port: The copies of a model with data parallelism meet on port 13445. (operator: internal/dynamo/backend_vllm.go)
 """
+_NIXL = '{"kv_connector":"NixlConnector","kv_role":"kv_both"}'
 _ELASTIC = "--enable-elastic-ep"
 _RAY = "--distributed-executor-backend ray"
 """The flag of an engine that runs on a Ray cluster.
@@ -109,6 +111,21 @@ class VLLM(Engine):
         from krm_fn.render.engines import _vllm_shared_gpus  # noqa: PLC0415 - few components share GPUs
 
         return _vllm_shared_gpus.one_of_several(container, index, plan)
+
+    def _sizes(self, worker: NewWorker) -> list[str]:
+        """Returns the parallel sizes of a worker: on several nodes, each node is a stage of a pipeline.
+
+        The documentation of vLLM (Parallelism and Scaling) recommends these sizes. A worker that transfers its key-value cache has no
+        pipeline, because `NixlConnector` refuses one (`vllm/distributed/kv_transfer/kv_connector/v1/nixl/base_worker.py` of vLLM 0.31.0).
+        """
+        if worker.nodes == 1 or worker.mode:
+            return super()._sizes(worker)
+        (tensor, *_), (pipeline, *_), *_ = self.parallel_flags.parallel
+        return [tensor, str(worker.gpus), pipeline, str(worker.nodes)]
+
+    def _transfer(self, worker: NewWorker) -> list[str]:
+        """Returns the mode of a worker and its connector, without which a prefill worker ends (`dynamo/vllm/args.py` since 1.0.0)."""
+        return [*super()._transfer(worker), "--kv-transfer-config", _NIXL]
 
     def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
         """Checks the plain commands that run in a shell: those of Ray's leader and of followers with data parallelism."""

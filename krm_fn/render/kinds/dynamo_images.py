@@ -17,6 +17,8 @@ _ARTIFACTS = "the page Release Artifacts of NVIDIA's documentation, Dynamo 0.6 t
 _EXAMPLES = "the example graphs of Dynamo's repository"
 _PICKERS = "the guide of Dynamo's inference gateway"
 
+REGISTRY = "nvcr.io/nvidia/ai-dynamo"
+"""The registry of NVIDIA with its folders, for the images of Dynamo."""
 DYNAMO = {
     "vllm-runtime": _ARTIFACTS,
     "sglang-runtime": _ARTIFACTS,

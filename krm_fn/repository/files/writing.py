@@ -121,9 +121,35 @@ def write_texts(folder: Path, files: Mapping[str, str]) -> None:
             temporary(number).replace(folder / name)
 
 
+def write_new(folder: Path, files: Mapping[str, str]) -> None:
+    """Writes texts into files of these paths in a new or an empty folder: all of them, or none. Raises OSError.
+
+    All files are written into a temporary folder first. If one cannot be moved, those that were moved are removed.
+    """
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
+    inner = {parent for name in files for parent in (folder / name).parents if folder in parent.parents}
+    try:
+        for path in (*reversed(made), *sorted(inner)):
+            path.mkdir(exist_ok=True)
+        write_texts(folder, files)
+    except OSError:
+        for name in files:
+            with contextlib.suppress(OSError):  # it was not moved
+                (folder / name).unlink()
+        for path in (*sorted(inner, reverse=True), *made):
+            with contextlib.suppress(OSError):  # it was not made, or another program wrote a file into it
+                path.rmdir()
+        raise
+
+
 def is_empty(folder: Path) -> bool:
     """True for a folder without files, or a missing one. The folder of Git does not count. Raises OSError."""
-    return not folder.is_dir() or all(path.name == ".git" for path in folder.iterdir())
+    return not names_in(folder)
+
+
+def names_in(folder: Path) -> list[str]:
+    """Returns the names in a folder, without the folder of Git; none for a missing folder. Raises OSError."""
+    return sorted(path.name for path in folder.iterdir() if path.name != ".git") if folder.is_dir() else []
 
 
 def remove(folder: Path, stale: Sequence[str]) -> None:

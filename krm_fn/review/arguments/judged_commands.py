@@ -29,7 +29,6 @@ from krm_fn.review.arguments.shell_words import Word
 _OF_RELEASE = re.compile(r"v?[0-9]+\.[0-9]+\.[0-9]+(?:\.post[0-9]+)?(?:-cuda[0-9.]+)?", re.ASCII)
 """The tags of released images. Any other tag, such as `1.6.0-rc1`, may hold another parser."""
 
-_REGISTRY = "nvcr.io/nvidia/ai-dynamo"
 _OF_LAUNCH = ("DYN623", "DYN624", "DYN625")
 """The codes of mistakes of a whole command, not of a line in it."""
 
@@ -151,7 +150,7 @@ def _container(plan: ComponentPlan, fields: Any, at: Callable[[WordsField, int],
 def engine_of_image(container: AuthorContainer) -> str:
     """Returns the only engine that NVIDIA's image of a container has, by the Dockerfiles in `container/templates` of Dynamo; else empty."""
     image = dynamo_images.parts(f"{container.fields.get('image') or ''}")
-    return next((name for name in engines.names() if image[:2] == (_REGISTRY, engines.get(name).runtime_image)), "")
+    return next((name for name in engines.names() if image[:2] == (dynamo_images.REGISTRY, engines.get(name).runtime_image)), "")
 
 
 def _is_of_engine(image: str) -> bool:

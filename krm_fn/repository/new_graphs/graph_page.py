@@ -1,0 +1,44 @@
+"""The page of a new graph: one line for each task, and what krm-fn cannot know."""
+
+from __future__ import annotations
+
+from krm_fn.base import report
+from krm_fn.repository.new_graphs.graph_choices import GraphChoices
+from krm_fn.repository.new_graphs.graph_layouts import Layout
+
+
+def text(choices: GraphChoices, layout: Layout) -> str:
+    """Returns the page in Markdown."""
+    lines = [
+        f"* What: {_subject(choices)}",
+        f"* Render: `{layout.render}`",
+        "* Check: `krm-fn check`",
+        f"* Apply: {layout.apply}",
+        f"* Status: `krm-fn status --namespace {choices.namespace}`",
+    ]
+    return "\n".join([f"# {choices.name}", "", *lines, "", " ".join(unknown(choices, layout)), ""])
+
+
+def unknown(choices: GraphChoices, layout: Layout) -> list[str]:
+    """Returns what the author must find out, as sentences."""
+    gpus = report.counted(choices.gpus * choices.nodes, "GPU")
+    token = (
+        f"The Secret {choices.token_secret} must have the key HF_TOKEN."
+        if choices.token_secret
+        else f"If it needs a token, name its Secret in {layout.graph}."
+    )
+    return [
+        f"krm-fn does not know if {choices.model} fits into the memory of {gpus}.",
+        token,
+        *([f"Write {layout.open_values}."] if layout.open_values else []),
+        "`krm-fn needs` lists what else must exist in the cluster.",
+    ]
+
+
+def _subject(choices: GraphChoices) -> str:
+    gpus = report.counted(choices.gpus, "GPU")
+    size = gpus if choices.nodes == 1 else f"{choices.nodes} nodes with {gpus}"
+    kinds = ("prefill worker", "decode worker") if choices.disaggregated else ("worker",)
+    workers = " and ".join(report.counted(choices.replicas, kind) for kind in kinds)
+    each = " each" if choices.replicas > 1 or choices.disaggregated else ""
+    return f"{choices.model} with {choices.engine} on Dynamo {choices.release}: a frontend, and {workers} of {size}{each}."
