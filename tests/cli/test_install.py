@@ -95,7 +95,7 @@ def test_kustomize_finds_it_on_path(installed, kustomize):
 
 def test_every_verb_is_there(installed):
     """Every verb starts, with all its imports."""
-    verbs = re.findall(r"^  (\w+) ", run([installed / "krm-fn", "--help"]).stdout.partition("Commands:")[2], re.MULTILINE)
+    verbs = re.findall(r"^  (\w+) ", run([installed / "krm-fn", "--help"]).stdout.partition("Options:")[2], re.MULTILINE)
     assert "install" in verbs
     for verb in verbs:
         done = run([installed / "krm-fn", verb, "--help"])

@@ -106,7 +106,7 @@ def navigated(value):
 def test_every_verb_is_on_the_front_page_and_has_its_help_shown():
     """The front page names every verb, and docs/commands.md shows the help of each."""
     said = subprocess.run(["krm-fn", "--help"], env=golden.environment(), capture_output=True, text=True, check=True).stdout
-    verbs = re.findall(r"^  (\w+) ", said.partition("Commands:")[2], re.MULTILINE)
+    verbs = re.findall(r"^  (\w+) ", said.partition("Options:")[2], re.MULTILINE)
     front, commands = (ROOT / "README.md").read_text(), golden.COMMANDS.read_text()
     assert verbs
     assert [verb for verb in verbs if f"| `krm-fn {verb}" not in front] == []
