@@ -75,6 +75,12 @@ def what(result: Result) -> str:
     return printable(f"{results.line(result)}{_resource(result)}")
 
 
+def where(result: Result) -> str:
+    """Code, field and resource of a finding in one line."""
+    field = results.field(result.path)
+    return printable(f"{result.code}{' ' if field else ''}{field}{_resource(result)}")
+
+
 def json_fields(result: Result) -> dict[str, Any]:
     """A finding as JSON, the same in all outputs for programs. A field that is not known is null."""
     address = result.ref

@@ -75,7 +75,8 @@ def check(  # noqa: PLR0913 - one for each option
     resources = inputs.resources
     located += used.findings if used else []
     findings = policy.without_ignored(sorted(_judged(located), key=results.order), [source.value for source in resources])
-    checked = finding_formats.Checked(resources, policy.shown(findings), inputs.stdin, colour=command_output.colours())
+    colour, columns = command_output.colours(), command_output.columns()
+    checked = finding_formats.Checked(resources, policy.shown(findings), inputs.stdin, colour, columns)
     text = finding_formats.write(style, checked)
     command_output.write(used.added_to(style, text) if used else text, style)
     if style == "text" and not policy.quiet:

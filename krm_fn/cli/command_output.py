@@ -6,6 +6,7 @@ No other module prints.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -16,7 +17,9 @@ from krm_fn.base import escaping
 from krm_fn.base.yaml import emitter
 
 FORMATS = ("yaml", "json")
-_FOR_PEOPLE = ("text", "table", "markdown")
+_FOR_PEOPLE = ("text", "oneline", "table", "markdown")
+_MOST_COLUMNS = 120
+"""The longest line of a text on a terminal. Longer ones are hard to read."""
 
 
 def write(text: str, style: str = "text", *, err: bool = False) -> None:
@@ -58,3 +61,9 @@ def colours(*, err: bool = False) -> bool:
         return False
     stream = sys.stderr if err else sys.stdout
     return bool(os.environ.get("FORCE_COLOR")) or (bool(stream and stream.isatty()) and os.environ.get("TERM") != "dumb")
+
+
+def columns(*, err: bool = False) -> int:
+    """Returns the columns of the terminal that shows a stream, at most 120; 0 without a terminal. The variable COLUMNS comes first."""
+    stream = sys.stderr if err else sys.stdout
+    return min(shutil.get_terminal_size().columns, _MOST_COLUMNS) if stream and stream.isatty() else 0

@@ -112,9 +112,8 @@ def _check_codes(given: Inputs, *, wants_fields: bool) -> None:
 
 
 def _findings(findings: list[Result], loaded: LoadedRoots, style: str = "text", *, err: bool = False) -> str:
-    checked = finding_formats.Checked(
-        loaded.resources, sorted(findings, key=results.order), loaded.stdin, colour=command_output.colours(err=err)
-    )
+    colour, columns = command_output.colours(err=err), command_output.columns(err=err)
+    checked = finding_formats.Checked(loaded.resources, sorted(findings, key=results.order), loaded.stdin, colour, columns)
     return finding_formats.write(style, checked)
 
 

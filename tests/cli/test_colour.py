@@ -42,12 +42,34 @@ def misspelt(tmp_path):
     return tmp_path / "graph.yaml"
 
 
+def words(text):
+    """The words of a text in alphabetical order, without colours and without those that a terminal gets."""
+    return sorted(word.rstrip(";:") for word in CODES.sub("", text).split() if word != "fix:")
+
+
 @pytest.mark.parametrize("verb", ["check", "render"])
 def test_a_terminal_gets_colours_and_the_same_words(verb, misspelt):
     shown = terminal(verb, str(misspelt))
     done = console.run(verb, misspelt, notes=True)
     assert "\x1b[31m\x1b[1merror\x1b[0m DYN023" in shown
-    assert CODES.sub("", shown) == done.out + done.err
+    assert words(shown) == words(done.out + done.err)
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_a_terminal_gets_a_finding_in_three_parts(columns, misspelt):
+    """Where it is with the line of the file, what it is, and how to fix it. No line of a text is longer than the terminal, or than 120."""
+    shown = terminal("check", "--quiet", str(misspelt), NO_COLOR="1", COLUMNS=str(columns))
+    where, _, caret, *text = shown.splitlines()
+    assert "error DYN023" in where
+    assert caret.strip() == "^"
+    assert [line[:7] for line in text if line.startswith("  fix: ")] == ["  fix: "]
+    assert all(line.startswith("  ") and len(line) <= min(columns, 120) for line in text)
+
+
+def test_a_pipe_and_the_format_oneline_have_a_finding_in_one_line(misspelt):
+    done = console.run("check", misspelt)
+    assert terminal("check", "-o", "oneline", "--color", "never", str(misspelt)).startswith(done.out.partition("\n")[0])
+    assert console.run("check", "-o", "oneline", misspelt).out == done.out
 
 
 def test_findings_about_an_export_have_colours(tmp_path):

@@ -23,13 +23,15 @@ _SUFFIX = "_findings"
 class Checked(NamedTuple):
     """The resources of the input, and the findings in the order of the output.
 
-    `stdin` is the text that was read there; `colour` says that a terminal shows the text.
+    `stdin` is the text that was read there; `colour` says that the text may have colours. `width` is the number of columns of the terminal
+    that shows it, and 0 without one.
     """
 
     resources: Sequence[Source]
     results: Sequence[Result]
     stdin: str = ""
     colour: bool = False
+    width: int = 0
 
 
 def names() -> tuple[str, ...]:
@@ -45,16 +47,16 @@ def write(style: str, checked: Checked) -> str:
 
 def print_text(resources: Sequence[Source], findings: Sequence[Result], stdin: str = "") -> None:
     """Prints findings to stderr in the format text. Raises OSError if the stream cannot be written."""
-    checked = Checked(resources, findings, stdin, colour=command_output.colours(err=True))
+    checked = Checked(resources, findings, stdin, colour=command_output.colours(err=True), width=command_output.columns(err=True))
     command_output.write(write("text", checked), err=True)
 
 
 def print_heads(findings: Iterable[Result]) -> None:
     """Prints findings about an export to stderr, without lines of the export, which may belong to a Secret. Raises OSError."""
     text_findings = registry.get(sys.modules[__name__], f"text{_SUFFIX}")
-    colour = command_output.colours(err=True)
-    heads = (text_findings.head(finding, colour=colour) for finding in sorted(findings, key=results.order))
-    command_output.write(escaping.joined(heads, colours=colour), err=True)
+    colour, width = command_output.colours(err=True), command_output.columns(err=True)
+    heads = [text_findings.head(finding, colour=colour, width=width) for finding in sorted(findings, key=results.order)]
+    command_output.write(escaping.joined((line for head in heads for line in head), colours=colour), err=True)
 
 
 def location(result: Result) -> tuple[str, int, int]:

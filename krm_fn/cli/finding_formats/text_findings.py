@@ -1,8 +1,12 @@
-"""Findings for people: `file:line:column: error DYN014 field: message`, and below it the line with a caret, if it is known."""
+"""Findings for people: `file:line:column: error DYN014 field: message`, and below it the line with a caret, if it is known.
+
+A terminal gets three parts, each on lines of its own: where the finding is, what it is, and how to fix it.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import textwrap
 from collections.abc import Collection
 
 from krm_fn.base import escaping, report
@@ -23,15 +27,31 @@ def write(checked: Checked) -> str:
     for result in checked.results:
         if _has_excerpt(result) and result.file not in files:
             files[result.file] = _lines(_text(result.file))
-    return "".join(f"{head(result, colour=checked.colour)}\n{_excerpt(result, files, checked.colour)}" for result in checked.results)
+    texts = []
+    for result in checked.results:
+        lines = head(result, colour=checked.colour, width=checked.width)
+        texts += [f"{line}\n" for line in lines[:1]] if checked.width else [f"{lines[0]}\n"]
+        texts += [_excerpt(result, files, checked.colour), *(f"{line}\n" for line in lines[1:])]
+    return "".join(texts)
 
 
-def head(result: Result, *, colour: bool) -> str:
-    """Returns a finding in one line."""
-    if not colour:
-        return report.entry(result)
-    location = [escaping.painted(report.location(result), escaping.BOLD)] if report.location(result) else []
-    return " ".join([*location, escaping.painted(report.noun(result), _COLOURS[result.severity], escaping.BOLD), report.what(result)])
+def head(result: Result, *, colour: bool, width: int = 0) -> list[str]:
+    """Returns a finding in one line, or in several for a terminal with `width` columns."""
+    location = report.location(result)
+    noun = report.noun(result)
+    if colour:
+        location = escaping.painted(location, escaping.BOLD) if location else ""
+        noun = escaping.painted(noun, _COLOURS[result.severity], escaping.BOLD)
+    if not width:
+        return [" ".join(filter(None, (location, noun, report.what(result))))]
+    problem, _, fix = report.printable(result.message).rpartition("; ")
+    first = " ".join(filter(None, (location, noun, report.where(result))))
+    return [first, *_wrapped(problem or fix, width), *(_wrapped(f"fix: {fix}", width) if problem else ())]
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Returns a text in lines of a terminal. Words stay whole, so that values and paths can be copied."""
+    return textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def _has_excerpt(result: Result) -> bool:
