@@ -77,9 +77,12 @@ def _check_uses(parsed: ParsedCommand, table: FlagTable) -> Iterator[ArgumentFin
 
 
 def check_injected(parsed: ParsedCommand, injected: Mapping[str, str]) -> Iterator[ArgumentFinding]:
-    """Yields the flags of an author that the render adds, too. `injected` has the names of these flags as the render writes them."""
+    """Yields the flags of an author that the render adds, too. `injected` has the names of these flags as the render writes them.
+
+    A switch without a value, such as `--data-parallel-hybrid-lb`, may stand there twice.
+    """
     for use in parsed.uses:
-        if use.flag.name in injected:
+        if use.flag.name in injected and (use.text != "" or use.is_negated):
             message = (
                 f"krm-fn adds `{injected[use.flag.name]}` to the command of a component on several nodes, and the last one counts; "
                 f"remove `{use.option}`"

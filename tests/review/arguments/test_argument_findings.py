@@ -275,6 +275,13 @@ INJECTED = [
     ("ranks of SGLang", "dynamo.sglang", "--model-path m --tp 16 --nnodes 2 --node-rank 0", ["DYN610", "DYN610"]),
     ("the executor of vLLM", "dynamo.vllm", "--model m --tensor-parallel-size 16 --distributed-executor-backend mp", ["DYN610"]),
     ("no such flag", "dynamo.vllm", "--model m --tensor-parallel-size 16", []),
+    ("a switch twice", "dynamo.vllm", "--model m --tensor-parallel-size 8 --data-parallel-size 2 --data-parallel-hybrid-lb", []),
+    (
+        "a switch that is off",
+        "dynamo.vllm",
+        "--model m --tensor-parallel-size 8 --data-parallel-size 2 --no-data-parallel-hybrid-lb",
+        ["DYN610"],
+    ),
 ]
 
 
