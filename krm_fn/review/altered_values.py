@@ -46,7 +46,12 @@ def check(resources: Iterable[Resource]) -> Iterator[Result]:
 
 def _host(resource: Resource, path: Path, fields: dict[str, Any]) -> Iterator[Result]:
     """Finds a whole host without `hostSuffix`: the operator adds the suffix of all hosts (internal/dynamo/graph.go getIngressHost)."""
-    parts = _HOST.fullmatch(text(fields.get("host")))
+    host, end = text(fields.get("host")), text(fields.get("hostSuffix"))
+    if end and host.endswith(f".{end}") and host != f"*.{end}":
+        problem = f"the host becomes {host}.{end}, because hostSuffix is added to host"
+        message = f"{problem}; write host: {host.removesuffix(f'.{end}')}"
+        yield results.warning(_CODE, message, results.ref(resource), (*path, "host"), current=host)
+    parts = _HOST.fullmatch(host)
     exposes = fields.get("enabled") is True and (fields.get("ingressControllerClassName") or fields.get("useVirtualService"))
     if parts and exposes and fields.get("hostSuffix") is None:
         host, suffix = f"{text(fields.get('hostPrefix'))}{parts[0]}", ingress.DEFAULT_SUFFIX

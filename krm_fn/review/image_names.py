@@ -6,18 +6,18 @@ They are findings of `krm-fn check`. A render leaves them out, because they chan
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from krm_fn.base import results, spelling
-from krm_fn.base.results import Result
-from krm_fn.kubernetes import version
+from krm_fn.base.results import Ref, Result
+from krm_fn.kubernetes import paths, version
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.version import Version
 from krm_fn.render import dynamo_api
 from krm_fn.render.kinds import dynamo_images, floors
 from krm_fn.render.manifests import ownership
-from krm_fn.render.resolve import runtime_version
+from krm_fn.render.resolve import release_choice, runtime_version
 from krm_fn.review.arguments import flag_tables
 
 _RENDERED = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
@@ -25,6 +25,10 @@ _RELEASED = re.compile(r"v?[0-9.]+(?:-cuda[0-9.]+|-efa(?:-amd64)?)?")
 """The tags of released images. Other tags, such as `1.6.3-rc1`, are builds of which krm-fn cannot know all."""
 _FOLDERS = tuple(dynamo_images.REGISTRY.split("/"))
 """The registry and the folders of the released images."""
+_ALIKE = str.maketrans("lio", "110")
+"""Letters that look like digits."""
+_OTHER_WORDS = re.compile(r"[A-Za-z]{2}")
+"""A tag with words, such as `2024-05-main`, has digits of another meaning."""
 _SHORTEST = 10
 """The shortest name for which another name counts as a slip: many own images have names like `dynamos`."""
 
@@ -76,6 +80,29 @@ def _known_name(image: str, name: str) -> str:
     if dynamo_images.tag_of(image) != "unknown":
         return ""
     return next((known for known in dynamo_images.DYNAMO if len(known) >= _SHORTEST and spelling.is_slip(name, known, "-_")), "")
+
+
+def with_tag(finding: Result, resources: Mapping[Ref, Resource]) -> Result:
+    """Returns the finding about an image without a version of Dynamo, with the tag to write if exactly one release is meant.
+
+    `resources` are those of the input. Other findings stay as they are.
+    """
+    resource = resources.get(finding.ref) if finding.ref and finding.code in release_choice.WITHOUT_VERSION else None
+    image = paths.at(resource, finding.path) if resource else None
+    tag = _meant_tag(dynamo_images.parts(image).tag) if isinstance(image, str) else ""
+    return finding._replace(message=finding.message.replace(release_choice.CORRECT, f"write the tag {tag}")) if tag else finding
+
+
+def _meant_tag(tag: str) -> str:
+    """Returns the only release with the digits of a tag; empty without one, or if there are several.
+
+    >>> _meant_tag("15.1"), _meant_tag("1.5.l"), _meant_tag("1.5")
+    ('1.5.1', '1.5.1', '')
+    """
+    digits = re.sub(r"[^0-9]", "", tag.lower().translate(_ALIKE))
+    texts = [".".join(map(str, entry)) for entry in published()]
+    meant = [text for text in texts if text.replace(".", "") == digits]
+    return meant[0] if len(meant) == 1 and not re.search(_OTHER_WORDS, tag) else ""
 
 
 def _newest_patch(image: str, tag: str) -> str:

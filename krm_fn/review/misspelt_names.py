@@ -1,12 +1,13 @@
 """Warns of names in a graph that are a slip of the pen away from what is beside it: objects, volumes, and plugins of endpoint pickers.
 
 An object that is missing in the input may be in the cluster, from another repository or a controller. So a missing name alone is no
-finding: only a name next to that of an object which the input does have. These are findings of `krm-fn check`. A render leaves them out.
+warning: only a name next to that of an object which the input does have. A claim that a graph mounts without saying so is a note. These are
+findings of `krm-fn check`. A render leaves them out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from krm_fn.base import results, spelling
@@ -19,10 +20,13 @@ from krm_fn.kubernetes.values import mapping, name_of, objects, text
 from krm_fn.render import dynamo_api, dynamo_references
 from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
-from krm_fn.render.resolve import cluster
+from krm_fn.render.manifests import volumes as shared_memory
+from krm_fn.render.resolve import cluster, release_choice
 from krm_fn.review import required_objects
 
-_CODE = "DYN707"
+_CODE, _UNDECLARED = "DYN707", "DYN711"
+_CHECKS_VOLUMES = "v0.9"
+"""The release in which a mount without a volume is an error (DYN208)."""
 _KINDS = (name_fields.CLAIM, name_fields.SECRET, name_fields.CONFIG_MAP)
 _COMPONENTS: tuple[Path, ...] = (("spec", "components", paths.EVERY), ("spec", "services", paths.EVERY), ("spec",))
 _DECLARED: Path = ("spec", "pvcs", paths.EVERY)
@@ -48,9 +52,12 @@ def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
                 fix = f"write {near}, or ignore {_CODE} if {reference.name} exists too"
                 yield from _finding(graph, reference.path, near, f"{problem}; {fix}", reference.name)
         claims = names.get((*name_fields.CLAIM, namespace), {})
+        is_mounted = release_choice.release_name(graph, config) != _CHECKS_VOLUMES
         for path, component in paths.find(graph, _COMPONENTS):
             if isinstance(component, dict):
-                yield from _mounts(graph, path, component, claims)
+                yield from _declared(graph, path, component, claims)
+                if is_mounted:
+                    yield from _mounts(graph, path, component, claims)
                 yield from _plugins(graph, path, component)
 
 
@@ -70,21 +77,50 @@ def _by_kind(keys: Iterable[ObjectKey]) -> dict[tuple[str, str, str], dict[str, 
     return names
 
 
-def _mounts(graph: Resource, path: Path, component: dict[str, Any], claims: Iterable[str]) -> Iterator[Result]:
-    """Finds mounts of `main` in v1beta1 that mean a volume of the pod. A name without a volume is mounted as the claim of this name.
+def _declared(graph: Resource, path: Path, component: dict[str, Any], claims: Collection[str]) -> Iterator[Result]:
+    """Finds mounts of a v1alpha1 service whose claim the graph does not declare: its pods mount a claim of this name all the same."""
+    for index, mount in enumerate(objects(component.get("volumeMounts")) if path[-1] != "spec" else ()):
+        if (name := name_of(mount)) and name not in claims:
+            message = f"main mounts a claim {name}, which the graph does not declare and the input does not have"
+            fix = f"add name: {name} and create: false to spec.pvcs if the claim exists"
+            created = "or with create: true, storageClass, size and volumeAccessMode"
+            at = (*path, "volumeMounts", index, "name")
+            yield results.info(_UNDECLARED, f"{message}; {fix}, {created}", results.ref(graph), at, current=name)
+
+
+def _mounts(graph: Resource, path: Path, component: dict[str, Any], claims: Collection[str]) -> Iterator[Result]:
+    """Finds mounts of `main` without a volume of the pod: since 1.0, `main` mounts the claim of this name.
 
     The operator does so in its conversion to v1alpha1 (api/v1alpha1/dynamographdeployment_conversion.go).
     """
-    spec = mapping(component, "podTemplate", "spec")
-    volumes = [name_of(volume) for volume in objects(spec.get("volumes"))]
-    for at, container in enumerate(objects(spec.get("containers"))):
-        for index, mount in enumerate(objects(container.get("volumeMounts"))) if container.get("name") == "main" else ():
-            name = name_of(mount)
-            if name not in volumes and name not in claims:
-                near = spelling.nearest_name(name, (*volumes, *claims))
-                problem = f"the pod has no volume {name}, so main mounts a claim {name}, which is not in the input"
-                field = (*path, "podTemplate", "spec", "containers", at, "volumeMounts", index, "name")
-                yield from _finding(graph, field, near, f"{problem}; write {near}, or ignore {_CODE} if the claim exists", name)
+    of_pod, volumes = _main_mounts(component)
+    mounted = {*map(name_of, objects(component.get("volumeMounts"))), shared_memory.SHARED_MEMORY}
+    for field, mount in of_pod:
+        name = name_of(mount)
+        if name and name not in volumes and name not in claims and name not in mounted:
+            near = spelling.nearest_name(name, (*volumes, *claims))
+            problem = f"the pod has no volume {name}, so main mounts a claim {name}, which is not in the input"
+            yield from _finding(
+                graph, (*path, *field, "name"), near, f"{problem}; write {near}, or ignore {_CODE} if the claim exists", name
+            )
+            if not near:
+                message = f"{problem}; add the volume {name} to volumes, or the claim to the input"
+                yield results.info(_UNDECLARED, message, results.ref(graph), (*path, *field, "name"), current=name)
+
+
+def _main_mounts(component: dict[str, Any]) -> tuple[list[tuple[Path, dict[str, Any]]], dict[str, None]]:
+    """Returns the mounts of `main` with their paths below the component, and the names of the pod's volumes."""
+    template, extra = mapping(component, "podTemplate", "spec"), mapping(component, "extraPodSpec")
+    mains: list[tuple[Path, dict[str, Any]]] = [
+        (("podTemplate", "spec", "containers", at), container)
+        for at, container in enumerate(objects(template.get("containers")))
+        if container.get("name") == "main"
+    ]
+    mains.append((("extraPodSpec", "mainContainer"), mapping(extra, "mainContainer")))
+    mounts = [
+        ((*path, "volumeMounts", index), mount) for path, main in mains for index, mount in enumerate(objects(main.get("volumeMounts")))
+    ]
+    return mounts, dict.fromkeys(name_of(volume) for pod in (template, extra) for volume in objects(pod.get("volumes")))
 
 
 def _plugins(graph: Resource, path: Path, component: dict[str, Any]) -> Iterator[Result]:

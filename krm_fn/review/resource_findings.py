@@ -17,6 +17,7 @@ from krm_fn.review import (
     altered_values,
     build_references,
     build_selectors,
+    dynamo_annotations,
     finished_builds,
     image_names,
     missing_contents,
@@ -42,7 +43,9 @@ def check(resources: Sequence[Resource], config: Config, *, is_configured: bool,
     settings that made it, and generated objects that a render would remove are not reported, because a later layer may have made them.
     With `notes`, findings also say which command lines of engines are not checked.
     """
-    for result in _findings(resources, config, is_configured=is_configured, notes=notes):
+    by_ref = {results.ref(resource): resource for resource in resources}
+    for finding in _findings(resources, config, is_configured=is_configured, notes=notes):
+        result = image_names.with_tag(finding, by_ref)
         if result.code in _NEVER_WORKS:
             yield result._replace(severity="error")
         else:
@@ -65,6 +68,7 @@ def _findings(resources: Sequence[Resource], config: Config, *, is_configured: b
     yield from misspelt_names.check(resources, config)
     yield from missing_contents.check_keys(resources, config)
     yield from altered_values.check(resources)
+    yield from dynamo_annotations.check(resources)
     unreplaced = {result.ref for result in expansion.results if result.code == placeholders.CODE}
     yield from placeholders.check((resource for resource in resources if _is_written(resource)), expansion.results)
     judged = [entry for entry in planned if results.ref(entry.source) not in unreplaced]

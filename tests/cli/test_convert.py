@@ -261,7 +261,7 @@ def test_wrong_usage(arguments):
 def test_a_graph_without_a_version_of_dynamo_is_a_warning(arguments):
     """A render of the v1alpha1 graph assumes a release; a render of the v1beta1 graph refuses it until its images have a version."""
     done = convert(*arguments, "-", stdin=GRAPH.replace("1.5.0", "latest"))
-    assert done.err.count("warning DYN491 spec: ") == 1
+    assert done.err.count("warning DYN491 spec.services.") == 1
     assert "error DYN451" in console.run("check", "-", stdin=done.out).out
     assert "DYN491" not in convert(*arguments, "-", stdin=GRAPH).err
 

@@ -19,6 +19,7 @@ HOSTS = [
     ("no Ingress", {"enabled": False, "host": "chat.example.com"}, ""),
     ("no class, so no Ingress", {"enabled": True, "host": "chat.example.com"}, ""),
     ("no valid host", {**CLASS, "host": "chat..com-"}, ""),
+    ("the suffix twice", {**CLASS, "host": "chat.example.com", "hostSuffix": "example.com"}, "; write host: chat"),
     ("a number", {**CLASS, "host": 3}, ""),
 ]
 

@@ -46,6 +46,26 @@ def test_images_that_are_probably_slips(image, code, words):
         assert [finding.code for finding in resource_findings.check([graph], Config(), is_configured=False)].count(code) == bool(code)
 
 
+TAGS = [
+    ("a dot at another place", "15.1", "write the tag 1.5.1,"),
+    ("a missing dot", "1.51", "write the tag 1.5.1,"),
+    ("a letter in place of a digit", "1.5.l", "write the tag 1.5.1,"),
+    ("several releases", "1.5", "correct the tag,"),
+    ("no digits of a release", "1.93", "correct the tag,"),
+    ("a word", "latest-151", "correct the tag,"),
+]
+
+
+@cases(("tag", "words"), TAGS)
+def test_the_only_release_that_a_tag_can_mean_is_proposed(tag, words):
+    main = {"image": f"{REGISTRY}/vllm-runtime:{tag}"}
+    for graph in (beta.graph(beta.component("Worker", main=main)), given.graph({"Worker": given.service("worker", main=main)})):
+        (finding,) = (
+            entry for entry in resource_findings.check([graph], Config(), is_configured=True) if entry.code in ("DYN451", "DYN491")
+        )
+        assert words in finding.message
+
+
 def test_a_slip_in_each_component_is_found():
     graph = beta.graph(*(beta.component(name, "frontend", main={"image": f"{REGISTRY}/vllm-runtime:1.6.11"}) for name in ("A", "B")))
     assert [finding.code for finding in image_names.check([graph])] == ["DYN704", "DYN704"]

@@ -30,6 +30,11 @@ def with_mount(name):
     return worker(main={"volumeMounts": [{"name": name, "mountPath": "/m"}]}, pod={"volumes": [{"name": "models", "emptyDir": {}}]})
 
 
+def alpha_mount(version, *, name="datasets", **fields):
+    main = {"image": f"registry.example/vllm-runtime:{version}", "volumeMounts": [{"name": name, "mountPath": "/m"}]}
+    return given.graph({"Worker": given.service("worker", main=main, **fields)})
+
+
 def with_plugin(name):
     plugins = [{"type": "dyn-decode-scorer", "name": "dyn-decode"}, {"type": "max-score-picker"}]
     config = {"plugins": plugins, "schedulingProfiles": [{"name": "decode", "plugins": [{"pluginRef": name}]}]}
@@ -89,7 +94,6 @@ RIGHT = [
     ("an optional object", with_secret("hf-tokens", optional=True)),
     ("a claim of one's own", with_pvcs("models-cache", "models-cache")),
     ("a mounted claim that the input has", with_mount("model-cache")),
-    ("a mounted claim from elsewhere", with_mount("datasets")),
     ("a volume", with_mount("models")),
     ("a plugin", with_plugin("dyn-decode")),
     ("the type of a named plugin", with_plugin("prefix-scorer")),
@@ -100,6 +104,44 @@ RIGHT = [
 @cases("graph", RIGHT)
 def test_a_right_name_and_one_of_another_object_are_no_slips(graph):
     assert [*misspelt_names.check([graph, CLAIM, SECRET, ENGINE, EXTERNAL], Config())] == []
+
+
+UNDECLARED = [
+    # reason, graph, the last steps of the path, words of the fix
+    ("no volume of v1beta1", with_mount("datasets"), ("volumeMounts", 0, "name"), "add the volume datasets to volumes"),
+    ("no volume of v1alpha1 since 1.0", alpha_mount("1.2.0"), ("mainContainer", "volumeMounts", 0, "name"), "add the volume datasets"),
+    (
+        "no claim of a graph",
+        with_pvcs("weights", "datasets"),
+        ("volumeMounts", 0, "name"),
+        "add name: datasets and create: false to spec.pvcs",
+    ),
+]
+
+
+@cases(("graph", "path", "words"), UNDECLARED)
+def test_a_claim_that_a_graph_does_not_declare_is_a_note(graph, path, words):
+    """The claim may be in the cluster. With the claim in the input there is no note."""
+    findings = [*misspelt_names.check([graph, CLAIM], Config())]
+    assert [(finding.code, finding.severity, finding.path[-len(path) :]) for finding in findings] == [("DYN711", "info", path)]
+    assert words in findings[0].message
+    assert [*misspelt_names.check([graph, CLAIM, given.item("PersistentVolumeClaim", "datasets")], Config())] == []
+
+
+QUIET = [
+    ("an error of Dynamo 0.9", alpha_mount("0.9.0")),
+    ("the default shared memory", worker(main={"volumeMounts": [{"name": "shared-memory", "mountPath": "/m"}]})),
+    ("a mount without a name", worker(main={"volumeMounts": [{"mountPath": "/m"}]})),
+    (
+        "a claim of a service, mounted again",
+        alpha_mount("1.2.0", volumeMounts=[{"name": "model-cache", "mountPoint": "/d"}], name="model-cache"),
+    ),
+]
+
+
+@cases("graph", QUIET)
+def test_no_note_for_a_mount_that_means_something_else(graph):
+    assert [*misspelt_names.check([graph, CLAIM], Config())] == []
 
 
 def test_an_object_of_the_missing_name_is_no_slip():

@@ -400,7 +400,7 @@ COMPONENTS = [
     quiet("disabled shared memory", worker(sharedMemory={"disabled": True})),
     fires(
         "DYN121",
-        f"{_MAIN}.args[0]",
+        "spec.backendFramework",
         "a command of another engine",
         given.graph({"Worker": given.service("worker", main={"args": ["python3 -m dynamo.vllm"]})}, backendFramework="sglang"),
     ),
@@ -944,6 +944,8 @@ PODS = [
     fires(
         "DYN204", f"{_SERVICE}.extraPodMetadata.labels.a", "a label's value with a blank", worker(extraPodMetadata={"labels": {"a": "b c"}})
     ),
+    fires("DYN713", f"{_SERVICE}.subComponentType", "a misspelt subtype", worker(subComponentType="prefil")),
+    fires("DYN713", f"{_SERVICE}.subComponentType", "another subtype", worker(subComponentType="encode")),
     fires("DYN204", f"{_SERVICE}.subComponentType", "a type that cannot be a label's value", worker(subComponentType="a b")),
     fires(
         "DYN204", f"{_SERVICE}.componentType", "a main type that cannot be a label's value", given.graph({"Worker": given.service("a b")})
@@ -959,7 +961,7 @@ PODS = [
     ),
     quiet(
         "labels and annotations",
-        worker(extraPodMetadata={"labels": {"example.org/a": "", "b": "C_d.e"}, "annotations": {"a": "b c\n"}}, subComponentType="a.b"),
+        worker(extraPodMetadata={"labels": {"example.org/a": "", "b": "C_d.e"}, "annotations": {"a": "b c\n"}}, subComponentType="decode"),
     ),
     fires("DYN205", f"{_MAIN}.image", "no image", given.graph({"Worker": {"componentType": "worker"}})),
     fires("DYN205", f"{_POD}.containers[0].image", "a sidecar without an image", worker(pod={"containers": [{"name": "a"}]})),
@@ -1103,10 +1105,10 @@ PODS = [
         "ports with and without names",
         worker(main={"ports": [{"name": "system", "containerPort": 9090}, {"containerPort": 1}, {"containerPort": 2}]}),
     ),
-    fires("DYN220", f"{_SERVICE}.envs", "a variable with an invalid name", worker(envs=[{"name": "a=b"}])),
+    fires("DYN220", f"{_SERVICE}.envs[0].name", "a variable with an invalid name", worker(envs=[{"name": "a=b"}])),
     fires(
         "DYN221",
-        f"{_SERVICE}.envs",
+        f"{_SERVICE}.envs[0].name",
         "a variable that the engine sets too",
         worker(
             main={"args": ["python3 -m dynamo.vllm"]},
@@ -1124,7 +1126,7 @@ PODS = [
     quiet("a variable of the container and of the service", worker(main={"env": [{"name": "A"}]}, envs=[{"name": "A"}])),
     fires(
         "DYN222",
-        f"{_SERVICE}.envs",
+        f"{_SERVICE}.envs[0].valueFrom",
         "a variable with a value and a source",
         worker(envs=[{"name": "A", "value": "1", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}]),
     ),

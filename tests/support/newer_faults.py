@@ -59,7 +59,7 @@ MAIN_CONTAINERS = [
     fires("DYN450", f"{_POD}.containers", "a component without a pod", _without_main()),
     fires(
         "DYN450",
-        f"{_POD}.containers",
+        f"{_POD}.containers[0].name",
         "a pod without a main container",
         _without_main(podTemplate={"spec": {"containers": [{"name": "a", "image": "a:1"}]}}),
     ),
@@ -379,6 +379,7 @@ COMPILATION_CACHE = [
 SIDECARS = [
     fires("DYN460", f"{_AT}.frontendSidecar", "a sidecar that does not exist", newer(frontendSidecar="web")),
     fires("DYN460", f"{_AT}.frontendSidecar", "a sidecar of no pod", newer(frontendSidecar="web", beside=[{"name": "a", "image": "a:1"}])),
+    fires("DYN139", f"{_AT}.frontendSidecar", "the main container as its own sidecar", newer(frontendSidecar="main")),
     quiet("a sidecar among the containers", newer(frontendSidecar="web", beside=[{"name": "web", "image": "a:1"}])),
 ]
 
@@ -494,7 +495,7 @@ def _running(*engines: str, **spec: Any) -> Resource:
 
 
 ENGINES = [
-    fires("DYN121", f"{_POD}.containers[0].command[2]", "a command of another engine", _running("sglang", backendFramework="vllm")),
+    fires("DYN121", "spec.backendFramework", "a command of another engine", _running("sglang", backendFramework="vllm")),
     fires(
         "DYN122",
         f"{_POD}.containers[0].args",

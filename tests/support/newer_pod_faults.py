@@ -280,7 +280,7 @@ CHOICES = [
     quiet("the same with a release", _tagged("1.9.0"), behaviour="v1.6"),
     quiet("an image of the newest known release", _tagged("1.7.0"), **_AUTO),
     quiet("an image of the newest release", _tagged("1.6.1"), **_AUTO),
-    fires("DYN491", "spec", "no version in a tag", _tagged("latest"), **_AUTO),
+    fires("DYN491", f"{_EXTRA}.mainContainer.image", "no version in a tag", _tagged("latest"), **_AUTO),
     quiet("the same with a release", _tagged("latest"), behaviour="v0.9"),
     fires("DYN575", f"{_MAIN}.image".replace("[0]", "[1]", 1), "an image of another program whose tag opens gates", _beside_frontend(_NIM)),
     quiet("the same with a version of Dynamo", _beside_frontend(_NIM, runtimeVersionOverride="1.5.0")),

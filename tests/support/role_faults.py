@@ -86,7 +86,10 @@ TEMPLATES = [
     fires("DYN499", f"{_AT}.roles[1]", "one role with a pod template", beta.graph(launched(own("leader"), {"name": "worker"}))),
     fires("DYN499", f"{_AT}.podTemplate", "both sources of pods", beta.graph(several(roles=[own("leader"), own("worker")]))),
     fires(
-        "DYN450", f"{_AT}.roles[1].podTemplate.spec.containers", "a role without main", beta.graph(launched(own("leader"), _WITHOUT_MAIN))
+        "DYN450",
+        f"{_AT}.roles[1].podTemplate.spec.containers[0].name",
+        "a role without main",
+        beta.graph(launched(own("leader"), _WITHOUT_MAIN)),
     ),
     fires(
         "DYN451",

@@ -438,7 +438,13 @@ NEWER = [
     Case("one name twice", newer({"components": [{"name": "a"}, {"name": "a"}]}), "DYN080", ("spec", "components", 1, "name")),
     Case("a type of v1alpha1", component(type="main"), "DYN024", (*AT, "type"), "is not one of decode, epp, frontend"),
     Case("a version of two numbers", component(runtimeVersionOverride="1.5"), "DYN027", (*AT, "runtimeVersionOverride")),
-    Case("one node", component(multinode={"nodeCount": 1}), "DYN025", (*AT, "multinode", "nodeCount"), "less than the minimum 2"),
+    Case(
+        "one node",
+        component(multinode={"nodeCount": 1}),
+        "DYN025",
+        (*AT, "multinode", "nodeCount"),
+        "less than the minimum 2; remove multinode",
+    ),
     Case(
         "two shadows",
         component(experimental={"failover": {"numShadows": 2}}),

@@ -111,9 +111,10 @@ def of_resource(resource: Resource, read: Resource | None = None) -> SourcePaths
         paths = _of_component(ref, ("spec",), spec, converted)._replace(preserved=preserved)
         return paths._replace(inherited=annotations) if is_v1alpha1 else paths
     services = mapping((converted or {}).get("services"))
+    variables = spec.get("envs" if is_v1alpha1 else "env") or ()
     components = {
         name: _of_component(ref, path, component, None if converted is None else mapping(services.get(name)))._replace(
-            inherited=annotations, preserved=preserved
+            inherited=annotations, preserved=preserved, variables=variables
         )
         for name, path, component in _components(spec, is_v1alpha1=is_v1alpha1)
     }

@@ -10,7 +10,7 @@ from krm_fn.base.records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any, Literal
 
     from krm_fn.base.results import Path, Ref
@@ -28,7 +28,7 @@ class SourcePaths(NamedTuple):
     `written` is the component as its author wrote it; `converted` is the component in the version that the release reads, or None if that
     is the author's version. `inherited` holds the paths of the annotations that a component inherits from its graph. `components` holds the
     source paths of the components of a graph, by name. `preserved` is the path of the annotation with the fields that the author's version
-    lacks; empty if the resource has none.
+    lacks; empty if the resource has none. `variables` holds the variables that a graph adds to its components, as its author wrote them.
     """
 
     ref: Ref
@@ -40,6 +40,7 @@ class SourcePaths(NamedTuple):
     inherited: Mapping[str, Path] = {}
     components: Mapping[str, SourcePaths] = {}
     preserved: Path = ()
+    variables: Sequence[Any] = ()
 
     def at(self, *steps: str | int) -> Path:
         """Returns the path of a field in the resource. The steps name the field as either API version does."""

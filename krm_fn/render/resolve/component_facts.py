@@ -6,8 +6,9 @@ Follows the operator's `internal/dynamo/graph.go` GenerateDefaultIngressSpec and
 from __future__ import annotations
 
 from krm_fn.base import results
+from krm_fn.kubernetes.paths import leaves
 from krm_fn.render import engines
-from krm_fn.render.kinds import types
+from krm_fn.render.kinds import dynamo_images, types
 from krm_fn.render.plan import EndpointPicker, Exposure, Identity, IngressPlan
 from krm_fn.render.resolve import graph_context
 from krm_fn.render.resolve.graph_context import GraphContext
@@ -16,9 +17,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from krm_fn.base.results import Path
+    from krm_fn.base.results import Path, Result
     from krm_fn.kubernetes.native_types import Container
-    from krm_fn.kubernetes.types import WordsField
+    from krm_fn.kubernetes.types import Resource, WordsField
     from krm_fn.render.engines import Engine
     from krm_fn.render.kinds.types import ComponentType
     from krm_fn.render.plan import ComponentPlan, SourcePaths
@@ -47,12 +48,40 @@ def engine(context: GraphContext, component_type: ComponentType, container: Cont
         return engines.NONE
     detected = engines.detect([*(container.get("command") or ()), *(container.get("args") or ())])
     if len(detected) == 1 and context.framework and context.framework != detected[0]:
-        message = f"the command starts {detected[0]}, but spec.backendFramework is {context.framework}; change one of the two"
-        context.findings.append(results.error("DYN121", message, context.ref, _module_path(container, detected[0], paths)))
+        finding = _other_engine(context, container, detected[0], paths)
+        if not any((finding.message, finding.path) == (other.message, other.path) for other in context.findings):
+            context.findings.append(finding)
     if len(detected) > 1 and not context.framework:
         message = f"the command starts {' and '.join(detected)}; set spec.backendFramework to the engine of the graph"
         context.findings.append(results.error("DYN122", message, context.ref, paths.at("main", "args")))
     return engines.get(detected[0] if len(detected) == 1 else context.framework)
+
+
+def _other_engine(context: GraphContext, container: Container, started: str, paths: SourcePaths) -> Result:
+    """Returns the finding about a command that starts another engine than `backendFramework` names, at the one field to change.
+
+    It is the module if the image, or another component, has the engine of the graph; and the engine of the graph otherwise.
+    """
+    problem = f"the command starts {started}, but spec.backendFramework is {context.framework}"
+    image = dynamo_images.parts(container.get("image") or "").name
+    has = next((name for name in engines.names() if image and image == engines.get(name).runtime_image), "")
+    if has == context.framework or (not has and engines.detect(_words(context.written)) != [started]):
+        message = f"{problem}; write dynamo.{context.framework}"
+        return results.error("DYN121", message, context.ref, _module_path(container, started, paths))
+    message = f"{problem}; write backendFramework: {started}"
+    return results.error("DYN121", message, context.ref, ("spec", "backendFramework"))
+
+
+def _words(resource: Resource) -> list[str]:
+    """Returns the words of all commands of a resource, with a separator between two containers."""
+    words: list[str] = []
+    last: Path = ()
+    for path, value in leaves(resource):
+        field = next((at for at, step in enumerate(path) if step in ("command", "args")), None)
+        if field is not None and isinstance(value, str):
+            words += [value] if path[:field] == last else [";", value]
+            last = path[:field]
+    return words
 
 
 def _module_path(container: Container, detected: str, paths: SourcePaths) -> Path:

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from krm_fn.kubernetes.types import Resource
     from krm_fn.render.config import Config
     from krm_fn.render.kinds.releases import Release, ReleaseNumber
-    from krm_fn.render.resolve.runtime_version import RuntimeVersion
+    from krm_fn.render.resolve.runtime_version import RuntimeImage, RuntimeVersion
 
 _MARKS = (labels.WORKER_HASH_V1, labels.WORKER_HASH_V2, labels.WORKLOAD_PROVIDER, labels.PRESERVED_GRAPH)
 WITHOUT_VERSION = ("DYN451", "DYN491")
 """The codes about images whose tags are no version of Dynamo."""
+CORRECT = "correct the tag"
+"""The fix of a tag, in the messages of these codes."""
 _KEEP = "keep"
 _OR_NEWER = "+"
 _GROUP = f"{dynamo_api.GROUP}/"
@@ -132,11 +134,19 @@ def check(resource: Resource, config: Config) -> Iterator[Result]:
         yield results.warning("DYN490", message, results.ref(resource), highest.path)
     if highest is None and not _is_reported_otherwise(resource):
         older = f", or behaviour: {_OLDEST} for Dynamo before 1.0" if is_assumed(resource, config) else ""
+        first = _first_image(resource)
+        corrected = f"{CORRECT}, or " if first and first.without_tag else ""
         message = (
-            f"no tag of an image is a version of Dynamo, so the render follows {chosen}; set behaviour in the configuration{older}, or "
-            "runtimeVersionOverride to the version of Dynamo in the images"
+            f"no tag of an image is a version of Dynamo, so the render follows {chosen}; {corrected}set behaviour in the "
+            f"configuration{older}, or runtimeVersionOverride to the version of Dynamo in the images"
         )
-        yield results.warning("DYN491", message, results.ref(resource), ("spec",))
+        yield results.warning("DYN491", message, results.ref(resource), first.version_path if first else ("spec",))
+
+
+def _first_image(resource: Resource) -> RuntimeImage | None:
+    """Returns the first image without a version, or else the first image; None without one."""
+    images = [image for image in runtime_version.images(resource) if image.image or image.override]
+    return next(iter(sorted(images, key=lambda image: not image.without_tag)), None)
 
 
 def _is_reported_otherwise(resource: Resource) -> bool:
@@ -202,7 +212,8 @@ def check_conversion(resource: Resource, config: Config) -> Iterator[Result]:
             "no tag of an image is a version of Dynamo, so a render refuses the converted graph; set runtimeVersionOverride of each "
             "component to the version of Dynamo in its image, or write an image with a version in the tag"
         )
-        yield results.warning("DYN491", message, results.ref(resource), ("spec",))
+        first = _first_image(resource)
+        yield results.warning("DYN491", message, results.ref(resource), first.version_path if first else ("spec",))
 
 
 def _in_version(resource: Resource, api_version: str) -> Resource:

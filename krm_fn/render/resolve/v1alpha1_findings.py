@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from krm_fn.base import results
 from krm_fn.kubernetes import quantity
+from krm_fn.kubernetes.api_server import name_formats
 from krm_fn.render.resolve import native_resources
 from krm_fn.render.schema import rule_messages
 
@@ -29,6 +30,7 @@ _NEW_IN_COMPONENTS = (
     "topologyConstraint",
 )
 _SIDECAR = "sidecar-frontend"
+_SUBTYPES = ("prefill", "decode")
 
 
 def of_component(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Result]:
@@ -45,6 +47,8 @@ def _of_all_releases(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[R
     if written.get("dynamoNamespace") and not plan.identity.standalone:
         message = f"dynamoNamespace is deprecated and ignored, and {plan.identity.dynamo_namespace} is used instead; remove the field"
         yield results.warning("DYN112", message, plan.ref, plan.at("dynamoNamespace"))
+    if (subtype := written.get("subComponentType")) and subtype not in _SUBTYPES:
+        yield from _unknown_subtype(plan, subtype)
     if written.get("autoscaling") is not None:
         message = "autoscaling is deprecated and ignored; set scalingAdapter.enabled and let an autoscaler scale the adapter"
         yield results.warning("DYN113", message, plan.ref, plan.at("autoscaling"))
@@ -56,6 +60,18 @@ def _of_all_releases(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[R
         size = plan.release.shared_memory
         message = f"Dynamo {plan.release.name[1:]} takes {size}, but the definitions of krm-fn need a size; set size: {size}"
         yield results.warning("DYN116", message, plan.ref, plan.at("sharedMemory", "size"))
+
+
+def _unknown_subtype(plan: ComponentPlan, subtype: str) -> Iterator[Result]:
+    """Yields the finding about a subtype that is a label of the pods, and nothing else (operator: api/CONVERSION.md)."""
+    from krm_fn.base import spelling  # noqa: PLC0415 - few services have another subtype
+
+    problem = f"Dynamo reads only the subtypes {' and '.join(_SUBTYPES)}, so {subtype} is a label of the pods and nothing else"
+    path, near = plan.at("subComponentType"), spelling.nearest(subtype.strip(), _SUBTYPES)
+    if near:
+        yield results.warning("DYN713", f"{problem}; write {near}", plan.ref, path, current=subtype, proposed=near)
+    elif name_formats.is_label_value(subtype):
+        yield results.info("DYN713", f"{problem}; remove the field", plan.ref, path, current=subtype)
 
 
 def _gpu_requests(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Result]:

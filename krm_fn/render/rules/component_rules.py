@@ -134,9 +134,10 @@ def _check_ingress(plan: ComponentPlan) -> Iterator[Result]:
     exposure = plan.exposure.ingress
     if not exposure.host:
         yield rule_messages.error("DYN149", plan.ref, plan.at("ingress", "host"))
-    elif not name_formats.DNS_SUBDOMAIN.fullmatch((host := ingress.host(plan)).removeprefix("*.")):
-        message = f"the host would be {host!r}, which is not a valid host name; use lower-case letters, digits, dashes and dots"
-        yield results.error("DYN157", message, plan.ref, plan.at("ingress", "hostSuffix" if host.endswith(".") else "host"))
+    elif not name_formats.DNS_SUBDOMAIN.fullmatch(ingress.host(plan).removeprefix("*.")):
+        from krm_fn.render.rules import ingress_hosts  # noqa: PLC0415 - only a finding needs it
+
+        yield ingress_hosts.invalid(plan)
     for field, name in ((("ingressControllerClassName",), exposure.class_name), (("tls", "secretName"), exposure.tls_secret)):
         if name and ingress.makes_ingress(plan) and not name_formats.DNS_SUBDOMAIN.fullmatch(name):
             message = f"{name!r} is not a valid name; use lower-case letters, digits, dashes and dots"

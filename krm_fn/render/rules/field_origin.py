@@ -7,6 +7,8 @@ from krm_fn.render import engines, names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from krm_fn.base.results import Path
     from krm_fn.kubernetes.api_server.rejections import Rejection
     from krm_fn.kubernetes.native_types import PodSpec
@@ -114,27 +116,22 @@ def _of_main(pods: Pods, spec: PodSpec, at: int, rest: Path, rejection: Rejectio
 
 
 def _of_variable(plan: ComponentPlan, name: str | None, rest: Path) -> Path:
-    """Returns the field for a variable of the main container. Those of a graph and of a service are one list, without indexes."""
-    written = [variable.get("name") for variable in plan.pod.container.get("env") or ()]
-    if name not in written or any(variable.get("name") == name for variable in plan.pod.envs):
-        return plan.at("envs")
-    return _of_merged_variable(plan, name) or plan.at("main", "env", len(written) - 1 - written[::-1].index(name), *rest)
+    """Returns the field for a variable of the main container: in the container, in the service, or in the graph."""
+    is_added = any(variable.get("name") == name for variable in plan.pod.envs)
+    for path in (plan.at("envs"),) if is_added else (plan.at("main", "env"), plan.at("envs")):
+        index = _last(name, paths.at(plan.paths.written, path[len(plan.paths.path) :]))
+        if index is not None:
+            return (*path, index, *rest)
+    index = _last(name, plan.paths.variables)
+    if index is not None:
+        return ("spec", plan.at("envs")[-1], index, *rest)
+    index = None if is_added else _last(name, plan.pod.container.get("env"))
+    return plan.at("envs") if index is None else plan.at("main", "env", index, *rest)
 
 
-def _of_merged_variable(plan: ComponentPlan, name: str | None) -> Path:
-    """Returns the field of a variable that the author wrote in the service or in the graph, and not in the container; else empty."""
-    variables = plan.at("envs")
-    if not plan.paths.written or _has_variable(plan, plan.at("main", "env"), name):
-        return ()
-    if _has_variable(plan, variables, name):
-        return variables
-    return () if plan.identity.standalone else ("spec", variables[-1])
-
-
-def _has_variable(plan: ComponentPlan, path: Path, name: str | None) -> bool:
-    """True if the author wrote a variable of this name into a list of the component."""
-    written = paths.at(plan.paths.written, path[len(plan.paths.path) :])
-    return any(variable.get("name") == name for variable in written or ())
+def _last(name: str | None, variables: Any) -> int | None:
+    """Returns the index of the last variable of a name, which wins; None without one."""
+    return next((index for index, variable in reversed([*enumerate(variables or ())]) if variable.get("name") == name), None)
 
 
 def _of_mount(pods: Pods, spec: PodSpec, indexes: tuple[int, int], rest: Path, code: str) -> Path | None:

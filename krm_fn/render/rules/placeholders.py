@@ -28,6 +28,10 @@ _VARIABLE = r"\$\{[A-Za-z_]\w*(?::?[-=?+][^{}$]*)?\}|\$[A-Za-z_]\w*"
 _ACTION = r"\{\{[^{}]*\}\}"
 _WORD = r"<[A-Za-z][\w .:/-]*>|(?<![A-Za-z0-9_])(?:(?:REPLACE|CHANGE)[-_]?ME|REPLACE_WITH_\w+|YOUR_\w+|TODO|FIXME)(?![A-Za-z0-9_])"
 _PLACEHOLDER = re.compile(f"{_VARIABLE}|{_ACTION}|{_WORD}", re.ASCII)
+_OWNER = r"registry|repo|repository|org|organi[sz]ation|company|project|username|user|account"
+_PARTS = rf"your[-_]?(?:{_OWNER})(?:\.[a-z0-9.-]+)?|my[-_](?:registry|repo|org)|(?:your|my)[-_](?:tag|version)|x\.y\.z"
+_IN_IMAGE = re.compile(f"{_PLACEHOLDER.pattern}|(?:\\A|(?<=[/:]))(?i:{_PARTS})(?=[/:@]|\\Z)", re.ASCII)
+"""The same in an image, whose folders and tag can also be words of a guide, such as `your-registry` and `my-tag`."""
 _HELM = re.compile(r"\.(?:Values|Release|Chart)\b|(?:include|range|if|with|define|template|end|toYaml)\b")
 """The words in an action that is one of Helm."""
 _STAND_IN = re.compile(r"placeholder[0-9]+")
@@ -56,8 +60,12 @@ def find(resource: Resource) -> list[Placeholder]:
         Placeholder(path, _shown(match[0]))
         for path, value in paths.leaves(resource)
         if isinstance(value, str) and not any(step in _READ_OTHERWISE for step in path)
-        for match in _PLACEHOLDER.finditer(value)
+        for match in _pattern(path).finditer(value)
     ]
+
+
+def _pattern(path: Path) -> re.Pattern[str]:
+    return _IN_IMAGE if path[-1:] == ("image",) else _PLACEHOLDER
 
 
 def neutral(resource: Resource, placeholders: Sequence[Placeholder]) -> Resource:
@@ -66,7 +74,7 @@ def neutral(resource: Resource, placeholders: Sequence[Placeholder]) -> Resource
     for path in {placeholder.path for placeholder in placeholders}:
         value = paths.at(resource, path)
         is_quantity = any(step in _QUANTITIES for step in path) and _PLACEHOLDER.fullmatch(value)
-        new = "1" if is_quantity else _PLACEHOLDER.sub(lambda match: stand_ins[_shown(match[0])], value)
+        new = "1" if is_quantity else _pattern(path).sub(lambda match: stand_ins[_shown(match[0])], value)
         resource = paths.replaced(resource, path, new)
     return resource
 
@@ -124,7 +132,7 @@ def absorb(findings: Iterable[Result], resources: Iterable[Resource]) -> list[Re
     for number, finding in enumerate(findings):
         resource = by_ref.get(finding.ref) if finding.ref and finding.severity == "error" else None
         value = paths.at(resource, finding.path) if resource else None
-        if resource and isinstance(value, str) and _PLACEHOLDER.search(value) and (placeholders := find(resource)):
+        if resource and isinstance(value, str) and _pattern(finding.path).search(value) and (placeholders := find(resource)):
             judged.setdefault(finding.ref, _error(resource, placeholders))
         else:
             judged[number] = finding

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from krm_fn.base import results
+from krm_fn.base import results, spelling
 from krm_fn.kubernetes import merge
 from krm_fn.kubernetes.api_server.rejections import Rejection
 from krm_fn.render.manifests import workloads
@@ -95,10 +95,13 @@ def _fix(pods: Pods, name: str, container: Any) -> str:
     if same:
         return f"rename the port {same['name']} to {name}" if same.get("name") else f"add name: {name} to the port {number}"
     names = [str(entry["name"]) for entry in ports if entry.get("name")]
-    if names and pods.origins.of(container).layer == "engine" and not plan.pod.container.get("ports"):
-        return f"use {plan.type.service_port if plan.type.service_port in names else ' or '.join(names)}"
-    added = f"add a port with name: {name}" + (f" and containerPort: {number}" if number else "")
-    return f"{added} to its ports" + (f", or use {' or '.join(names)}" if names else "")
+    is_default = pods.origins.of(container).layer == "engine" and not plan.pod.container.get("ports")
+    near = spelling.nearest(name, names) or (plan.type.service_port if is_default and plan.type.service_port in names else "")
+    used = f"use {near or ' or '.join(names)}" if names else ""
+    if names and is_default:
+        return used
+    added = f"add a port with name: {name} and {f'containerPort: {number}' if number else 'the number of a server'} to its ports"
+    return added if number else ", or ".join(filter(None, (used, added)))
 
 
 def _of_services(pods: Pods) -> Iterator[Result]:

@@ -138,7 +138,7 @@ def _of_server(pods: Pods, pod: Pod, at: Path, container: Any, server: _Server) 
     if users:
         listed = f"{', '.join(users[:-1])} and {users[-1]} use" if len(users) > 1 else f"{users[0]} uses"
         problem = f"{listed} the port {server.port}, {number}, and {_listens(setting)}"
-        message = f"{problem}; {_fix(setting, server, is_written=is_written)}"
+        message = f"{problem}; {_fix(setting, server, number, is_written=is_written)}"
         rejected = setting.path if is_written else ("ports", index, "containerPort")
         path = field_origin.path(pods._replace(plan=plan), pod.spec, Rejection(_CODE, (*at, *rejected), message))
         if path is not None:
@@ -165,10 +165,13 @@ def _listens(setting: _Setting) -> str:
     return f"the server listens on {setting.value or 'a random port'}, as {setting.name} says"
 
 
-def _fix(setting: _Setting, server: _Server, *, is_written: bool) -> str:
+def _fix(setting: _Setting, server: _Server, number: Any, *, is_written: bool) -> str:
+    """Returns the fix. A flag gets the number of the port, because a command that has no argument without it may start another program."""
+    removal = f"remove {setting.name}" if setting.path[0] == "env" else f"write {setting.name} {number}"
     if setting.value <= 0:
-        return f"remove {setting.name}"
-    removal = f"remove {setting.name}" if is_written else f"remove the port from ports, which then has {setting.value}"
+        return removal
+    if not is_written:
+        removal = f"remove the port from ports, which then has {setting.value}"
     return f"write a port with name: {server.port} and containerPort: {setting.value}, or {removal}"
 
 

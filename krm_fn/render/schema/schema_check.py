@@ -40,6 +40,7 @@ _FORMATS = {
     "date-time": ("a time", "it like 2026-01-31T12:00:00Z"),
     "duration": ("a duration", "a number with a unit, for example 15m or 1h30m"),
 }
+_NODES = ("multinode", "nodeCount")
 _ANY_NUMBER = "x-any-number"
 """Marks a quantity of Kubernetes' own kinds, which may be a decimal number. In definitions of other kinds it may not."""
 _BITS = {"int32": 31}
@@ -290,7 +291,8 @@ def violations(value: Any, schema: Schema, path: Path, definitions: dict[str, Sc
 def _of_number(value: float, schema: Schema, path: Path) -> Iterator[Violation]:
     least, most, bits = schema.get("minimum"), schema.get("maximum"), _BITS.get(schema.get("format", ""), 63)
     if least is not None and value < least:
-        yield Violation("DYN025", f"{_quoted(value, path)} is less than the minimum {least}; write {least} or more")
+        fix = "remove multinode for one node, or " if path[-2:] == _NODES else ""
+        yield Violation("DYN025", f"{_quoted(value, path)} is less than the minimum {least}; {fix}write {least} or more")
     if most is not None and value > most:
         yield Violation("DYN025", f"{_quoted(value, path)} is more than the maximum {most}; write {most} or less")
     elif isinstance(value, int) and not -(2**bits) <= value < 2**bits:

@@ -130,8 +130,9 @@ def _check_engine(judged: JudgedCommand) -> Iterator[ArgumentFinding]:
     has, engine = judged_commands.engine_of_image(judged.container), judged.command.program.rpartition(".")[2]
     if not has or has == engine or engine not in engines.names():
         return
-    message = f"this image has {has}, and not {engine}; write the image {engines.get(engine).runtime_image}, or start dynamo.{has}"
-    yield ArgumentFinding("DYN639", "error", judged.command.start, message)
+    image, module = f"write the image {engines.get(engine).runtime_image}", f"start dynamo.{has}"
+    fixes = [module] if judged.plan.engine == has else [module, image] if judged.parsed.problems else [image, module]
+    yield ArgumentFinding("DYN639", "error", judged.command.start, f"this image has {has}, and not {engine}; {', or '.join(fixes)}")
 
 
 def _default_args(judged: JudgedCommand) -> list[Word]:

@@ -228,12 +228,10 @@ def _right_choice(problem: Problem, choices: tuple[str, ...], table: FlagTable) 
 
 def _wrong_type(problem: Problem, table: FlagTable) -> tuple[str, str]:
     expected = value_types.get(problem.flag.type) if problem.flag else None
-    name = expected.name if expected else "another type"
+    name, value = expected.name if expected else "another type", shown(problem.word, problem.option)
     number = problem.flag.range.fix(problem.word.text) if problem.flag and problem.flag.range else ""
-    return (
-        "DYN605",
-        f"{_name(problem)} of {_program(table)} needs {name}, not `{shown(problem.word, problem.option)}`; write {number or name}",
-    )
+    meant = number or (value_types.meant(expected, value) if expected and value == problem.word.text else "")
+    return "DYN605", f"{_name(problem)} of {_program(table)} needs {name}, not `{value}`; write {meant or name}"
 
 
 def _outside(problem: Problem, table: FlagTable) -> tuple[str, str]:

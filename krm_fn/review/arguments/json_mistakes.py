@@ -12,6 +12,8 @@ _SHOWN = 20
 _CONSTANTS = re.compile(r"True|False|None", re.ASCII)
 _RIGHT_CONSTANTS = {"True": "true", "False": "false", "None": "null"}
 _CLOSING = {"{": "}", "[": "]"}
+_MISSING = {",": "a comma", ":": "a colon", "]": "a `]`", "}": "a `}`", '"': "a double quote"}
+"""The characters of which one can be missing before a position."""
 
 
 class JsonMistake(NamedTuple):
@@ -39,11 +41,13 @@ def first(text: str) -> JsonMistake | None:
 
 
 def _mistake(text: str, problem: json.JSONDecodeError) -> JsonMistake:
-    rest = text[problem.pos :].strip()
-    kind = problem.msg
+    start = len(text) - len(text[problem.pos :].lstrip())
+    rest, kind = text[start:].rstrip(), problem.msg
     if kind.startswith("Unterminated string"):
-        return JsonMistake(f"the text {_shown(rest)} has no double quote at its end", "write it there")
+        return _without_end(text, start)
     if kind.startswith("Extra data"):
+        if _is_json("{" + text):
+            return JsonMistake("a `{` is missing at its beginning", "write it there")
         return JsonMistake(f"{_shown(rest)} stands behind its end", "remove it")
     if not rest:
         missing = _missing(text[: problem.pos])
@@ -55,6 +59,8 @@ def _mistake(text: str, problem: json.JSONDecodeError) -> JsonMistake:
     if constant:
         right = _RIGHT_CONSTANTS[constant[0]]
         return JsonMistake(f"`{constant[0]}` is `{right}` in JSON", f"write {right}")
+    if mended := _one_character(text, start):
+        return mended
     what = {"Expecting ',' delimiter": "a comma or a bracket is missing", "Expecting ':' delimiter": "a colon is missing"}.get(kind)
     if what:
         return JsonMistake(f"before {_shown(rest)}, {what}")
@@ -64,8 +70,39 @@ def _mistake(text: str, problem: json.JSONDecodeError) -> JsonMistake:
     return JsonMistake(f"at {_shown(rest)}: {kind}")
 
 
+def _without_end(text: str, start: int) -> JsonMistake:
+    """Returns the mistake of a text without a double quote at its end, which is before the brackets at the end of the document."""
+    end = len(text.rstrip("}] \n\t"))
+    problem = f"the text {_shown(text[start:end])} has no double quote at its end"
+    if end < len(text.rstrip()) and _is_json(f'{text[:end]}"{text[end:]}'):
+        return JsonMistake(problem, f"write it before {_shown(text[end:].strip())}")
+    return JsonMistake(problem, "write it there")
+
+
+def _one_character(text: str, start: int) -> JsonMistake | None:
+    """Returns the mistake of a document in which one character is missing or wrong at a position; None for another one."""
+    head, rest = text[:start], text[start:]
+    if rest.startswith("=") and _is_json(f"{head}:{rest[1:]}"):
+        return JsonMistake(f"`=` stands before {_shown(rest[1:].strip())}", "write : in its place")
+    comma = len(head[:-1].rstrip()) - 1
+    if head.endswith('"') and head[comma : comma + 1] == "," and _is_json(f'{text[:comma]}"{text[comma:]}'):
+        return JsonMistake(f"the text before {_shown(text[comma:].strip())} has no double quote at its end", "write it there")
+    for character, name in _MISSING.items():
+        if _is_json(f"{head}{character}{rest}"):
+            return JsonMistake(f"before {_shown(rest.strip())}, {name} is missing", "write it there")
+    return None
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text, parse_int=str)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 def _missing(text: str) -> str:
-    """The bracket that would close the innermost open part of a text."""
+    """The brackets that would close the open parts of a text."""
     opened: list[str] = []
     is_quoted = is_escaped = False
     for character in text:
@@ -79,7 +116,7 @@ def _missing(text: str) -> str:
             opened.append(_CLOSING[character])
         elif character in "}]" and opened:
             opened.pop()
-    return opened[-1] if opened and not is_quoted else ""
+    return "" if is_quoted else "".join(reversed(opened))
 
 
 def _shown(text: str) -> str:

@@ -39,7 +39,8 @@ _OTHER_MODULES = ("frontend", "mocker", "planner", "router")
 _PYTHONS = ("python3", "python")
 A_MODULE = "the name of a module"
 """What a message says for a module that is not known."""
-_AS_WORDS = "write each of its words as an item of its own, or let a shell read it with command: [/bin/sh, -c]"
+_AS_WORDS = "write each of its words as an item of its own"
+_BY_SHELL = ", or let a shell read it with command: [/bin/sh, -c] and the whole line as the only item of args"
 
 
 class Mistake(NamedTuple):
@@ -92,7 +93,8 @@ def check_first_word(words: Sequence[Word]) -> Mistake | None:
         )
     if not _is_line(text):
         return None
-    return Mistake("DYN625", words[0], f"no shell splits this word, and no program has this name with blanks; {_AS_WORDS}")
+    fix = f"{_AS_WORDS}{_BY_SHELL if len(words) == 1 else ''}"
+    return Mistake("DYN625", words[0], f"no shell splits this word, and no program has this name with blanks; {fix}")
 
 
 def _is_line(text: str) -> bool:
@@ -135,7 +137,8 @@ def check_shell_options(options: Sequence[Word]) -> Mistake | None:
             )
             return Mistake("DYN623", option, message, hides_line=True)
         if re.match(r"-[a-z]*c\s", option.text):
-            return Mistake("DYN625", option, f"the shell reads this word as options, not as a line; {_AS_WORDS}", hides_line=True)
+            fix = "write -c as an item of its own, and the line behind it as the next item"
+            return Mistake("DYN625", option, f"the shell reads this word as options, not as a line; {fix}", hides_line=True)
         is_behind = is_behind or (bool(re.fullmatch(r"-[A-Za-z]+", name)) and "c" in name)
     return None
 

@@ -15,6 +15,11 @@ _INTEGER = re.compile(r"\s*[+-]?[0-9]+(_[0-9]+)*\s*", re.ASCII)
 _UNIT = re.compile(r"\s*([0-9]+(\.[0-9]*)?[kmgt]|[0-9]+[KMGT])\s*", re.ASCII)
 _DECIMAL_SIZE = re.compile(r"\s*[+-]?[0-9]+(\.[0-9]+)?\s*([A-Za-z]+\s*)?", re.ASCII)
 _MOST_DIGITS = 4300
+_THOUSANDS = re.compile(r"(?<=[0-9])[, '](?=[0-9]{3}(?![0-9]))", re.ASCII)
+_PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,3})?)\s*%", re.ASCII)
+_WORD = re.compile(r"([0-9]{1,20})\s*([A-Za-z]{2,10})", re.ASCII)
+_BYTES = ("kb", "kib", "mb", "mib", "gb", "gib")
+_SWITCHES = {"enabled": "true", "enable": "true", "disabled": "false", "disable": "false"}
 _BOOLEANS = frozenset(("true", "t", "yes", "y", "on", "1", "false", "f", "no", "n", "off", "0"))
 
 
@@ -130,3 +135,20 @@ def number(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
+
+
+def meant(expected: ValueType, text: str) -> str:
+    """Returns the value of a type that a text means: without blanks, quotes, separators of thousands and words; empty without one.
+
+    >>> [meant(_HUMAN, text) for text in ("32 k", "8,192", "8192 tokens", "32kb", "many")], meant(_FLOAT, "90%")
+    (['32k', '8192', '8192', '32k', ''], '0.9')
+    """
+    plain = text.strip(" \t\n\"'`,;=")
+    digits = _THOUSANDS.sub("", plain)
+    percent, unit = _PERCENT.fullmatch(plain), _WORD.fullmatch(digits)
+    candidates = [plain, plain.lower(), digits, re.sub(r"\s", "", digits), _SWITCHES.get(plain.lower(), "")]
+    if unit:
+        candidates.append(unit[1] + (unit[2][0].lower() if unit[2].lower() in _BYTES else ""))
+    if percent and expected.accepts("0.5"):
+        candidates.append(f"{float(percent[1]) / 100:g}")
+    return next((candidate for candidate in candidates if candidate and candidate != text and expected.accepts(candidate)), "")

@@ -59,7 +59,8 @@ def tagged(tag):
 
 
 SIDECAR = {"name": "front", "image": "registry.example/dynamo-frontend:1.6.0"}
-UNKNOWN = ("DYN491", "spec")
+UNKNOWN = ("DYN491", MAIN)
+OF_V1BETA1 = ("DYN491", "spec.components[0].podTemplate.spec.containers[0].image")
 NIM, EXPRESS = "nvcr.io/nim/meta/llama:3.0.0", "a/modelexpress-server:0.3.0"
 STARTS = ["python3", "-m", "dynamo.vllm"]
 SERVER = {"image": EXPRESS, "command": ["/app/server"]}
@@ -157,16 +158,26 @@ CASES = [
     ("a newer component", alone("a/dynamo:1.6.0"), "v1.6", None),
     ("a component of v1beta1", alone("a/dynamo:1.5.0", dynamo_api.V1BETA1), "v1.5", None),
     ("a component of v1beta1, newest", alone("a/dynamo:1.6.0", dynamo_api.V1BETA1), "v1.6", None),
-    ("a component without a version", alone("a/dynamo:latest"), "v1.6", UNKNOWN),
-    ("a component of v1beta1 without a version", alone("a/dynamo:latest", dynamo_api.V1BETA1), "v1.6", UNKNOWN),
+    ("a component without a version", alone("a/dynamo:latest"), "v1.6", ("DYN491", "spec.extraPodSpec.mainContainer.image")),
+    (
+        "a component of v1beta1 without a version",
+        alone("a/dynamo:latest", dynamo_api.V1BETA1),
+        "v1.6",
+        ("DYN491", "spec.podTemplate.spec.containers[0].image"),
+    ),
     ("another image says nothing", older("own/engine:0.3.0", "a/vllm-runtime:1.5.0"), "v1.5", None),
     ("another image alone", older("own/engine:0.3.0"), "v1.6", UNKNOWN),
-    ("another image alone in v1beta1", newer("own/engine:1.5.0"), "v1.6", UNKNOWN),
+    ("another image alone in v1beta1", newer("own/engine:1.5.0"), "v1.6", OF_V1BETA1),
     ("another image beside an error", newer("own/engine:1.5.0", "a/dynamo:latest"), "v1.6", None),
     ("an override gives it a version", older("own/engine:0.3.0", runtimeVersionOverride="1.5.0"), "v1.5", None),
     ("a NIM", newer(NIM, "a/dynamo-frontend:1.5.0"), "v1.5", None),
     ("a NIM that starts Dynamo", newer((NIM, STARTS), "a/dynamo-frontend:1.5.0"), "v1.5", None),
-    ("ModelExpress beside images without a version", older((EXPRESS, ["/app/server"]), "a/vllm-runtime:latest"), "v1.6", UNKNOWN),
+    (
+        "ModelExpress beside images without a version",
+        older((EXPRESS, ["/app/server"]), "a/vllm-runtime:latest"),
+        "v1.6",
+        ("DYN491", MAIN.replace("Worker", "Worker1")),
+    ),
     ("an engine's own image", newer("vllm/vllm-openai:0.31.0", "a/dynamo-frontend:1.5.0"), "v1.5", None),
     ("a nightly image has no version", newer("a/vllm-runtime-nightly:20260701-5245c0f", "a/dynamo:1.5.0"), "v1.5", None),
     ("any image that starts Dynamo", newer(("own/engine:1.5.0", STARTS)), "v1.5", None),
@@ -174,7 +185,7 @@ CASES = [
     ("the same in v1alpha1", older(("own/engine:0.9.0", STARTS)), "v0.9", None),
     ("an image with another command", older(("own/engine:0.9.0", ["./start.sh"])), "v1.6", UNKNOWN),
     ("the default of a frontend", beta.graph(beta.component("A", "frontend", main={"image": "own/front:1.5.0"})), "v1.5", None),
-    ("the command of a frontend", beta.graph(beta.component("A", "frontend", main=SERVER)), "v1.6", UNKNOWN),
+    ("the command of a frontend", beta.graph(beta.component("A", "frontend", main=SERVER)), "v1.6", OF_V1BETA1),
     ("the default of a frontend in v1alpha1", older("own/front:0.9.0", componentType="frontend"), "v0.9", None),
     ("the container runtime beside an engine", newer("vllm/vllm-openai:0.31.0", pod=BESIDE), "v1.6", None),
     ("a component in the future", alone("a/dynamo:1.8.0"), "v1.7", ("DYN490", "spec.extraPodSpec.mainContainer.image")),

@@ -47,6 +47,8 @@ CANNOT_RENDER = [
     ("the version of an image", graph(image=f"{IMAGE}:${{RELEASE_VERSION}}"), "${RELEASE_VERSION}"),
     ("the version of an image in v1alpha1", older("${RELEASE_VERSION}"), "${RELEASE_VERSION}"),
     ("a whole image", graph(image="<your-image>"), "<your-image>"),
+    ("words of a guide in an image", graph(image="my-registry/vllm-runtime:my-tag"), "my-registry"),
+    ("a version of a guide", graph(image=f"{IMAGE}:x.y.z"), "x.y.z"),
     ("an image of Helm", graph(image="{{ .Values.image }}"), "{{ .Values.image }}"),
     ("a name of a Secret", older(envFromSecret="REPLACE_ME"), "REPLACE_ME"),
     ("a default value, which may be secret", older(envFromSecret="${SECRET:-hunter2}"), "${SECRET}"),
@@ -77,6 +79,8 @@ NOT_SEARCHED = [
     ("a value of the environment", graph(env=[{"name": "FORMAT", "value": "${time} <message> {{ level }}"}])),
     ("a reference of Kubernetes", graph(env=[{"name": "A", "value": "b"}], workingDir="/models/$(A)")),
     ("a template for chats", graph(command=["python3", "-m", "dynamo.vllm"], args=["--model", "m", "--chat-template", "{{ messages }}"])),
+    ("a registry whose name begins with my", graph(image="mycompany.example/my-registry-tools/vllm-runtime:1.6.1")),
+    ("a folder in small letters", graph(image="registry.example/todo/vllm-runtime:1.6.1")),
     ("an annotation", changed("metadata", "annotations", to={"note": "TODO: ask <team> for ${BUDGET}"})),
     ("a path of a driver", changed("spec", "components", 0, "podTemplate", "metadata", to={"labels": {"a": "to-do"}})),
 ]

@@ -32,6 +32,43 @@ def problems(graph: Resource) -> list[Result]:
     return [finding for finding in given.expanded(graph).results if finding.severity in ("warning", "error")]
 
 
+WEB = {"name": "web", "image": "registry.example/dynamo:1.5.0", "command": ["python3", "-m", "dynamo.frontend"]}
+LOGS = {"name": "logs", "image": "logs:1"}
+
+
+def started(name: str, *beside: Resource) -> Resource:
+    """A worker whose container with Dynamo has a name."""
+    container = {"name": name, "image": "registry.example/dynamo:1.5.0", "command": ["python3", "-m", "dynamo.vllm"]}
+    pod = {"spec": {"containers": [container, *beside]}}
+    return beta.graph({"name": "Worker", "type": "worker", "podTemplate": pod})
+
+
+def sidecar(name: str | None, *beside: Resource) -> Resource:
+    fields = {"frontendSidecar": name} if name else {}
+    return beta.graph(beta.component("Worker", main={"command": ["python3", "-m", "dynamo.vllm"]}, beside=[*beside], **fields))
+
+
+def framework(engine: str, of_graph: str) -> Resource:
+    return beta.graph(beta.component("Worker", main={"command": ["python3", "-m", f"dynamo.{engine}"]}), backendFramework=of_graph)
+
+
+def two(first: str, second: str) -> Resource:
+    """A graph of vLLM, without NVIDIA's images, with the engines of two components."""
+    components = [
+        beta.component(name, main={"command": ["python3", "-m", f"dynamo.{engine}"]}) for name, engine in (("A", first), ("B", second))
+    ]
+    return beta.graph(*components, backendFramework="vllm")
+
+
+def typed(word: str) -> Resource:
+    return given.graph({"Worker": given.service("worker", subComponentType=word)})
+
+
+def opened(host: str, suffix: str | None) -> Resource:
+    ingress = {"enabled": True, "ingressControllerClassName": "nginx", "host": host, **({} if suffix is None else {"hostSuffix": suffix})}
+    return given.graph({"Frontend": given.service("frontend", ingress=ingress)})
+
+
 SERVICE = given.graph({"Worker": given.service("worker", pod={"resources": {"limits": {"gpu": "1"}}})})
 ROWS = [
     ("the port has another name", worker(**port("health")), worker(**port("system")), "DYN127", "; rename the port health to system"),
@@ -70,6 +107,35 @@ ROWS = [
         given.graph({"Worker": given.service("worker", resources={"limits": {"gpu": "1"}})}),
         "DYN229",
         "gpu is not a resource of a whole pod; move it to resources of the service",
+    ),
+]
+ROWS += [
+    ("the only container has another name", started("vllm"), started("main"), "DYN450", "; rename the container vllm to main"),
+    (
+        "one of two containers runs Dynamo",
+        started("engine", {"name": "logs", "image": "logs:1"}),
+        started("main", {"name": "logs", "image": "logs:1"}),
+        "DYN450",
+        "; rename the container engine to main",
+    ),
+    ("no container of a sidecar", sidecar("web"), sidecar(None), "DYN460", "; add the container, or remove frontendSidecar"),
+    ("a misspelt sidecar", sidecar("wbe", WEB), sidecar("web", WEB), "DYN460", "; write web, or add the container"),
+    ("the only frontend", sidecar("frontend", WEB, LOGS), sidecar("web", WEB, LOGS), "DYN460", "; write web, or add the container"),
+    ("main as a sidecar", sidecar("main"), sidecar(None), "DYN139", "; remove frontendSidecar, or add a container"),
+    ("main in place of the frontend", sidecar("main", WEB), sidecar("web", WEB), "DYN139", "; write web"),
+    ("an engine in the graph", framework("vllm", "sglang"), framework("vllm", "vllm"), "DYN121", "; write backendFramework: vllm"),
+    ("an engine in one command", two("sglang", "vllm"), two("vllm", "vllm"), "DYN121", "; write dynamo.vllm"),
+    ("a misspelt subtype", typed("prefil"), typed("prefill"), "DYN713", "; write prefill"),
+    *(
+        (f"the host {host}", opened(host, suffix), opened(*right), "DYN157", words)
+        for host, suffix, right, words in (
+            ("https://llm", "example.com", ("llm", "example.com"), "; write host: llm, without https://"),
+            ("llm:8080/v1", "example.com", ("llm", "example.com"), "; write host: llm, without :8080 and /v1"),
+            ("LLM", "example.com", ("llm", "example.com"), "; write host: llm"),
+            ("https://llm.example.com", None, ("llm", "example.com"), "; write host: llm and hostSuffix: example.com, without https://"),
+            ("llm", ".Example.com", ("llm", "example.com"), "; write hostSuffix: example.com"),
+            ("llm", "", ("llm", None), "; write a domain such as example.com, or remove hostSuffix"),
+        )
     ),
 ]
 

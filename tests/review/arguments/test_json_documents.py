@@ -119,10 +119,15 @@ def test_long_documents_take_linear_time(part):
 
 MISTAKES = [
     ("a missing bracket", '{"a": {"b": 1}', "a `}` is missing at its end"),
-    ("a missing bracket of a list", '{"a": [1', "a `]` is missing at its end"),
-    ("an open quote", '{"a": "b}', 'the text `"b}` has no double quote at its end'),
+    ("two missing brackets", '{"a": [1', "a `]}` is missing at its end"),
+    ("a missing bracket of a list", '{"a": [1}', "before `}`, a `]` is missing"),
+    ("a missing bracket at the beginning", '"a": 1}', "a `{` is missing at its beginning"),
+    ("an open quote", '{"a": "b}', 'the text `"b` has no double quote at its end'),
+    ("an open quote in the middle", '{"a": "b, "c": 1}', 'the text before `, "c": 1}` has no double quote at its end'),
+    ("an open quote before a comma", '{"a": "b,"c": 1}', 'the text before `,"c": 1}` has no double quote at its end'),
     ("a comma too much", '{"a": 1,}', "a comma stands before `}`"),
-    ("a missing comma", '{"a": 1 "b": 2}', 'before `"b": 2}`, a comma or a bracket is missing'),
+    ("a missing comma", '{"a": 1 "b": 2}', 'before `"b": 2}`, a comma is missing'),
+    ("an equals sign", '{"a"= 1}', "`=` stands before `1}`"),
     ("a missing colon", '{"a" 1}', "before `1}`, a colon is missing"),
     ("a constant of Python", '{"a": False}', "`False` is `false` in JSON"),
     ("single quotes", "{'a': 1}", "at `'a': 1}`, a name has single quotes"),

@@ -14,7 +14,7 @@ from krm_fn.render import names
 from krm_fn.render.kinds import types
 from krm_fn.render.manifests import volumes
 from krm_fn.render.plan.facts import TOPOLOGY_VARIABLES
-from krm_fn.render.resolve import former_types
+from krm_fn.render.resolve import former_types, release_choice
 from krm_fn.render.rules.component_rules import cache_without_path
 from krm_fn.render.schema import rule_messages
 
@@ -133,12 +133,15 @@ def _check_foreign_tag(plan: ComponentPlan) -> Iterator[Result]:
 def _check_containers(plan: GraphPlan, component: ComponentPlan) -> Iterator[Result]:
     """Reports problems of the containers of a component, of its cache and of its shared memory."""
     if not component.features.written_main:
-        message = "the component has no container named main, which runs Dynamo; add it with an image"
-        yield results.error("DYN450", message, component.ref, component.at("podTemplate", "spec", "containers"))
+        from krm_fn.render.rules.by_release import container_names  # noqa: PLC0415 - only a finding needs it
+
+        yield container_names.without_main(component)
     elif not plan.is_release_assumed and (not plan.standalone or component.type.picks_workers):
         yield from _check_version(component)
     if component.features.frontend_sidecar:
-        yield from _check_sidecar(component)
+        from krm_fn.render.rules.by_release import container_names  # noqa: PLC0415 - few pods have a frontend beside an engine
+
+        yield from container_names.check_sidecar(component)
     if component.pod.cache:
         yield from _check_cache(component, component.pod.cache)
     if component.pod.shared_memory:
@@ -157,20 +160,11 @@ def _check_version(plan: ComponentPlan) -> Iterator[Result]:
         field = plan.word("runtimeVersionOverride")
         message = (
             f"the image {image} has no tag with a version such as 1.5.0, and {plan.release.name} depends on the version of Dynamo; "
-            f"correct the tag, or set {field} to the version in the image"
+            f"{release_choice.CORRECT}, or set {field} to the version in the image"
         )
         if "@" in image:
             message += ", or add the tag of the digest (kustomize: newTag beside digest under images)"
         yield results.error("DYN451", message, plan.ref, at)
-
-
-def _check_sidecar(plan: ComponentPlan) -> Iterator[Result]:
-    """Reports a frontend sidecar that is not one of the containers."""
-    name, containers = plan.features.frontend_sidecar, plan.features.containers
-    if name not in containers:
-        known = f"write one of {', '.join(containers)}, or " if containers else ""
-        message = f"the pod has no container {name}; {known}add the container"
-        yield results.error("DYN460", message, plan.ref, plan.at("frontendSidecar"))
 
 
 def _check_cache(plan: ComponentPlan, cache: Mount) -> Iterator[Result]:
