@@ -22,6 +22,7 @@ _DECIMAL_NAMES = {exponent: name for name, exponent in _DECIMAL.items()}
 _BINARY_NAMES = {exponent: name for name, exponent in _BINARY.items()}
 _DIGITS = 18  # the limit of Kubernetes' 64-bit fast path
 _LONGEST = 256  # characters; parsing longer numbers costs time
+_LIKE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGTPkmgtp])\s?([Ii]?)[Bb]?")
 _EXPONENT = re.compile(r"[eE][-+]?[0-9]{1,3}")
 _SHOWN = 40
 UNIT = 10**9  # values count in billionths, the smallest amount
@@ -56,6 +57,19 @@ def parse(written: str | float) -> Quantity:
     if _is_canonical(whole, fraction, base, exponent):
         return Quantity(value, source)
     return Quantity(value, _text(value, binary=base == 2, scientific=scientific))
+
+
+def meant(text: str) -> str:
+    """Returns the quantity that a text means: with blanks, `B` for bytes or another case of its unit; empty without one.
+
+    >>> [meant(text) for text in ("64GiB", "500 Gi", "32GB", "16gi", "16", "many")]
+    ['64Gi', '500Gi', '32G', '16Gi', '', '']
+    """
+    match = _LIKE.fullmatch(text.strip()) if len(text) <= _LONGEST else None
+    if not match:
+        return ""
+    unit = match[2].upper()
+    return f"{match[1]}{unit}{'i' if match[3] else ''}"
 
 
 def canonical(written: str | float) -> str:

@@ -79,7 +79,9 @@ def _known_name(image: str, name: str) -> str:
     """Returns the name of an image of Dynamo that a name is a slip for; empty for another name."""
     if dynamo_images.tag_of(image) != "unknown":
         return ""
-    return next((known for known in dynamo_images.DYNAMO if len(known) >= _SHORTEST and spelling.is_slip(name, known, "-_")), "")
+    slip = next((known for known in dynamo_images.DYNAMO if len(known) >= _SHORTEST and spelling.is_slip(name, known, "-_")), "")
+    longer = [known for known in dynamo_images.DYNAMO if name in known.split("-")]
+    return slip or (longer[0] if len(longer) == 1 and dynamo_images.parts(image).folder == "/".join(_FOLDERS) else "")
 
 
 def with_tag(finding: Result, resources: Mapping[Ref, Resource]) -> Result:

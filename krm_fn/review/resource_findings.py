@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from krm_fn.base import results
-from krm_fn.base.results import Result
+from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import dynamo_api, expand, labels, render_mark
 from krm_fn.render.config import Config
@@ -28,6 +30,13 @@ from krm_fn.review.arguments import argument_findings, lora_rules
 
 _ORPHAN = "DYN053"
 _PRUNED = "DYN056"
+_WRONG_TYPE, _WORDS = "DYN021", (("command",), ("args",))
+_OF_COMMANDS = ("DYN623", "DYN624", "DYN625")
+"""The codes of commands whose words do not reach a program."""
+_RIGHT_NAME = re.compile(r"; write (\w+)(?:, or .*)?\Z", re.DOTALL)
+"""The end of the message about an unknown field whose right name is known."""
+_UNKNOWN = ("DYN023", "DYN029")
+"""The codes of unknown fields."""
 _RENDERED = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
 _BY_SETTINGS = ("DYN124", "DYN143", "DYN144", "DYN147", "DYN155", "DYN156", "DYN160", "DYN161", "DYN162", "DYN190", "DYN452")
 """Codes of rules that depend on the configuration of a render. Without a configuration, they are warnings."""
@@ -44,7 +53,8 @@ def check(resources: Sequence[Resource], config: Config, *, is_configured: bool,
     With `notes`, findings also say which command lines of engines are not checked.
     """
     by_ref = {results.ref(resource): resource for resource in resources}
-    for finding in _findings(resources, config, is_configured=is_configured, notes=notes):
+    findings = [*_findings(resources, config, is_configured=is_configured, notes=notes)]
+    for finding in _without_consequences(findings):
         result = image_names.with_tag(finding, by_ref)
         if result.code in _NEVER_WORKS:
             yield result._replace(severity="error")
@@ -84,6 +94,27 @@ def _findings(resources: Sequence[Resource], config: Config, *, is_configured: b
         yield from build_references.check_autoscalers(expansion.resources, config)
         yield from build_selectors.check(expansion.resources, config)
         yield from missing_contents.check_ports(resources, expansion.resources, config)
+
+
+def _without_consequences(findings: Sequence[Result]) -> Iterator[Result]:
+    """Yields the findings without those that another one explains.
+
+    These are errors about a field that is only missing because its name is misspelt, and findings about a command line of which a part is
+    no list, so that the default one was read in its place.
+    """
+    misspelt: set[tuple[Any, Path]] = set()
+    broken: set[tuple[Any, Path]] = set()
+    for finding in findings:
+        name = _RIGHT_NAME.search(finding.message) if finding.code in _UNKNOWN else None
+        if name and finding.path:
+            misspelt.add((finding.ref, (*finding.path[:-1], name[1])))
+        elif finding.code == _WRONG_TYPE and finding.path[-1:] in _WORDS:
+            broken.add((finding.ref, finding.path[:-1]))
+    for finding in findings:
+        is_error = finding.severity == "error" and finding.code not in _UNKNOWN
+        fields = broken if finding.code in _OF_COMMANDS else misspelt if is_error else None
+        if not fields or not any((finding.ref, finding.path[:length]) in fields for length in range(1, len(finding.path) + 1)):
+            yield finding
 
 
 def _of_build(resources: Iterable[Resource]) -> Config | None:

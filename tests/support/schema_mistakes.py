@@ -219,7 +219,7 @@ VALUES = [
         worker(sharedMemory={"size": "16GB"}),
         "DYN027",
         (*MAIN, "sharedMemory", "size"),
-        "16Gi or 500m",
+        "; write 16G",
     ),
     Case("a time", graph({}, metadata={"creationTimestamp": "2026-01-31T12:00:00Z"})),
     Case(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from krm_fn.base import results
+from krm_fn.base import results, spelling
 from krm_fn.kubernetes import quantity
 from krm_fn.kubernetes.api_server import name_formats
-from krm_fn.render.resolve import native_resources
+from krm_fn.render.kinds import types
+from krm_fn.render.resolve import former_types, native_resources
 from krm_fn.render.schema import rule_messages
 
 TYPE_CHECKING = False
@@ -40,6 +41,10 @@ def of_component(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Resul
         message = "labels of a service are not set on its pods in deployment mode; write them under extraPodMetadata.labels"
         yield results.warning("DYN114", message, plan.ref, plan.at("labels"))
     yield from _gpu_requests(plan, written)
+    kind = written.get("componentType") or ""
+    if kind not in (*types.names(), former_types.FORMER) and (near := spelling.nearest(kind, types.names())):
+        message = f"Dynamo has no type {kind}, so the component has the defaults of no type; write {near}"
+        yield results.warning("DYN713", message, plan.ref, plan.at("componentType"), current=kind, proposed=near)
 
 
 def _of_all_releases(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Result]:
@@ -64,8 +69,6 @@ def _of_all_releases(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[R
 
 def _unknown_subtype(plan: ComponentPlan, subtype: str) -> Iterator[Result]:
     """Yields the finding about a subtype that is a label of the pods, and nothing else (operator: api/CONVERSION.md)."""
-    from krm_fn.base import spelling  # noqa: PLC0415 - few services have another subtype
-
     problem = f"Dynamo reads only the subtypes {' and '.join(_SUBTYPES)}, so {subtype} is a label of the pods and nothing else"
     path, near = plan.at("subComponentType"), spelling.nearest(subtype.strip(), _SUBTYPES)
     if near:

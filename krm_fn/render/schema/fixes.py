@@ -24,6 +24,8 @@ TYPES = {
     "quantity": "a quantity",
     "int-or-string": "an integer or a string",
 }
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9./-]{0,99}|[0-9]{1,10}[A-Za-z]{1,2}", re.ASCII)
+"""Texts that YAML reads as texts without quotes."""
 _TRUE = ("true", "yes", "on", "1")
 _FALSE = ("false", "no", "off", "0")
 
@@ -34,7 +36,7 @@ def wrong_type(value: Any, expected: str, schema: Schema, path: Path, definition
     `expected` is a key of `TYPES`. The message about a private field does not quote the value.
     """
     if secret_values.may_be_at(path):
-        actual, fix, proposed = kind(value), _without_value(value, expected), None
+        actual, fix, proposed = kind(value), _without_value(value, expected, schema), None
     else:
         actual = described(value)
         fix, proposed = _fix(value, expected, schema, path, definitions)
@@ -80,7 +82,7 @@ def _fix(value: Any, expected: str, schema: Schema, path: Path, definitions: dic
         item: Schema = schema["items"]
         return _as_list(value, definitions.get(item.get("$ref", ""), item))
     if expected == "object":
-        return _as_object(value, schema), None
+        return _as_object(value, schema, definitions), None
     if expected in ("string", "quantity") or (expected == "int-or-string" and not isinstance(value, float)):
         return _as_text(value, path)
     if expected == "boolean":
@@ -88,12 +90,13 @@ def _fix(value: Any, expected: str, schema: Schema, path: Path, definitions: dic
     return _as_number(value, expected)
 
 
-def _without_value(value: Any, expected: str) -> str:
+def _without_value(value: Any, expected: str, schema: Schema) -> str:
     """Returns the text of the fix for a value that may be a secret. The text does not quote the value."""
     if value is None:
         return "remove the entry"
     if expected == "array":
-        return "write a list, with a dash before each entry"
+        words = isinstance(value, str) and schema["items"].get("type") == "string"
+        return f"write a list, with {'each word as an entry of its own' if words else 'a dash before each entry'}"
     if expected == "object":
         return "write lines of name: value below it"
     if expected == "boolean":
@@ -115,6 +118,8 @@ def _as_text(value: Any, path: Path) -> tuple[str, Any]:
         ((name, inner),) = value.items()
         whole = f"{name}: {inner}" if isinstance(inner, str) else f"{name}: {shown(inner)}"
         return f"quote the whole entry, because YAML reads a colon and a blank as an object: - {shown(whole)}", None
+    if isinstance(value, dict) and len(value) == 1 and isinstance(inner := next(iter(value.values())), str):
+        return f"write {key}{inner if _PLAIN.fullmatch(inner) else shown(inner)}", inner
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
         return f"remove the brackets or the dash: {key}{shown(value[0])}", value[0]
     return "write a single text in quotes", None
@@ -134,6 +139,8 @@ def _as_number(value: Any, expected: str) -> tuple[str, Any]:
         return f"write {number} without {'quotes' if isinstance(value, str) else 'a decimal point'}", number
     if expected == "number" and re.fullmatch(r"[+-]?[0-9]{1,19}\.[0-9]{1,19}", text):
         return f"write {text} without quotes", float(text)
+    if expected == "integer" and (unit := re.fullmatch(r"([0-9]{1,19})\s*[A-Za-z]{1,10}", text)):
+        return f"write {unit[1]}, without a unit", int(unit[1])
     return "write a number" if expected == "number" else "write a whole number", None
 
 
@@ -147,10 +154,15 @@ def _as_list(value: Any, item: Schema) -> tuple[str, Any]:
     return "write a list, with a dash before each entry", None
 
 
-def _as_object(value: Any, schema: Schema) -> str:
+def _as_object(value: Any, schema: Schema, definitions: dict[str, Schema]) -> str:
     if value == []:
         return "write {}"
     if isinstance(value, list):
         return "write each entry as name: …, without dashes"
-    known = list(schema.get("properties", ()))
+    properties = schema.get("properties", {})
+    known = list(properties)
+    texts = [name for name in known if definitions.get(properties[name].get("$ref", ""), properties[name]).get("type") == "string"]
+    field = "name" if "name" in texts else texts[0] if len(texts) == 1 else ""
+    if field and isinstance(value, str) and _PLAIN.fullmatch(value):
+        return f"write {field}: {value} below it"
     return f"write its fields below it, for example {', '.join(known[:4])}" if known else "write lines of name: value below it"

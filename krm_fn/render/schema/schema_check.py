@@ -283,6 +283,10 @@ def violations(value: Any, schema: Schema, path: Path, definitions: dict[str, Sc
             yield Violation("DYN026", f"the value has {len(value)} characters, but at most {schema['maxLength']} are allowed; shorten it")
         if "pattern" in schema and not _has_format(value, schema):
             what, fix = _FORMATS.get(schema.get("format", ""), ("in the required form", f"it so that it matches {schema['pattern']}"))
+            if schema.get("format") == "quantity":
+                from krm_fn.kubernetes import quantity  # noqa: PLC0415 - only a finding needs it
+
+                fix = quantity.meant(value) or fix
             yield Violation("DYN027", f"{_quoted(value, path)} is not {what}; write {fix}")
     elif not isinstance(value, bool):
         yield from _of_number(value, schema, path)
