@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any, Literal, TypeAlias
 
+    from krm_fn.base.edits import Edit
+
 Severity: TypeAlias = 'Literal["error", "warning", "info"]'
 
 Path = tuple[str | int, ...]
@@ -34,6 +36,7 @@ class Result(NamedTuple):
     """One finding. `line` and `column` count from 1; 0 means unknown. `document` counts from 0.
 
     `within` leads to a part of a text, such as a word in a line for a shell: it is the number of characters before it, without blanks.
+    `edit` is the fix as data, if it is not the proposed value (`krm_fn.base.edits`).
     """
 
     severity: Severity
@@ -48,6 +51,7 @@ class Result(NamedTuple):
     line: int = 0
     column: int = 0
     within: int = 0
+    edit: Edit | None = None
 
 
 def error(code: str, message: str, ref: Ref | None = None, path: Path = (), **more: Any) -> Result:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from krm_fn.base import results, spelling
+from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Ref, Result
 from krm_fn.kubernetes import paths, version
 from krm_fn.kubernetes.types import Resource
@@ -49,16 +50,23 @@ def check(resources: Iterable[Resource]) -> Iterator[Result]:
                     continue
                 _, name, tag = dynamo_images.parts(entry.image)
                 if slip := _slip(entry.image, name):
-                    yield results.warning(
-                        "DYN705", f"{slip}, or ignore DYN705 if it is an image of your own", ref, entry.path, current=entry.image
-                    )
+                    message = f"{slip.message}, or ignore DYN705 if it is an image of your own"
+                    yield results.warning("DYN705", message, ref, entry.path, current=entry.image, proposed=slip.right)
                 elif newest := _newest_patch(entry.image, tag):
                     message = f"krm-fn knows no patch {tag} of Dynamo, and the newest of this minor version is {newest}; correct the tag"
                     message += ", or ignore DYN704 if the image exists"
-                    yield results.warning("DYN704", message, ref, entry.path, current=entry.image)
+                    right = f"{entry.image[: -len(tag)]}{newest}" if entry.image.endswith(f":{tag}") and "-" not in tag else None
+                    yield results.warning("DYN704", message, ref, entry.path, current=entry.image, proposed=right)
 
 
-def _slip(image: str, name: str) -> str:
+class _Slip(NamedTuple):
+    """The message about an image that is a slip for another one, and that one."""
+
+    message: str
+    right: str
+
+
+def _slip(image: str, name: str) -> _Slip | None:
     """Returns the message about an image that is a slip for one of Dynamo: in its name, or in the folders of NVIDIA's registry.
 
     Only names in these folders count, also on a mirror: other registries have images of other people, with names of their own.
@@ -67,8 +75,12 @@ def _slip(image: str, name: str) -> str:
     near = len(folders) == len(_FOLDERS) and all(map(_is_near, folders, _FOLDERS))
     known = _known_name(image, name) if near or folders[:1] == _FOLDERS[:1] or _FOLDERS[-1] in folders else ""
     if near and folders != _FOLDERS and (known or dynamo_images.tag_of(image) == "dynamo"):
-        return f"no image of Dynamo is in {'/'.join(folders)}; write {'/'.join(_FOLDERS)}/{known or name}"
-    return f"no image of Dynamo has the name {name}; write {known}" if known else ""
+        whole = f"{'/'.join(_FOLDERS)}/{known or name}"
+        return _Slip(f"no image of Dynamo is in {'/'.join(folders)}; write {whole}", f"{whole}{image.partition(f'/{name}')[2]}")
+    if not known:
+        return None
+    before, _, behind = image.rpartition(f"/{name}")
+    return _Slip(f"no image of Dynamo has the name {name}; write {known}", f"{before}/{known}{behind}" if before else f"{known}{behind}")
 
 
 def _is_near(folder: str, known: str) -> bool:

@@ -41,7 +41,10 @@ def _check(resource: Resource, config: Config) -> Iterator[Result]:
     unknown: Severity = "warning" if config.unknown_fields == "warn" else "error"
     violations = [violation for violation in schema_check.native(resource, unknown=unknown) if not _is_dropped(violation)]
     ref, checked = results.ref(resource), invalid_fields.without_nulls(invalid_fields.without_errors(resource, violations))
-    broken = [results.error(rejection.code, rejection.message, ref, rejection.path) for rejection in by_kind.validate(checked)]
+    broken = [
+        results.error(rejection.code, rejection.message, ref, rejection.path, proposed=rejection.proposed)
+        for rejection in by_kind.validate(checked)
+    ]
     findings = [*violations, *invalid_fields.independent(broken, invalid_fields.error_paths(violations))]
     yield from (finding for finding in findings if not _is_variable(resource, finding.path))
 

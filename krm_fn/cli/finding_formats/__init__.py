@@ -6,7 +6,7 @@ The short form that kustomize and kpt show is in `krm_fn.base.report`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os.path import normpath
 from pathlib import Path
 from typing import NamedTuple
@@ -24,7 +24,7 @@ class Checked(NamedTuple):
     """The resources of the input, and the findings in the order of the output.
 
     `stdin` is the text that was read there; `colour` says that the text may have colours. `width` is the number of columns of the terminal
-    that shows it, and 0 without one.
+    that shows it, and 0 without one. `texts` are new texts of files, which may not be written yet.
     """
 
     resources: Sequence[Source]
@@ -32,6 +32,7 @@ class Checked(NamedTuple):
     stdin: str = ""
     colour: bool = False
     width: int = 0
+    texts: Mapping[str, str] = {}
 
 
 def names() -> tuple[str, ...]:

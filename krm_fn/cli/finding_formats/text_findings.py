@@ -26,7 +26,7 @@ def write(checked: Checked) -> str:
     files = {reading.STDIN_NAME: _lines(checked.stdin)}
     for result in checked.results:
         if _has_excerpt(result) and result.file not in files:
-            files[result.file] = _lines(_text(result.file))
+            files[result.file] = _lines(checked.texts[result.file] if result.file in checked.texts else _text(result.file))
     texts = []
     for result in checked.results:
         lines = head(result, colour=checked.colour, width=checked.width)

@@ -125,7 +125,7 @@ def _mounts(context: by_field.Context, volumes: set[Any], field: Callable[[], st
 
             near = spelling.nearest_name(str(name), sorted(map(str, volumes)))
             message = f"the pod has no volume {name}; {f'write {near}, or ' if near else ''}add it under {field()}.volumes"
-            yield Rejection("DYN208", ("volumeMounts", index, "name"), message)
+            yield Rejection("DYN208", ("volumeMounts", index, "name"), message, near or None)
         if path in paths:
             message = f"two volumes are mounted at {path}; mount one of them elsewhere"
             yield Rejection("DYN209", ("volumeMounts", index, "mountPath"), message)

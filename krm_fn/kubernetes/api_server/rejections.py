@@ -16,11 +16,12 @@ LARGEST = 2**31 - 1
 
 
 class Rejection(NamedTuple):
-    """One reason why an API server rejects a pod. `path` begins at the object that was checked."""
+    """One reason why an API server rejects a pod. `path` begins at the checked object, and `proposed` is the right value, if any."""
 
     code: str
     path: Path
     message: str
+    proposed: Any = None
 
     def below(self, *steps: str | int) -> Rejection:
         """Returns the same rejection with these steps before its path."""
@@ -39,9 +40,12 @@ def bad_name(name: str, path: Path, form: str = "lower-case letters, digits, das
 
 def unknown(value: Any, allowed: Collection[str], path: Path) -> Rejection:
     """Returns the rejection of a value that is not one of those that the field can have."""
+    from krm_fn.base import spelling  # noqa: PLC0415 - only a rejection needs it
+
     words = [word for word in allowed if word]
     listed = f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0]
-    return Rejection("DYN252", path, f"{value!r} is not allowed here; write {listed}")
+    near = spelling.nearest(value, words) if isinstance(value, str) else ""
+    return Rejection("DYN252", path, f"{value!r} is not allowed here; write {near or listed}", near or None)
 
 
 def out_of_range(number: Any, path: Path, low: int = 0, high: int = LARGEST) -> Rejection:

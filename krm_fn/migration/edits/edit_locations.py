@@ -6,6 +6,7 @@ JSON patch or the source of a replacement. Which of them decides is proved by a 
 
 from __future__ import annotations
 
+import pathlib
 import posixpath
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -21,12 +22,13 @@ from krm_fn.repository.files import selection, text_edits
 from krm_fn.repository.files.reading import Source
 from krm_fn.repository.roots import Roots
 from krm_fn.repository.tree import Tree, entries, text_of
+from krm_fn.review.inputs import Inputs
 
 _KUSTOMIZATIONS = ("", "Kustomization", "Component")
 
 
 class DocumentEdit(NamedTuple):
-    """An edit of a document in a file: another value at a path, or `new` in place of the text `old` inside of its scalars.
+    """An edit of a document in a file: another value, key or words at a path, or `new` in place of the text `old` inside of its scalars.
 
     `source` is the document as it is in its file; `path` begins at the root of the document. `converts`: the edit changes the API version
     of the resource at the path, after all other edits.
@@ -34,9 +36,18 @@ class DocumentEdit(NamedTuple):
 
     source: Source
     path: Path
-    new: str | None
+    new: Any
     old: str = ""
     converts: bool = False
+
+
+def is_given(file: str, given: Inputs) -> bool:
+    """True for a file that the paths of the command name, or that is in one of their folders with its links followed."""
+    path = pathlib.Path(file)
+    if not path.is_file():
+        return False
+    named = [pathlib.Path(name) for name in (*given.paths, *filter(None, (given.config,)))]
+    return any(path.resolve().is_relative_to(name.resolve()) for name in named)
 
 
 class BuildDocuments:

@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from krm_fn.base.results import Path
 from krm_fn.base.yaml import reader
@@ -35,8 +35,11 @@ def key(edit: DocumentEdit) -> EditKey:
     return edit.source.file, edit.source.start, edit.path, edit.old, edit.converts
 
 
-def written(edits: Iterable[DocumentEdit]) -> tuple[dict[str, FileText], set[EditKey]]:
-    """Returns the texts of the files that the edits change, and the edits that have no position in their texts."""
+def written(edits: Iterable[DocumentEdit], texts: Mapping[str, str] | None = None) -> tuple[dict[str, FileText], set[EditKey]]:
+    """Returns the texts of the files that the edits change, and the edits that have no position in their texts.
+
+    `texts` are the texts of files to edit, in place of those on disk.
+    """
     by_document: dict[tuple[str, int], list[DocumentEdit]] = {}
     for edit in edits:
         by_document.setdefault((edit.source.file, edit.source.start), []).append(edit)
@@ -46,13 +49,14 @@ def written(edits: Iterable[DocumentEdit]) -> tuple[dict[str, FileText], set[Edi
         text, wrong = _document(of_document)
         failed |= wrong
         changed.setdefault(file, {})[start] = of_document[0].source, text
-    texts = {file: _file(file, documents) for file, documents in changed.items()}
-    return {file: text for file, text in texts.items() if text.old != text.new}, failed
+    known = texts or {}
+    new = {file: _file(known.get(file) or reading.read(file).text, documents) for file, documents in changed.items()}
+    return {file: text for file, text in new.items() if text.old != text.new}, failed
 
 
 def _document(edits: Sequence[DocumentEdit]) -> tuple[str, set[EditKey]]:
     """Returns the text of a document with its edits, and the edits that failed: also those that want another value for the same field."""
-    changes: dict[Path, str | None] = {}
+    changes: dict[Path, Any] = {}
     failed: set[EditKey] = set()
     for edit in (edit for edit in edits if not edit.old and not edit.converts):
         if changes.setdefault(edit.path, edit.new) != edit.new:
@@ -82,9 +86,8 @@ def _converted(text: str, at: Path, version: str) -> str | None:
     return text if new is resource else text_comments.replaced(text, at, new, moved_fields.of(resource, convert))
 
 
-def _file(file: str, documents: Mapping[int, tuple[Source, str]]) -> FileText:
+def _file(whole: str, documents: Mapping[int, tuple[Source, str]]) -> FileText:
     """Returns the text of a file with new texts of some documents."""
-    whole = reading.read(file).text
     parts, done = [], 0
     for start in sorted(documents):
         source, text = documents[start]
@@ -100,5 +103,5 @@ def patch(texts: Mapping[str, FileText]) -> str:
 
 def _diff(file: str, text: FileText) -> str:
     old, new = (_LINE.findall(state) for state in text)
-    lines = difflib.unified_diff(old, new, f"a/{file}", f"b/{file}")
+    lines = difflib.unified_diff(old, new, f"a/{file.lstrip('/')}", f"b/{file.lstrip('/')}")
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

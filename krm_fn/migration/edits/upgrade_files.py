@@ -183,7 +183,7 @@ def _texts(wanted: Sequence[_PlannedEdit], given: Inputs) -> _Texts:
     """Returns the new texts of the files. An edit is written in all of its documents or in none."""
     written, unwritten = list[_PlannedEdit](), list[_PlannedEdit]()
     for entry in wanted:
-        is_known = bool(entry.documents) and all(_is_given(edit.source.file, given) for edit in entry.documents)
+        is_known = bool(entry.documents) and all(edit_locations.is_given(edit.source.file, given) for edit in entry.documents)
         (written if is_known else unwritten).append(entry)
     while True:
         texts, failed = edited_files.written(edit for entry in written for edit in entry.documents)
@@ -193,21 +193,12 @@ def _texts(wanted: Sequence[_PlannedEdit], given: Inputs) -> _Texts:
         written = [entry for entry in written if failed.isdisjoint(map(edited_files.key, entry.documents))]
 
 
-def _is_given(file: str, given: Inputs) -> bool:
-    """True for a file that the paths of the command name, or that is in one of their folders with its links followed."""
-    path = Path(file)
-    if not path.is_file():
-        return False
-    named = [Path(name) for name in (*given.paths, *filter(None, (given.config,)))]
-    return any(path.resolve().is_relative_to(name.resolve()) for name in named)
-
-
 def _by_hand(missing: _PlannedEdit, given: Inputs) -> Result:
     """Returns the finding about an edit that a person must write."""
     location = _location(missing)
     field = results.field(missing.edit.path)
     new = f"write {missing.edit.new}" if missing.edit.new is not None else "remove the field"
-    outside = [edit.source.file for edit in missing.documents if not _is_given(edit.source.file, given)]
+    outside = [edit.source.file for edit in missing.documents if not edit_locations.is_given(edit.source.file, given)]
     if outside:
         reason = f"{field} comes from {outside[0]}, which PATH does not contain; {new} there, or name the file too"
     elif missing.documents:

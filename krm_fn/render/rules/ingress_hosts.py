@@ -45,7 +45,8 @@ def invalid(plan: ComponentPlan) -> Result:
         values = " and ".join(f"{path[-1]}: {text}" for path, text in changed.items())
         fix = f"write {values}{', without ' if removed else ''}{' and '.join(removed)}"
     message = f"the host would be {host!r}, which is not a valid host name; {fix}"
-    return results.error("DYN157", message, plan.ref, at)
+    proposed = changed[at] if fix.startswith("write") and [*changed] == [at] else None
+    return results.error("DYN157", message, plan.ref, at, current=written[at], proposed=proposed)
 
 
 def _mended(text: str, *, is_start: bool) -> str:

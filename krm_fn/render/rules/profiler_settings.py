@@ -7,7 +7,7 @@ fields of its spec.
 
 from __future__ import annotations
 
-from krm_fn.base import results, spelling
+from krm_fn.base import edits, results, spelling
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes.values import mapping
 from krm_fn.render import dynamo_api
@@ -135,7 +135,8 @@ def _number(value: Any, *, integer: bool) -> float | None:
 
 def _unread(plan: RequestPlan, path: Path, nearest: str) -> Result:
     message = f"the profiler reads no setting {path[-1]}, so it has no effect; {f'write {nearest}' if nearest else 'remove it'}"
-    return results.warning("DYN136", message, plan.ref, plan.at(*_CONFIG, *path), proposed=nearest or None)
+    edit = edits.Edit(edits.Key(nearest)) if nearest else None
+    return results.warning("DYN136", message, plan.ref, plan.at(*_CONFIG, *path), proposed=nearest or None, edit=edit)
 
 
 def _in_snake_case(name: str) -> str:

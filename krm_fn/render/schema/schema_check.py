@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
+    from krm_fn.base.edits import Edit
     from krm_fn.base.results import Path, Ref, Result, Severity
     from krm_fn.kubernetes.types import Resource
     from krm_fn.render.schema.table import Schema, SchemaNode
@@ -35,6 +36,7 @@ _ACCEPTED: dict[type, tuple[str, ...]] = {
     float: ("number",),
 }
 """The types of a schema that accept a Python type."""
+_TEXTS = _ACCEPTED[str]
 _FORMATS = {
     "quantity": ("a quantity", "a number with a unit, for example 16Gi or 500m"),
     "date-time": ("a time", "it like 2026-01-31T12:00:00Z"),
@@ -48,11 +50,12 @@ _SUFFIXES = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "n", "u", "m", "k", "M", "G
 
 
 class Violation(NamedTuple):
-    """A schema violation: code, message with the fix after a semicolon, and the value to write instead if it is certain."""
+    """A schema violation: code, message with the fix after a semicolon, the value to write instead if it is certain, or another edit."""
 
     code: str
     message: str
     proposed: Any = None
+    edit: Edit | None = None
 
 
 def resource(written: Resource, *, unknown: Severity = "error") -> list[Result]:
@@ -118,7 +121,8 @@ def _unknown_kind(written: Resource, versions: dict[str, str] | None) -> Iterato
         return
     if versions is not None:
         text = f"{fixes.shown(version)} is not a known version of {kind}; write {' or '.join(versions)}"
-        yield results.error("DYN020", text, results.ref(written), ("apiVersion",), current=version, proposed=next(iter(versions)))
+        near = unknown_fields.nearest(f"{version}", tuple(versions), cutoff=0.9) or next(iter(versions))
+        yield results.error("DYN020", text, results.ref(written), ("apiVersion",), current=version, proposed=near)
     elif isinstance(version, str) and version.startswith("nvidia.com/") and isinstance(kind, str):
         if kind in unknown_fields.LATER_KINDS:
             yield results.error("DYN020", unknown_fields.LATER_KINDS[kind], results.ref(written), ("kind",), current=kind)
@@ -224,25 +228,28 @@ class _Checker:
         return f"{message}, or set unknownFields: warn if your Kubernetes knows it" if self._unknown == "error" else message
 
     def _add_unknown(self, key: str, path: Path, node: SchemaNode, parent: Resource) -> None:
-        from krm_fn.render.schema import unknown_fields  # noqa: PLC0415 - only a finding needs it
+        from krm_fn.base import edits  # noqa: PLC0415 - only a finding needs it
+        from krm_fn.render.schema import unknown_fields  # noqa: PLC0415
 
         fix = unknown_fields.fix(node.name, key, parent, unknown_fields.level_of(self._root, path))
         if node.is_native:
             text = self._or_newer(f"unknown field in Kubernetes {table.load().kubernetes}; {fix}")
-            self._add(self._unknown, Violation("DYN029", text), path)
+            self._add(self._unknown, Violation("DYN029", text, edit=edits.of_unknown_field(fix)), path)
         else:
-            self._add("error", Violation("DYN023", f"unknown field; {fix}"), path)
+            self._add("error", Violation("DYN023", f"unknown field; {fix}", edit=edits.of_unknown_field(fix)), path)
 
     def _add_null(self, path: Path) -> None:
+        from krm_fn.base import edits  # noqa: PLC0415 - only a finding needs it
+
         text = "the field is null, which means absent, and is not in the output; remove the line"
-        self._add("warning", Violation("DYN028", text), path)
+        self._add("warning", Violation("DYN028", text, edit=edits.Edit(edits.Removal(), is_safe=True)), path)
 
     def _add(self, severity: Severity, violation: Violation, path: Path, current: Any = None) -> None:
         from krm_fn.kubernetes import secret_values  # noqa: PLC0415 - only a finding needs it
 
         scalar = None if isinstance(current, (dict, list)) or secret_values.may_be_at(path) else current
         finding = results.Result(severity, violation.code, violation.message, self._ref, path, scalar, violation.proposed)
-        self.findings.append(finding)
+        self.findings.append(finding._replace(edit=violation.edit))
 
 
 def _identity(entry: Any, keys: Sequence[str], item: Schema) -> tuple[Any, ...] | None:
@@ -270,10 +277,12 @@ def violations(value: Any, schema: Schema, path: Path, definitions: dict[str, Sc
     if type(value) is float and _ANY_NUMBER in schema:
         return
     if expected not in _ACCEPTED.get(type(value), ()) or (type(value) is float and value - value != 0):  # infinities and NaN are not JSON
-        from krm_fn.render.schema import fixes  # noqa: PLC0415 - only a finding needs it
+        from krm_fn.base import edits  # noqa: PLC0415 - only a finding needs it
+        from krm_fn.render.schema import fixes  # noqa: PLC0415
 
         message, proposed = fixes.wrong_type(value, expected, schema, path, definitions)
-        yield Violation("DYN021", message, proposed)
+        is_unquoted = expected in _TEXTS and isinstance(value, bool | int | float)
+        yield Violation("DYN021", message, proposed, edits.Edit(edits.Quotes()) if is_unquoted else None)
     elif isinstance(value, str):
         if "enum" in schema and value not in schema["enum"]:
             yield _not_allowed(value, schema["enum"], path)
@@ -296,13 +305,21 @@ def _of_number(value: float, schema: Schema, path: Path) -> Iterator[Violation]:
     least, most, bits = schema.get("minimum"), schema.get("maximum"), _BITS.get(schema.get("format", ""), 63)
     if least is not None and value < least:
         fix = "remove multinode for one node, or " if path[-2:] == _NODES else ""
-        yield Violation("DYN025", f"{_quoted(value, path)} is less than the minimum {least}; {fix}write {least} or more")
+        text = f"{_quoted(value, path)} is less than the minimum {least}; {fix}write {least} or more"
+        yield Violation("DYN025", text, edit=None if fix else _bound(least))
     if most is not None and value > most:
-        yield Violation("DYN025", f"{_quoted(value, path)} is more than the maximum {most}; write {most} or less")
+        yield Violation("DYN025", f"{_quoted(value, path)} is more than the maximum {most}; write {most} or less", edit=_bound(most))
     elif isinstance(value, int) and not -(2**bits) <= value < 2**bits:
         yield Violation(
             "DYN025", f"{_quoted(value, path)} does not fit into {bits + 1} bits; write a number between {-(2**bits)} and {2**bits - 1}"
         )
+
+
+def _bound(number: float) -> Edit:
+    """Returns the edit that writes the nearest number which the field allows. Only the author knows whether it is the one that is meant."""
+    from krm_fn.base import edits  # noqa: PLC0415 - only a finding needs it
+
+    return edits.Edit(number, is_safe=False)
 
 
 def _not_allowed(value: str, enum: list[str], path: Path) -> Violation:

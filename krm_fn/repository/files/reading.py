@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from krm_fn.base import results
+from krm_fn.base import edits, results
 from krm_fn.base.results import Ref, Result
 from krm_fn.base.yaml import positions, reader
 from krm_fn.kubernetes import paths
@@ -212,12 +212,21 @@ def _members(whole: Source) -> Iterator[Source]:
 
 
 def located(findings: Sequence[tuple[Source, Result]]) -> list[Result]:
-    """Findings with the location of their field in a source."""
+    """Findings with the location of their field in a source, also in their edits."""
     locations = field_locations((source, result.path) for source, result in findings)
     return [
-        result._replace(**(_within(source, result, location) if result.within else location))
+        _with_edit(source, result._replace(**(_within(source, result, location) if result.within else location)))
         for (source, result), location in zip(findings, locations, strict=True)
     ]
+
+
+def _with_edit(source: Source, result: Result) -> Result:
+    """Returns a located finding whose edit has the path in the document that it names."""
+    edit = edits.of(result)
+    if edit is None:
+        return result
+    author, path = written(source, result.path)
+    return result._replace(edit=edit._replace(at=(*author.at, *path)))
 
 
 def _within(source: Source, result: Result, location: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ The files of a folder are read; a Kustomization in it is not built.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -84,6 +84,7 @@ def load(  # noqa: PLR0913 - one for each option
     namespace: str = "",
     tolerant: bool = False,
     default: str | None = None,
+    texts: Mapping[str, str] | None = None,
 ) -> Sources:
     """Returns the resources of files, folders and `-`, with findings about the files.
 
@@ -93,10 +94,15 @@ def load(  # noqa: PLR0913 - one for each option
     A `namespace` overrides that of the configuration.
 
     `tolerant` is for checks of whole repositories. It ignores mistakes in files of folders that name no Dynamo kind, and an object may be
-    in several folders.
+    in several folders. `texts` are texts of files in place of those on disk.
     """
     listing = selection.listed(paths, without, exclude)
-    return load_listed(listing, paths, config_file, namespace=namespace, tolerant=tolerant, default=default)
+    read = _reader(texts) if texts else None
+    return load_listed(listing, paths, config_file, namespace=namespace, tolerant=tolerant, default=default, read=read)
+
+
+def _reader(texts: Mapping[str, str]) -> Callable[[ListedFile], File]:
+    return lambda listed: reading.parse(texts[listed.path].encode(), listed.path) if listed.path in texts else _read(listed)
 
 
 def load_listed(  # noqa: PLR0913 - one for each option

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from yaml.error import YAMLError
 
 from krm_fn.base import escaping
+from krm_fn.base.edits import Key, Quotes, Removal, Word
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path
-from krm_fn.base.yaml import emitter, reader, scalars
+from krm_fn.base.yaml import emitter, positions, reader, scalars
 from krm_fn.kubernetes import paths
 from krm_fn.repository.files import text_nodes
 from krm_fn.repository.files.text_nodes import Location, TextNode, TextTree
@@ -38,27 +40,43 @@ class _Replacement(NamedTuple):
     new: str
 
 
+class Words(NamedTuple):
+    """Edits of words in one scalar, which follow each other in its text."""
+
+    words: tuple[Word, ...]
+
+    def of(self, value: Any) -> str:
+        """Returns a text with the edits. Raises _NotEditableError if it does not have the old words there."""
+        text, parts, done = f"{value}", list[str](), 0
+        for word in self.words:
+            start = _behind(text, word.within)
+            if not isinstance(value, str) or start < done or not text.startswith(word.old, start):
+                raise _NotEditableError
+            parts += [text[done:start], word.new]
+            done = start + len(word.old)
+        return "".join((*parts, text[done:]))
+
+
 class _NotEditableError(Exception):
     """An edit that has no position in the text."""
 
 
 def edited(text: str, changes: Mapping[Path, Any]) -> EditedText:
-    r"""Returns the first document of a text with other values at some paths. The values are strings; None removes the field.
+    r"""Returns the first document of a text with other values at some paths: scalars, or lists of them. None removes the field.
 
-    A field that is missing is added behind the other fields of its mapping. Never raises: a text that is not YAML fails at each path.
+    A field that is missing is added behind the other fields of its mapping. A Key renames a field, a Removal removes it, Quotes make a text
+    of it, and Words change parts of its text. Never raises: a text that is not YAML fails at each path.
 
     >>> edited("a: {b: '1.5.1'} # c\nd: e\nf: g\n", {("a", "b"): "1.6.1", ("h",): "i", ("d",): None})
     EditedText(text="a: {b: '1.6.1'} # c\nf: g\nh: i\n", failed=())
     """
     documents, findings = reader.read(text)
-    try:
-        tree = text_nodes.parse(text)
-    except YAMLError:
-        tree = None
+    tree = _tree(text)
     if tree is None or findings or not documents:
         return EditedText(text, tuple(changes))
     old = documents[0].value
-    editable = {path: new for path, new in changes.items() if _is_writable(text, tree, {path: new})}
+    changes = {path: _plain(tree, path, new) for path, new in changes.items()}
+    editable = {path: new for path, new in changes.items() if _is_writable(text, tree, old, {path: new})}
     for attempt in (editable, {path: new for path, new in editable.items() if _is_alone(tree, path)}):
         result = _written(text, tree, attempt)
         if result is not None and _value(result) == _changed(old, attempt):
@@ -66,9 +84,48 @@ def edited(text: str, changes: Mapping[Path, Any]) -> EditedText:
     return EditedText(text, tuple(changes))
 
 
+def _plain(tree: TextTree, path: Path, new: Any) -> Any:
+    """Returns the value for a removal, which is None, and for quotes, which is the text of the scalar."""
+    node = tree.find(path).node
+    return None if isinstance(new, Removal) else node.text if isinstance(new, Quotes) and node.kind == "scalar" else new
+
+
+def is_shared(text: str, path: Path) -> bool:
+    """True if an anchor, an alias or a merge key is on the way to a path: an edit there can be one of several fields."""
+    tree = _tree(text)
+    return tree is None or not _is_alone(tree, path)
+
+
+@lru_cache(maxsize=8)  # several edits of a document ask for it
+def _tree(text: str) -> TextTree | None:
+    try:
+        return text_nodes.parse(text)
+    except YAMLError:
+        return None
+
+
+def _behind(text: str, count: int) -> int:
+    """Returns the offset of the first character that has a number of others before it, without blanks."""
+    for offset, letter in enumerate(text):
+        if not letter.isspace():
+            if count == 0:
+                return offset
+            count -= 1
+    return len(text)
+
+
 def _changed(value: Any, changes: Mapping[Path, Any]) -> Any:
-    for path, new in changes.items():
-        value = paths.replaced(value, path, new)
+    """Returns a value with all changes, those of inner fields first, because a key above them can change.
+
+    Raises _NotEditableError for a word that the value does not have.
+    """
+    for path, new in sorted(changes.items(), key=lambda change: -len(change[0])):
+        if isinstance(new, Key):
+            fields = paths.at(value, path[:-1])
+            renamed = {new.name if key == path[-1] else key: inner for key, inner in fields.items()}
+            value = paths.replaced(value, path[:-1], renamed)
+        else:
+            value = paths.replaced(value, path, new.of(paths.at(value, path)) if isinstance(new, Words) else new)
     return value
 
 
@@ -77,8 +134,9 @@ def _value(text: str) -> Any:
     return documents[0].value if documents and not findings else None
 
 
-def _is_writable(text: str, tree: TextTree, change: Mapping[Path, Any]) -> bool:
+def _is_writable(text: str, tree: TextTree, value: Any, change: Mapping[Path, Any]) -> bool:
     try:
+        _changed(value, {path: new for path, new in change.items() if isinstance(new, Words)})
         return bool(_replacements(text, tree, change)) or all(new is None for new in change.values())
     except _NotEditableError:
         return False
@@ -104,7 +162,38 @@ def _written(text: str, tree: TextTree, changes: Mapping[Path, Any]) -> str | No
 
 def _replacements(text: str, tree: TextTree, changes: Mapping[Path, Any]) -> list[_Replacement]:
     """Returns the replacements of all changes. Raises _NotEditableError if one has no position."""
-    return [*_of_values(text, tree, changes), *_of_removals(text, tree, changes), *_of_additions(text, tree, changes)]
+    values = {path: new for path, new in changes.items() if not isinstance(new, (Key, Words))}
+    parts = [*_of_values(text, tree, values), *_of_removals(text, tree, values), *_of_additions(text, tree, values)]
+    parts += [_of_key(text, tree, path, new) for path, new in changes.items() if isinstance(new, Key)]
+    return [*parts, *(part for path, new in changes.items() if isinstance(new, Words) for part in _of_words(text, tree, path, new))]
+
+
+def _of_key(text: str, tree: TextTree, path: Path, new: Key) -> _Replacement:
+    """Returns the replacement of a key. A key that the mapping has already cannot stand in it twice."""
+    parent = tree.find(path[:-1])
+    mapping = tree.anchors.get(parent.node.text, parent.node) if parent.node.kind == "alias" else parent.node
+    keys = [key for key, _ in mapping.entries if key.kind == "scalar" and key.text == path[-1]]
+    if parent.rest or len(keys) != 1 or mapping.entry(new.name) is not None:
+        raise _NotEditableError
+    return _Replacement(keys[0].start, keys[0].end, _scalar(text, keys[0], new.name))
+
+
+def _of_words(text: str, tree: TextTree, path: Path, new: Words) -> list[_Replacement]:
+    """Returns the replacements of words in a scalar: in their lines, or of the whole scalar if the words are written with escapes."""
+    location = tree.find(path)
+    node = location.node
+    if location.rest or node.kind != "scalar":
+        raise _NotEditableError
+    own = text[node.start : node.end]
+    lines = [0, *(match.end() for match in re.finditer("\n", own))]
+    parts = []
+    for word in new.words:
+        line, column = positions.within(own, (1, 1), word.within)
+        offset = node.start + lines[line - 1] + column - 1
+        if not text.startswith(word.old, offset):
+            return [_Replacement(node.start, node.end, _scalar(text, node, new.of(node.text)))]
+        parts.append(_Replacement(offset, offset + len(word.old), word.new))
+    return parts
 
 
 def _of_values(text: str, tree: TextTree, changes: Mapping[Path, Any]) -> list[_Replacement]:
@@ -123,14 +212,21 @@ def _of_values(text: str, tree: TextTree, changes: Mapping[Path, Any]) -> list[_
 
 def _scalar(text: str, node: TextNode, new: Any) -> str:
     """Returns the text of a scalar with another value, in the style of the old one."""
-    if node.kind not in ("scalar", "alias") or not isinstance(new, str):
+    if node.kind not in ("scalar", "alias"):
         raise _NotEditableError
+    if not isinstance(new, str):
+        return f"{' ' * _needs_blank(text, node)}{escaping.json_text(new)}"
     if node.style == "'":
         return "'" + new.replace("'", "''") + "'"
     if node.style in ("|", ">"):
         return _block(text[node.start : node.end], new)
     plain = new if node.style == "" and _stays_plain(new) else escaping.json_text(new)
-    return f" {plain}" if node.start == node.end and text[node.start - 1 : node.start] == ":" else plain
+    return f" {plain}" if _needs_blank(text, node) else plain
+
+
+def _needs_blank(text: str, node: TextNode) -> bool:
+    """True for a scalar without a character, directly behind the colon of its key."""
+    return node.start == node.end and text[node.start - 1 : node.start] == ":"
 
 
 def _block(written: str, new: str) -> str:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from krm_fn.base import results
+from krm_fn.base import edits, results
+from krm_fn.base.edits import Edit
 from krm_fn.base.results import Ref, Result
 from krm_fn.render import engines
 from krm_fn.render.expand import PlannedResource
@@ -66,7 +67,7 @@ def _check_graph(components: Iterable[Pods], ref: Ref, *, notes: bool) -> Iterat
                 yield from _not_judged(container, ref, read)
             findings = [
                 *(
-                    ArgumentFinding(problem.code, problem.severity, problem.word, problem.reason)
+                    ArgumentFinding(problem.code, problem.severity, problem.word, problem.reason, old=problem.word.text)
                     for problem in read.problems
                     if problem.is_mistake
                 ),
@@ -173,4 +174,19 @@ def result(container: AuthorContainer, ref: Ref, finding: ArgumentFinding) -> Re
     word = finding.word
     item = container.fields[word.field][word.item]
     within = len("".join(item[: word.offset].split()))
-    return results.Result(finding.severity, finding.code, finding.message, ref, container.at(word.field, word.item), within=within)
+    path = container.at(word.field, word.item)
+    return results.Result(finding.severity, finding.code, finding.message, ref, path, within=within, edit=_edit(finding, item))
+
+
+def _edit(finding: ArgumentFinding, item: str) -> Edit | None:
+    """Returns the edit that writes the word of a fix. None for another fix, or if the item writes the old word in another way."""
+    new, word, old = edits.word(finding.message.rpartition("; ")[2]), finding.word, finding.old
+    if not new or not old:
+        return None
+    if old[0] == old[-1] == '"':  # a name or a value in JSON
+        new = f'"{new}"'
+    length = len(word.source or word.text)
+    start = item.find(old, word.offset, word.offset + length)
+    if start < 0 or item.find(old, start + 1, word.offset + length) >= 0:
+        return None
+    return Edit(edits.Word(len("".join(item[:start].split())), old, new), is_safe=True if finding.is_same else None)

@@ -25,16 +25,24 @@ _BEGINNING = 3
 _REST = re.compile(r"[_-]?[A-Za-z0-9]+")
 """The end of a value that a shorter value lacks: one more word, or the rest of a word."""
 _ADDS_UP = ("append", "extend", "count")
+_AT_FLAGS: tuple[ProblemKind, ...] = ("unknown", "refused", "ambiguous")
+"""The kinds of problems whose fix is the name of a flag."""
 
 
 class ArgumentFinding(NamedTuple):
-    """A finding at a word of a command line. `kind` is that of a problem of the parser; empty for another finding."""
+    """A finding at a word of a command line. `kind` is that of a problem of the parser; empty for another finding.
+
+    `old` is the part of the word in whose place the fix says to write another word; empty if there is none. `is_same` is true if the fix
+    changes nothing that runs.
+    """
 
     code: str
     severity: Severity
     word: Word
     message: str
     kind: str = ""
+    old: str = ""
+    is_same: bool = False
 
     @property
     def key(self) -> tuple[str, Word]:
@@ -47,13 +55,21 @@ def check(parsed: ParsedCommand, table: FlagTable) -> Iterator[ArgumentFinding]:
     for problem in parsed.problems:
         code, message = _MESSAGES[problem.kind](problem, table)
         severity: Severity = "warning" if problem.kind in ("ignored field", "advised range") else "error"
-        yield ArgumentFinding(code, severity, problem.word, message, _kind(problem))
+        yield ArgumentFinding(code, severity, problem.word, message, _kind(problem), _misspelt(problem))
     yield from _check_uses(parsed, table)
 
 
 def keys(parsed: ParsedCommand, table: FlagTable) -> set[tuple[str, Word]]:
     """Returns the keys of all findings about a parsed command line. No text is made, because a line can have thousands of problems."""
     return {(_kind(problem), problem.word) for problem in parsed.problems} | {finding.key for finding in _check_uses(parsed, table)}
+
+
+def _misspelt(problem: Problem) -> str:
+    """Returns the part of a word that a fix replaces, if the fix is a single word."""
+    mistake = problem.field
+    if mistake is not None:
+        return f'"{mistake.path[-1] if mistake.kind in ("unknown", "ignored") else mistake.value}"'
+    return problem.word.text if problem.kind == "choice" else problem.word.text.partition("=")[0] if problem.kind in _AT_FLAGS else ""
 
 
 def _kind(problem: Problem) -> str:
@@ -69,11 +85,11 @@ def _check_uses(parsed: ParsedCommand, table: FlagTable) -> Iterator[ArgumentFin
     for use in parsed.uses:
         if use.option in use.flag.deprecated_aliases:
             message = f"`{use.option}` is a deprecated name in {_program(table)}; write {use.flag.name}"
-            yield ArgumentFinding("DYN611", "info", use.word, message)
+            yield ArgumentFinding("DYN611", "info", use.word, message, old=use.word.text.partition("=")[0], is_same=True)
         elif use.flag.deprecated:
             fix = _replacement(use, table)
             message = f"`{use.option}` is deprecated in {_program(table)}; {fix or 'a later release can remove it'}"
-            yield ArgumentFinding("DYN611", "warning" if fix else "info", use.word, message)
+            yield ArgumentFinding("DYN611", "warning" if fix else "info", use.word, message, old=use.word.text.partition("=")[0])
 
 
 def check_injected(parsed: ParsedCommand, injected: Mapping[str, str]) -> Iterator[ArgumentFinding]:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,7 +34,7 @@ class Inputs(NamedTuple):
     """The paths to read, and settings that override the configuration.
 
     `default_config` is the file with the configuration of files that have none: that of the project file, or one above the folder. Unless
-    `is_built`, folders are read as plain files.
+    `is_built`, folders are read as plain files. `texts` are texts of files, by their names in findings, in place of those on disk.
     """
 
     paths: tuple[str, ...]
@@ -44,6 +44,7 @@ class Inputs(NamedTuple):
     default_config: str | None = None
     project: Project = Project()
     is_built: bool = True
+    texts: Mapping[str, str] = {}
 
     def load(self, without: Path | None = None, *, tolerant: bool = False) -> Sources:
         """Reads the paths, except the folder `without`. `tolerant`: ignores mistakes in files of folders that name no Dynamo kind."""
@@ -55,6 +56,7 @@ class Inputs(NamedTuple):
             namespace=self.namespace or "",
             tolerant=tolerant,
             default=self.default_config,
+            texts=self.texts,
         )
 
     def of_path(self, path: str) -> Inputs:

@@ -129,7 +129,7 @@ def opened(
         try:
             copies = stack.enter_context(checkouts.opened(old, Path(path)))
             with progress_line.shown("reading") as progress:
-                read_states = _read(path, _Setup(given, copies, progress, changes or {}), unchanged)
+                read_states = _read(path, _Setup(given, copies, progress, changes or given.texts), unchanged)
         except RepositoryError as problem:
             raise InputError(str(problem), "--old") from problem
         yield read_states

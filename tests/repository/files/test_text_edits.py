@@ -7,10 +7,12 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
+from krm_fn.base.edits import Key, Quotes, Removal, Word
 from krm_fn.base.results import Path
 from krm_fn.base.yaml import reader
 from krm_fn.kubernetes import paths
 from krm_fn.repository.files import text_edits
+from krm_fn.repository.files.text_edits import Words
 from tests.support import yaml_styles
 from tests.support.cases import cases
 
@@ -199,3 +201,58 @@ def test_the_values_are_the_wanted_ones_and_all_comments_stay(data, value):
     assert re.findall(r"# \w+", result.text) == re.findall(r"# \w+", text)
     assert not result.failed
     assert text_edits.edited(result.text, changes).text == result.text
+
+
+COMMAND = "a: |  # c\n  run --x=1 \\\n    --yy 'z'\nb: 1\n"
+OTHERS = [
+    ("a key", "a: {b: 1} # c\n", ("a", "b"), Key("d"), "a: {d: 1} # c\n"),
+    ("a key with children", "a:\n  b: # c\n  - d\n", ("a", "b"), Key("e"), "a:\n  e: # c\n  - d\n"),
+    ("a key in JSON", '{"a": {"b": 1}}', ("a", "b"), Key("d"), '{"a": {"d": 1}}'),
+    ("a key that is there already", "a: 1\nb: 2\n", ("a",), Key("b"), None),
+    ("a key that is missing", "a: 1\n", ("b",), Key("c"), None),
+    ("a removal", "a: 1\nb: 2 # c\n", ("b",), Removal(), "a: 1\n"),
+    ("quotes of a number as it is written", "a: 1.10 # c\n", ("a",), Quotes(), 'a: "1.10" # c\n'),
+    ("quotes of a word", "a: [yes, no]\n", ("a", 1), Quotes(), 'a: [yes, "no"]\n'),
+    ("a number", "a: '2' # c\n", ("a",), 2, "a: 2 # c\n"),
+    ("a boolean without a value before", "a:\nb: 1\n", ("a",), True, "a: true\nb: 1\n"),
+    ("a list of a text", "a: b # c\n", ("a",), ["b"], 'a: ["b"] # c\n'),
+    (
+        "words in a block",
+        COMMAND,
+        ("a",),
+        Words((Word(3, "--x", "--xx"), Word(9, "--yy", "--y"))),
+        COMMAND.replace("--x", "--xx").replace("yy", "y"),
+    ),
+    ("a word with escapes", 'a: "x \\"y\\" z"\n', ("a",), Words((Word(1, '"y"', '"u"'),)), 'a: "x \\"u\\" z"\n'),
+    ("a word in a plain text over lines", "a: b\n  c d\n", ("a",), Words((Word(1, "c", "e"),)), "a: b\n  e d\n"),
+    ("a word that is not there", "a: b c\n", ("a",), Words((Word(1, "d", "e"),)), None),
+    ("a word that needs quotes", "a: b c\n", ("a",), Words((Word(1, "c", ": e"),)), None),
+    ("a word of a number", "a: 12\n", ("a",), Words((Word(0, "12", "13"),)), None),
+]
+
+
+@cases(("text", "path", "change", "wanted"), OTHERS)
+def test_keys_words_and_other_values(text: str, path: Path, change: object, wanted: str | None):
+    """Each kind of edit changes its part only. An edit that has no position, or that would change more, fails."""
+    result = text_edits.edited(text, {path: change})
+    assert result == ((text, (path,)) if wanted is None else (wanted, ()))
+
+
+def test_a_field_below_a_renamed_one_is_edited_too():
+    """Both paths are those of the text before the edits."""
+    changes: dict[Path, object] = {("a",): Key("b"), ("a", "c"): 2}
+    assert text_edits.edited("a: {c: 1}\n", changes).text == "b: {c: 2}\n"
+
+
+SHARED = [
+    ("an anchor", "a: &x {b: 1}\nc: *x\n", ("a", "b"), True),
+    ("an alias", "a: &x {b: 1}\nc: *x\n", ("c", "b"), True),
+    ("a merge key", "a: &x {b: 1}\nc:\n  <<: *x\n", ("c", "b"), True),
+    ("another field", "a: &x {b: 1}\nc: *x\nd: 1\n", ("d",), False),
+]
+
+
+@cases(("text", "path", "is_shared"), SHARED)
+def test_texts_of_several_fields_are_known(text: str, path: Path, is_shared: bool):
+    """An edit of such a text can change another field."""
+    assert text_edits.is_shared(text, path) is is_shared

@@ -72,9 +72,10 @@ def _check_component(component: ComponentPlan) -> Iterator[Result]:
     kind, name = component.identity.type, component.identity.service
     if kind and kind not in types.names() and kind != former_types.FORMER:  # a service of v1alpha1 can have any type
         message = f"v1beta1 has no type {kind}, so an API server refuses the converted component"
-        near = spelling.nearest(kind, types.names()) or f"one of {', '.join(types.names())}, or remove the field"
-        message = f"{message}; write {near}"
-        yield results.warning("DYN476", message, component.ref, component.at("componentType"))
+        near = spelling.nearest(kind, types.names())
+        choice = f"one of {', '.join(types.names())}, or remove the field"
+        message = f"{message}; write {near or choice}"
+        yield results.warning("DYN476", message, component.ref, component.at("componentType"), current=kind, proposed=near or None)
     if name and not _NAME.fullmatch(name):  # a service of v1alpha1 can have other names, for example with a dot
         message = f"v1beta1 has no component named {name!r}; use letters, digits and dashes, and no dash at either end"
         yield results.error("DYN479", message, component.ref, component.at("name"))

@@ -1,0 +1,85 @@
+"""Edits that fix findings: another value, another key or another word at the field of a finding.
+
+A rule makes the edit beside the message, from the same values. `krm-fn check --fix` writes it into the file.
+"""
+
+from __future__ import annotations
+
+import re
+
+from krm_fn.base.records import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from krm_fn.base.results import Path, Result
+
+_WORD = re.compile(r"write ([^\s,;]+)")
+_UNDONE = ("DYN401", "DYN403", "DYN407", "DYN480")
+"""Codes of changes that an update refuses: the proposed value is the old one, which the author has just replaced."""
+
+
+class Key(NamedTuple):
+    """Another key for the field, in place of the last step of its path. The value of the field stays."""
+
+    name: str
+
+
+class Word(NamedTuple):
+    """A text in place of another one inside of the scalar. `within` characters stand before it, without blanks."""
+
+    within: int
+    old: str
+    new: str
+
+
+class Quotes(NamedTuple):
+    """The scalar is in quotes, as it is written: the fix of a number or a word such as `yes` in place of a text."""
+
+
+class Removal(NamedTuple):
+    """The field is removed from its object."""
+
+
+class Edit(NamedTuple):
+    """The edit of a finding, at the path of the finding. `new` is a value, a Key, a Word, Quotes or a Removal.
+
+    `is_safe` is true if the edit changes nothing that runs. None is the default: the edit of an error is safe, because the text cannot
+    have worked, and that of a warning is not. `at` is the path in the document of the file; None until the finding has a location.
+    """
+
+    new: Any
+    is_safe: bool | None = None
+    at: Path | None = None
+
+
+def of(result: Result) -> Edit | None:
+    """Returns the edit of a finding: its own, or else its proposed value. None for a finding without a certain fix."""
+    if result.edit is not None or result.proposed is None or result.code in _UNDONE:
+        return result.edit
+    return Edit(result.proposed)
+
+
+def word(fix: str) -> str:
+    """Returns the word that a fix says to write; empty for a fix with more words, with a choice, or with a condition.
+
+    >>> word("write replicas"), word("write one of them"), word("write env in the container main"), word("remove it")
+    ('replicas', '', '', '')
+    """
+    match = _WORD.fullmatch(fix)
+    return match[1] if match else ""
+
+
+def of_unknown_field(fix: str) -> Edit | None:
+    """Returns the edit of a field whose fix is to write another name, or to remove it; None for another fix.
+
+    The author meant something by the field, so the removal is not safe.
+    """
+    name = word(fix)
+    return Edit(Key(name)) if name else Edit(Removal(), is_safe=False) if fix == "remove it" else None
+
+
+def is_safe(result: Result, edit: Edit) -> bool:
+    """Returns true if an edit needs no consent: what it changes cannot have worked, or stays the same."""
+    return result.severity == "error" if edit.is_safe is None else edit.is_safe

@@ -1,0 +1,1 @@
+"""Writes the edits of findings into files, and proves that they help."""
