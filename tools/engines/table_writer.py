@@ -40,13 +40,23 @@ def table(program: str, measured: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 
 def _with_ranges(program: str, named: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """The flags of each release with the ranges of `ranges.yaml`, for those that have no measured one."""
+    """The flags of each release with the ranges of `ranges.yaml`. A measured bound wins, and choices need no range."""
     groups = [group for group in yaml.safe_load(_RANGES.read_text()) if program in group["programs"]]
     researched = {option: bounds for group in groups for option, bounds in group["flags"].items()}
     return {
-        release: {name: {"range": bounds, **flag} if (bounds := researched.get(name)) else flag for name, flag in flags.items()}
+        release: {
+            name: {"range": _bounds(bounds, flag), **{key: value for key, value in flag.items() if key != "range"}}
+            if (bounds := researched.get(name)) and "choices" not in flag
+            else flag
+            for name, flag in flags.items()
+        }
         for release, flags in named.items()
     }
+
+
+def _bounds(researched: dict[str, Any], flag: dict[str, Any]) -> dict[str, Any]:
+    measured = flag.get("range", {})
+    return {key: value for key, value in {**researched, **measured}.items() if key != "is_advice" or not measured}
 
 
 def _configs(measured: dict[str, dict[str, Any]]) -> dict[str, Any]:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _CODE = "DYN129"
 _FIELDS = ("containers", "initContainers")
 _MODULE = "dynamo."
+_LAST_PORT = 65535
 _DIGITS = re.compile(r"[0-9]+")
 _PROGRAM = re.compile(r"-m dynamo\.(\w+)(?![\w.])(?!.*grpc)")
 """A program that may listen on the ports of `_SERVERS` alone. A frontend with gRPC has further ports."""
@@ -168,7 +169,7 @@ def _listens(setting: _Setting) -> str:
 def _fix(setting: _Setting, server: _Server, number: Any, *, is_written: bool) -> str:
     """Returns the fix. A flag gets the number of the port, because a command that has no argument without it may start another program."""
     removal = f"remove {setting.name}" if setting.path[0] == "env" else f"write {setting.name} {number}"
-    if setting.value <= 0:
+    if setting.value <= 0 or setting.value > _LAST_PORT:
         return removal
     if not is_written:
         removal = f"remove the port from ports, which then has {setting.value}"

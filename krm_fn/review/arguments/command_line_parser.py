@@ -365,6 +365,8 @@ def _wrong(flag: Flag, text: str, table: FlagTable) -> Literal["choice", "type",
         return "choice"
     if flag.range is not None and not flag.range.accepts(text):
         return "advised range" if flag.range.is_advice else "range"
+    if flag.range is not None and not flag.range.suits(text):
+        return "advised range"
     return ""
 
 

@@ -14,6 +14,8 @@ from krm_fn.review.arguments import value_types
 
 _LIKELY_SHARE = 0.9
 _PERCENT = 100
+_WITHOUT_LIMIT, _LEAST_LIMIT = -1, 100
+"""The number that stands for no limit, and the least limit whose sign can be a slip."""
 _LEAST_PERCENT = 10
 """The least number that is a percentage in place of a share: 1.5 can also be a slip of 0.5."""
 
@@ -21,7 +23,8 @@ _LEAST_PERCENT = 10
 class ValueRange(NamedTuple):
     """The numbers that are right for a flag; a bound of None has no effect. `above` and `below` are not in the range.
 
-    `is_advice` is true if the program does not compare the number itself, and fails later or does something else than its author meant.
+    `is_advice` is true if the program does not compare the number itself, and fails later or does something else than its author meant. The
+    same holds for a number that is not a multiple of `multiple`.
     """
 
     least: float | None = None
@@ -29,11 +32,17 @@ class ValueRange(NamedTuple):
     most: float | None = None
     below: float | None = None
     is_advice: bool = False
+    multiple: int = 0
 
     def accepts(self, text: str) -> bool:
         """Returns true for a number in the range, and for a text that is no plain number, such as `auto` and `32k`."""
         value = value_types.number(text)
         return value is None or self._has(value)
+
+    def suits(self, text: str) -> bool:
+        """Returns true for a multiple of `multiple`, and for a text that is no plain number."""
+        value = value_types.number(text)
+        return value is None or not self.multiple or value % self.multiple == 0
 
     def _has(self, value: float) -> bool:
         """True for a number in the range. NaN is in none."""
@@ -48,9 +57,11 @@ class ValueRange(NamedTuple):
     def name(self) -> str:
         """The range in words.
 
-        >>> ValueRange(above=0, most=1).name, ValueRange(least=1).name, ValueRange(least=1, most=65535).name
-        ('a number above 0 and up to 1', 'a number from 1 on', 'a number from 1 to 65535')
+        >>> ValueRange(above=0, most=1).name, ValueRange(least=1).name, ValueRange(least=1, most=65535).name, ValueRange(multiple=16).name
+        ('a number above 0 and up to 1', 'a number from 1 on', 'a number from 1 to 65535', 'a multiple of 16')
         """
+        if self.multiple:
+            return f"a multiple of {self.multiple}"
         upper = f"up to {self.most:g}" if self.most is not None else f"below {self.below:g}" if self.below is not None else ""
         if self.above is not None:
             return f"a number above {self.above:g}{f' and {upper}' if upper else ''}"
@@ -69,8 +80,10 @@ class ValueRange(NamedTuple):
         """Returns the number to write in place of one that is not in the range; empty without a likely one.
 
         >>> share, size = ValueRange(above=0, most=1), ValueRange(least=1)
-        >>> share.fix("90"), share.fix("85%"), share.fix("1.5"), size.fix("-4"), size.fix("0")
-        ('0.9', '0.85', '0.9', '4', '1')
+        >>> share.fix("90"), share.fix("85%"), share.fix("1.5"), size.fix("-4"), size.fix("0"), ValueRange(most=65535).fix("80000")
+        ('0.9', '0.85', '0.9', '4', '1', '8000')
+        >>> ValueRange(multiple=16).fix("17"), ValueRange(above=0, multiple=16).fix("0"), ValueRange(least=-1).fix("-5")
+        ('16', '16', '-1')
         """
         value = value_types.number(text.removesuffix("%") if self.is_share else text)
         if value is None:
@@ -80,8 +93,12 @@ class ValueRange(NamedTuple):
             meant = [value / _PERCENT]
         elif self.is_share:
             meant = [-value, _LIKELY_SHARE]
+        elif self.multiple:
+            meant = [max(round(value / self.multiple), 1) * self.multiple]
+        elif self.least == _WITHOUT_LIMIT and value > -_LEAST_LIMIT:
+            meant = [_WITHOUT_LIMIT]
         elif value > 0:
-            meant = []
+            meant = [value / 10] if value % 10 == 0 else []
         right = next((number for number in meant if self._has(number)), None)
         return "" if right is None else _shown(right)
 
