@@ -32,13 +32,14 @@ class ParallelFlags(NamedTuple):
     """The flags of an engine that multiply its GPUs, each with all its names. The rules are those of the engine's check at its start.
 
     `copies` multiply only without one of the flags in `within`, which place the copies of a model on the same GPUs. One of the flags in
-    `silent` decides the GPUs in another way.
+    `silent` decides the GPUs in another way. `document` is a flag with a JSON object whose fields win over the flags.
     """
 
     parallel: tuple[tuple[str, ...], ...]
     copies: tuple[tuple[str, ...], ...] = ()
     within: tuple[str, ...] = ()
     silent: tuple[str, ...] = ()
+    document: str = ""
 
 
 class NewWorker(NamedTuple):

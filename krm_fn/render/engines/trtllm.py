@@ -69,9 +69,10 @@ class TensorRTLLM(Engine):
     other_names = ("tensorrtllm", "tensorrt-llm", "tensorrt", "trt-llm", "trt")
     parallel_flags = ParallelFlags(
         (("--tensor-parallel-size",), ("--pipeline-parallel-size",)),
-        silent=("--extra-engine-args", "--override-engine-args", "--gpus-per-node", "--modality"),
+        silent=("--extra-engine-args", "--gpus-per-node", "--modality"),
+        document="--override-engine-args",
     )
-    """The sizes of TensorRT-LLM's `LlmArgs`."""
+    """The sizes of TensorRT-LLM's `LlmArgs`. `dynamo/trtllm` merges the document over the flags."""
 
     def container(self, container: Container, role: RolePlan) -> Container:
         """Returns the main container of a leader or a follower.

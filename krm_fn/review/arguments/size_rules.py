@@ -6,8 +6,10 @@ sizes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
+from typing import Any
 
 from krm_fn.base import report
 from krm_fn.render import engines
@@ -18,6 +20,8 @@ from krm_fn.review.arguments.judged_commands import InjectedFlags, JudgedCommand
 from krm_fn.review.arguments.shell_words import Word
 
 _ON_CPUS = ("VLLM_CPU", "VLLM_TARGET_DEVICE")
+_DECIDING = frozenset(("context_parallel_size", "gpus_per_node"))
+"""Fields of a document that decide the GPUs beside the sizes."""
 _ON_SOME_GPUS = ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
 
 
@@ -25,9 +29,11 @@ def check(judged: JudgedCommand, injected: InjectedFlags | None) -> Iterator[Arg
     """Yields the findings about the sizes of a main container. `injected` is None on one node."""
     sizes, plan = _flags(judged.command.program), judged.plan
     gpus, nodes = plan.pod.gpus.number, plan.placement.nodes
-    if sizes is None or gpus < 0 or not judged.parsed.is_complete or _is_elsewhere(judged, sizes):
+    if sizes is None or gpus < 0 or not judged.parsed.is_complete or plan.type.is_frontend or _is_elsewhere(judged, sizes):
         return
-    numbers = [judged.number(*names) for names in (*sizes.parallel, *(() if judged.has(*sizes.within) else sizes.copies))]
+    document = _document(judged, sizes)
+    multiplied = (*sizes.parallel, *(() if judged.has(*sizes.within) else sizes.copies))
+    numbers = [_number(judged, document, names) for names in multiplied] if document is not None else [None]
     if not all(numbers):  # an unknown number, or a mistake that another rule reports
         return
     local = judged.number("--data-parallel-size-local", default=0) if nodes == 1 else 0
@@ -35,11 +41,12 @@ def check(judged: JudgedCommand, injected: InjectedFlags | None) -> Iterator[Arg
         numbers = [*numbers[: len(sizes.parallel)], local]
     needed = prod(number for number in numbers if number)
     gpus_of_engine = report.counted(needed, "GPU")
-    word = _word(judged, sizes)
+    word = _word(judged, sizes, document or {})
     if not gpus:
-        if needed > 1 and not _may_run_without_gpus(judged):
-            message = f"the engine needs {gpus_of_engine}, and the pod requests none; add {needed} of nvidia.com/gpu to its limits"
-            yield ArgumentFinding("DYN612", "error" if _is_published(judged) else "warning", word, message)
+        is_published = _is_published(judged)
+        if not _may_run_without_gpus(judged) and (needed > 1 or is_published):
+            message = f"the engine needs {gpus_of_engine}, and the pod requests none; {_request(judged, needed)}"
+            yield ArgumentFinding("DYN612", "error" if is_published and needed > 1 else "warning", word, message)
     elif needed > nodes * gpus:
         message = f"the engine needs {gpus_of_engine}, and {_of_pods(nodes, gpus)}; lower the parallel sizes, or request more GPUs"
         yield ArgumentFinding("DYN612", "error", word, message)
@@ -86,13 +93,43 @@ def _may_run_without_gpus(judged: JudgedCommand) -> bool:
     return bool(has_devices or is_for_cpus or spec.get("runtimeClassName") or judged.has("--device"))
 
 
+def _request(judged: JudgedCommand, gpus: int) -> str:
+    """Returns the fix of a pod without GPUs, in the author's API version: v1alpha1 has a field of its own for them."""
+    is_older = judged.plan.word("componentType") == "componentType"
+    return f'add {"gpu" if is_older else "nvidia.com/gpu"}: "{gpus}" to resources.limits of {"the component" if is_older else "main"}'
+
+
 def _is_published(judged: JudgedCommand) -> bool:
     """True for an image of NVIDIA, which runs on GPUs only."""
     return dynamo_images.parts(f"{judged.container.fields.get('image')}").name in runtime_tags.PUBLISHED
 
 
-def _word(judged: JudgedCommand, sizes: ParallelFlags) -> Word:
-    """The flag with the largest size, or the start of the command without any."""
+def _document(judged: JudgedCommand, sizes: ParallelFlags) -> Mapping[str, Any] | None:
+    """Returns the object whose fields win over the flags: empty without one, and None if it is not known or decides the GPUs by itself."""
+    if not sizes.document or not judged.has(sizes.document):
+        return {}
+    try:
+        document = json.loads(judged.text(sizes.document) or "")
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) and not _DECIDING.intersection(document) else None
+
+
+def _number(judged: JudgedCommand, document: Mapping[str, Any], names: Sequence[str]) -> int | None:
+    """Returns a size, by its field in the document or by its flag; None if it is not known."""
+    value = document.get(_field(names))
+    return judged.number(*names) if value is None else value if isinstance(value, int) and value > 0 else None
+
+
+def _field(names: Sequence[str]) -> str:
+    return names[0].lstrip("-").replace("-", "_")
+
+
+def _word(judged: JudgedCommand, sizes: ParallelFlags, document: Mapping[str, Any]) -> Word:
+    """The flag with the largest size, or the start of the command without any. A size in the document stands at the document."""
+    if any(_field(names) in document for names in (*sizes.parallel, *sizes.copies)):
+        use = judged.parsed.last(judged.table, sizes.document)
+        return use.word if use else judged.command.start
     names = [option for group in (*sizes.parallel, *sizes.copies) for option in group]
     uses = [use for use in (judged.parsed.last(judged.table, name) for name in names) if use]
     return max(uses, key=lambda use: int(use.text or 0)).word if uses else judged.command.start

@@ -254,6 +254,7 @@ def test_right_and_unknown_sizes_have_no_finding(args, gpus, fields, more):
     assert codes(worker(f"--model m {args}", gpus=gpus, **fields, **more)) == []
 
 
+TWO_GPUS = ["--model", "m", "--tensor-parallel-size", "2"]
 OTHER_SIZES = [
     ("SGLang", "dynamo.sglang", "--model-path m --tp 8", "4", {}, ["DYN612"]),
     ("SGLang with copies", "dynamo.sglang", "--model-path m --tp 2 --dp-size 4", "4", {}, ["DYN612"]),
@@ -261,6 +262,18 @@ OTHER_SIZES = [
     ("SGLang on all nodes", "dynamo.sglang", "--model-path m --tp 16", "8", TWO, []),
     ("SGLang on other GPUs", "dynamo.sglang", "--model-path m --tp 2 --base-gpu-id 2", "4", {}, []),
     ("TensorRT-LLM", "dynamo.trtllm", "--model m --tensor-parallel-size 8", "4", {}, ["DYN612"]),
+    (
+        "TensorRT-LLM with a document",
+        "dynamo.trtllm",
+        ["--model", "m", "--override-engine-args", '{"tensor_parallel_size":8}'],
+        "4",
+        {},
+        ["DYN612"],
+    ),
+    ("a document over a flag", "dynamo.trtllm", [*TWO_GPUS, "--override-engine-args", '{"tensor_parallel_size":4}'], "4", {}, []),
+    ("a document without sizes", "dynamo.trtllm", [*TWO_GPUS, "--override-engine-args", '{"max_batch_size":4}'], "4", {}, ["DYN613"]),
+    ("a document with other sizes", "dynamo.trtllm", [*TWO_GPUS, "--override-engine-args", '{"context_parallel_size":2}'], "4", {}, []),
+    ("a file under a document", "dynamo.trtllm", [*TWO_GPUS, "--extra-engine-args", "a", "--override-engine-args", "{}"], "4", {}, []),
     ("TensorRT-LLM with a field of its own", "dynamo.trtllm", "--model m --trtllm.tensor_parallel_size 4", "8", {}, []),
     ("TensorRT-LLM with a file", "dynamo.trtllm", "--model m --tensor-parallel-size 8 --extra-engine-args a.yaml", "4", {}, []),
 ]
