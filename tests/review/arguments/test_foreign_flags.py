@@ -36,6 +36,8 @@ def sample(flag):
         return flag.choices[0]
     if flag.takes_json:
         return "{}"
+    if flag.range and flag.range.multiple:
+        return str(flag.range.multiple)
     return SAMPLES.get(flag.type.removeprefix("optional_").partition("_")[0], "8")
 
 
