@@ -24,6 +24,8 @@ _BEGINNING = 3
 """The least number of letters of a value that can lack its last word: `bfloat` for bfloat16, `llama3` for llama3_json."""
 _REST = re.compile(r"[_-]?[A-Za-z0-9]+")
 """The end of a value that a shorter value lacks: one more word, or the rest of a word."""
+_WITHOUT_LIMIT = ("0", "-1")
+"""What people write for no limit."""
 _ADDS_UP = ("append", "extend", "count")
 _AT_FLAGS: tuple[ProblemKind, ...] = ("unknown", "refused", "ambiguous")
 """The kinds of problems whose fix is the name of a flag."""
@@ -253,6 +255,8 @@ def _wrong_type(problem: Problem, table: FlagTable) -> tuple[str, str]:
 def _outside(problem: Problem, table: FlagTable) -> tuple[str, str]:
     right = (problem.flag and problem.flag.range) or ValueRange()
     what = f"{_name(problem)} of {_program(table)} needs {right.name}, not `{shown(problem.word, problem.option)}`"
+    if _name(problem).startswith("`--max-") and problem.word.text in _WITHOUT_LIMIT:
+        return "DYN644", f"{what}; remove it, which leaves the default"
     return "DYN644", f"{what}; write {right.fix(problem.word.text) or right.name}"
 
 

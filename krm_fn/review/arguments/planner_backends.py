@@ -19,7 +19,8 @@ from krm_fn.review.arguments.worker_modes import WorkerFinding
 
 _PLANNER = "dynamo.planner"
 _CONFIG, _BACKEND = "--config", "--backend"
-_FIELD = "backend"
+_FIELD, _DEFAULT = "backend", "vllm"
+"""The field of the document, and its value without one (`SLAPlannerDefaults.backend`, 0.9 to 1.7)."""
 
 
 def check(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]) -> Iterator[WorkerFinding]:
@@ -50,4 +51,4 @@ def _backend(use: Use) -> str:
         document = json.loads(use.text)
     except (ValueError, RecursionError):
         return ""
-    return f"{document.get(_FIELD, '')}" if isinstance(document, dict) else ""
+    return f"{document.get(_FIELD, _DEFAULT)}" if isinstance(document, dict) else ""

@@ -85,7 +85,8 @@ PLANNERS = [
     ("two engines", [planner(backend="sglang"), VLLM, SGLANG, ENTRY], []),
     ("a worker that is not known", [planner(backend="sglang"), VLLM, beta.component("C", "worker")], []),
     ("mockers", [planner(backend="mocker"), VLLM], []),
-    ("no backend", [planner(), SGLANG], []),
+    ("the default", [planner(), SGLANG], ['write "backend": "sglang"']),
+    ("the default for its engine", [planner(), VLLM], []),
     ("a file", [started("Planner", "planner", "dynamo.planner", "--config", "/etc/planner.yaml"), VLLM], []),
     ("no workers", [planner(backend="sglang"), ENTRY], []),
 ]
