@@ -69,7 +69,7 @@ def _of_annotation(ref: Ref, path: Path, key: str, value: str) -> Iterator[Resul
     if key not in _KNOWN:
         if near := _near_key(key):
             message = f"Dynamo reads no annotation {key}; write {near}"
-            yield results.warning(_CODE, message, ref, path, current=key, proposed=near)
+            yield results.warning(_CODE, message, ref, path)
     elif ref.kind == dynamo_api.GRAPH and key in _ONLY_GRAPHS and path[:-1] != _METADATA:
         message = "Dynamo reads this annotation of graphs alone, so it has no effect here; write it under metadata.annotations of the graph"
         yield results.warning(_CODE, message, ref, path)

@@ -26,6 +26,11 @@ _RELEASED = re.compile(r"v?[0-9.]+(?:-cuda[0-9.]+|-efa(?:-amd64)?)?")
 """The tags of released images. Other tags, such as `1.6.3-rc1`, are builds of which krm-fn cannot know all."""
 _FOLDERS = tuple(dynamo_images.REGISTRY.split("/"))
 """The registry and the folders of the released images."""
+_LONGEST = 300
+_NAME = r"[a-z0-9]+(?:[._-]+[a-z0-9]+)*"
+_REFERENCE = re.compile(
+    rf"(?:[A-Za-z0-9][A-Za-z0-9.-]*(?::[0-9]+)?/)?{_NAME}(?:/{_NAME})*(?::\w[\w.-]{{0,127}})?(?:@[a-z0-9]+:[0-9a-f]{{32,}})?", re.ASCII
+)
 _ALIKE = str.maketrans("lio", "110")
 """Letters that look like digits."""
 _OTHER_WORDS = re.compile(r"[A-Za-z]{2}")
@@ -49,7 +54,10 @@ def check(resources: Iterable[Resource]) -> Iterator[Result]:
                 if not isinstance(entry.image, str):
                     continue
                 _, name, tag = dynamo_images.parts(entry.image)
-                if slip := _slip(entry.image, name):
+                if reference := _valid(entry.image):
+                    message = f"{entry.image!r} is not the name of an image, so no node pulls it; write {reference}"
+                    yield results.warning("DYN705", message, ref, entry.path, current=entry.image, proposed=reference)
+                elif slip := _slip(entry.image, name):
                     message = f"{slip.message}, or ignore DYN705 if it is an image of your own"
                     yield results.warning("DYN705", message, ref, entry.path, current=entry.image, proposed=slip.right)
                 elif newest := _newest_patch(entry.image, tag):
@@ -57,6 +65,24 @@ def check(resources: Iterable[Resource]) -> Iterator[Result]:
                     message += ", or ignore DYN704 if the image exists"
                     right = f"{entry.image[: -len(tag)]}{newest}" if entry.image.endswith(f":{tag}") and "-" not in tag else None
                     yield results.warning("DYN704", message, ref, entry.path, current=entry.image, proposed=right)
+
+
+def _valid(image: str) -> str:
+    """Returns the valid reference that an image means; empty for a valid one, and if none is certain.
+
+    Follows the grammar of `github.com/distribution/reference`.
+
+    >>> _valid("nvcr.io/nvidia/ai-dynamo/vllm-runtime: 1.6.1"), _valid("a/Engine:V2"), _valid("a/b@1.5.1"), _valid("a/b:${TAG}")
+    ('nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.6.1', 'a/engine:V2', 'a/b:1.5.1', '')
+    """
+    if len(image) > _LONGEST or _REFERENCE.fullmatch(image):
+        return ""
+    plain = re.sub(r"\s", "", image)
+    folder, slash, last = plain.rpartition("/")
+    name, at, digest = last.partition("@")
+    base, colon, tag = (name, ":", digest) if at and ":" not in last else last.partition(":")
+    right = f"{folder.lower()}{slash}{base.lower()}{colon}{tag}"
+    return right if _REFERENCE.fullmatch(right) else ""
 
 
 class _Slip(NamedTuple):

@@ -30,9 +30,9 @@ from krm_fn.review.arguments import argument_findings, lora_rules
 
 _ORPHAN = "DYN053"
 _PRUNED = "DYN056"
-_WRONG_TYPE, _WORDS = "DYN021", (("command",), ("args",))
-_OF_COMMANDS = ("DYN623", "DYN624", "DYN625")
-"""The codes of commands whose words do not reach a program."""
+_WRONG_TYPE, _READ_BY_COMMANDS = "DYN021", ("command", "args", "resources")
+_OF_COMMANDS = re.compile(r"DYN(?:61[235]|62[345]|70[23])")
+"""The codes of commands whose words do not reach a program, of flags that are missing, and of GPUs that differ from the flags."""
 _RIGHT_NAME = re.compile(r"; write (\w+)(?:, or .*)?\Z", re.DOTALL)
 """The end of the message about an unknown field whose right name is known."""
 _UNKNOWN = ("DYN023", "DYN029")
@@ -99,8 +99,8 @@ def _findings(resources: Sequence[Resource], config: Config, *, is_configured: b
 def _without_consequences(findings: Sequence[Result]) -> Iterator[Result]:
     """Yields the findings without those that another one explains.
 
-    These are errors about a field that is only missing because its name is misspelt, and findings about a command line of which a part is
-    no list, so that the default one was read in its place.
+    These are errors about a field that is only missing because its name is misspelt, and findings about a command line if a part of it, or
+    of the resources of its container, was not read.
     """
     misspelt: set[tuple[Any, Path]] = set()
     broken: set[tuple[Any, Path]] = set()
@@ -108,11 +108,11 @@ def _without_consequences(findings: Sequence[Result]) -> Iterator[Result]:
         name = _RIGHT_NAME.search(finding.message) if finding.code in _UNKNOWN else None
         if name and finding.path:
             misspelt.add((finding.ref, (*finding.path[:-1], name[1])))
-        elif finding.code == _WRONG_TYPE and finding.path[-1:] in _WORDS:
-            broken.add((finding.ref, finding.path[:-1]))
+        if finding.code in (_WRONG_TYPE, *_UNKNOWN):
+            broken |= {(finding.ref, finding.path[:at]) for at, step in enumerate(finding.path) if step in _READ_BY_COMMANDS}
     for finding in findings:
         is_error = finding.severity == "error" and finding.code not in _UNKNOWN
-        fields = broken if finding.code in _OF_COMMANDS else misspelt if is_error else None
+        fields = broken if _OF_COMMANDS.fullmatch(finding.code) else misspelt if is_error else None
         if not fields or not any((finding.ref, finding.path[:length]) in fields for length in range(1, len(finding.path) + 1)):
             yield finding
 

@@ -241,11 +241,16 @@ def _sizes(amounts: Mapping[str, Quantity]) -> dict[str, int]:
     }
 
 
+_GPUS = ("gpu", "gpus")
+"""Names that authors write for the resource of NVIDIA's device plugin."""
+
+
 def _amount(amount: Quantity, size: int, path: tuple[str, str]) -> Iterator[Rejection]:
     """Checks the name of a resource, which ends `path`, and its amount. `size` is the amount in billionths."""
     name = path[1]
     if not is_resource(name):
-        message = f"{name} is not a resource that a container can request; write cpu, memory, ephemeral-storage, or domain/name"
+        meant = "nvidia.com/gpu" if name.lower() in _GPUS else "cpu, memory, ephemeral-storage, or domain/name"
+        message = f"{name} is not a resource that a container can request; write {meant}"
         yield Rejection("DYN229", path, message)
     if size < 0:
         yield Rejection("DYN212", path, f"the amount {amount} is below zero; write 0 or a larger amount")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from krm_fn.base.results import Path
     from krm_fn.render.schema.table import SchemaNode
 
+_REQUIREMENTS = "io.k8s.api.core.v1.ResourceRequirements"
 _CONTAINER, _POD = "io.k8s.api.core.v1.Container", "io.k8s.api.core.v1.PodSpec"
 _PARENTS = {
     "ComponentExperimentalV1beta1": (("the component, as", "ComponentV1beta1"),),
@@ -173,6 +174,8 @@ def _certain(definition: str, key: str) -> str:
         return _FIXES[component, key]
     if definition == "ResourceItem" and "/" in key:
         return "write it below custom"
+    if definition == _REQUIREMENTS and ("/" in key or key in ("cpu", "memory")):
+        return "move it below limits"
     for parent, name in _PARENTS.get(component, ()):
         if key in _definition(name)["properties"]:
             return f"it belongs in {parent}{' ' if ' ' in parent else '.'}{key}"
