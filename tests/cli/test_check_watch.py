@@ -100,7 +100,11 @@ def test_a_process_ends_with_the_code_of_its_last_check(tmp_path):
     file.write_text(RIGHT)
     command = [sys.executable, "-m", "krm_fn", "check", "--ignore", "DYN481,DYN482", "--watch", str(file)]
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(programs.ROOT)}
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+    previous = signal.signal(signal.SIGINT, signal.SIG_DFL)  # a test run in the background ignores it, and so would its processes
+    try:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+    finally:
+        signal.signal(signal.SIGINT, previous)
     try:
         assert process.stderr
         assert b"no findings" in process.stderr.readline()
@@ -113,4 +117,4 @@ def test_a_process_ends_with_the_code_of_its_last_check(tmp_path):
         assert process.returncode == 1
     finally:
         process.kill()
-        process.wait()
+        process.communicate()
