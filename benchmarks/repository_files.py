@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,8 +16,9 @@ TEAM = 20
 """The number of graphs of a team. It has two graphs in a file, two Kustomizations and one namespace."""
 
 _FUNCTION = FUNCTION + 'spec: {natsAddress: "nats://nats.dynamo:4222"}\n'
-_FLAG = ("--is-prefill-worker", "--disaggregation-mode=prefill")
-"""The flag of the example that its images no longer have, and the flag in its place."""
+_NIXL = '{"kv_connector":"NixlConnector","kv_role":"kv_both"}'
+_FLAGS = ('"--is-prefill-worker"', f'"--disaggregation-mode=prefill", {json.dumps(f"--kv-transfer-config={_NIXL}")}')
+"""The flag of the example that its images no longer have, and the flags in its place, as items of JSON."""
 _PATCH = "- op: add\n  path: /metadata/labels\n  value: {tier: gold}\n"
 _RELEASE = """\
 apiVersion: helm.toolkit.fluxcd.io/v2
@@ -81,4 +83,4 @@ def _graphs(team: str) -> Iterator[str]:
         for letter, graph in zip("ab", graphs.values(), strict=True):
             metadata = {**graph["metadata"], "name": f"{team}-{number}{letter}", "namespace": f"{team}-plain"}
             named.append({**graph, "metadata": metadata})
-        yield "---\n".join(emitter.text(graph) for graph in named).replace(*_FLAG)
+        yield "---\n".join(emitter.text(json.loads(json.dumps(graph).replace(*_FLAGS))) for graph in named)

@@ -518,6 +518,20 @@ _OTHERS = [
         "a later release can remove it",
     ),
     Mistake("a deprecated name", "vllm", "--kv-overlap-score-weight 2 ~ --kv-events", "DYN611", "--kv-events", "--router-kv-events"),
+    *(
+        Mistake("a connector", "vllm", flags, "DYN643", flags.split()[0], remedy, version)
+        for version, flags, remedy in (
+            ("1.0.0", "--connector nixl", """write --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_both"}'"""),
+            ("1.6.1", "--connector NONE", "remove it: no connector is the default"),
+            ("1.6.1", "--connector nixl --kv-transfer-config {}", "; remove it"),
+            ("1.6.1", "--connector nixl --disaggregation-mode decode", '"kv_role":"kv_consumer"}'),
+            ("1.5.1", "--connector lmcache", '{"kv_connector":"LMCacheConnectorV1","kv_role":"kv_both"}'),
+            ("1.5.1", "--connector kvbm nixl", '"kv_connector_module_path":"kvbm.vllm_integration.connector"}'),
+            ("1.5.1", "--connector acme", "write --kv-transfer-config with its JSON document"),
+            ("0.9.0", "--kv-transfer-config {}", "add --connector none"),
+            ("0.9.1", "--kv-transfer-config {} --connector nixl", "write --connector none, or remove --kv-transfer-config"),
+        )
+    ),
     Mistake("no value that must be there", "planner", "", "DYN608", "dynamo.planner", "--config"),
     Mistake("a line that ends too early", "vllm", "--enforce-eager\n  --max-num-seqs 4", "DYN626", "--enforce-eager", "write one there"),
     Mistake("a line that ends too early", "sglang", "--tp 1\n  --page-size 16", "DYN626", "1", "write one there"),

@@ -109,13 +109,13 @@ def _of_main(pods: Pods, spec: PodSpec, at: int, rest: Path, rejection: Rejectio
         case ("resources", *below) if not plan.pod.container.get("resources"):
             return plan.at("resources", *below)
         case ("env", int(index), *below):
-            return _of_variable(plan, spec["containers"][at]["env"][index].get("name"), tuple(below))
+            return of_variable(plan, spec["containers"][at]["env"][index].get("name"), *below)
         case ("volumeMounts", int(index), *_):
             return _of_mount(pods, spec, (at, index), rest, rejection.code)
     return plan.at("main", *rest)
 
 
-def _of_variable(plan: ComponentPlan, name: str | None, rest: Path) -> Path:
+def of_variable(plan: ComponentPlan, name: str | None, *rest: str | int) -> Path:
     """Returns the field for a variable of the main container: in the container, in the service, or in the graph."""
     is_added = any(variable.get("name") == name for variable in plan.pod.envs)
     for path in (plan.at("envs"),) if is_added else (plan.at("main", "env"), plan.at("envs")):

@@ -85,6 +85,8 @@ def _check_graph(components: Iterable[Pods], ref: Ref, *, notes: bool) -> Iterat
     )
     for judged, finding in of_graph:
         yield result(judged.container, ref, _weakened(judged, finding))
+    for judged in mains:
+        yield from worker_transfers.check_variable(judged, ref)
 
 
 def _not_judged(container: AuthorContainer, ref: Ref, read: ReadContainer) -> Iterator[Result]:

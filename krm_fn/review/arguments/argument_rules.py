@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from krm_fn.base import spelling
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Severity
-from krm_fn.review.arguments import document_messages, flag_tables, foreign_flags, value_types
+from krm_fn.review.arguments import connector_flags, document_messages, flag_tables, foreign_flags, value_types
 from krm_fn.review.arguments.command_line_parser import DASHES, ParsedCommand, Problem, ProblemKind, Use, plain_option
 from krm_fn.review.arguments.flag_tables import FlagTable
 from krm_fn.review.arguments.foreign_flags import ForeignFlag
@@ -84,7 +84,12 @@ def _kind(problem: Problem) -> str:
 def _check_uses(parsed: ParsedCommand, table: FlagTable) -> Iterator[ArgumentFinding]:
     """Yields the findings about the flags that the parser knows."""
     yield from _check_repeated(parsed)
+    refused = connector_flags.refused(parsed, table)
+    if refused:
+        yield ArgumentFinding("DYN643", "error", refused.use.word, refused.message)
     for use in parsed.uses:
+        if refused and use == refused.use:
+            continue
         if use.option in use.flag.deprecated_aliases:
             message = f"`{use.option}` is a deprecated name in {_program(table)}; write {use.flag.name}"
             yield ArgumentFinding("DYN611", "info", use.word, message, old=use.word.text.partition("=")[0], is_same=True)

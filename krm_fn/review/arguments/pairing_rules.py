@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from krm_fn.base.records import NamedTuple
-from krm_fn.review.arguments import message_parts, transfer_connectors, worker_modes
+from krm_fn.review.arguments import connector_flags, message_parts, transfer_connectors, worker_modes
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.judged_commands import JudgedCommand
 from krm_fn.review.arguments.worker_modes import WorkerFinding
@@ -54,8 +54,9 @@ def _check_pair(prefill: JudgedCommand, decode: JudgedCommand) -> Iterator[Worke
     settings = [
         _Setting("DYN616", served, "serve one model"),
         _Setting("DYN617", _BLOCKS, "exchange blocks of one size"),
-        _Setting("DYN618", _TRANSFER, "transfer the key-value cache in the same way", backend),
     ]
+    if not connector_flags.refuses_connectors(prefill.table):
+        settings.append(_Setting("DYN618", _TRANSFER, "transfer the key-value cache in the same way", backend))
     if not {judged.text(*_TYPE) or _OF_MODEL[0] for judged in (prefill, decode)} <= {*_OF_MODEL}:
         settings.append(_Setting("DYN636", _TYPE, "hold the key-value cache in one type", _OF_MODEL[0]))
     for setting in settings:

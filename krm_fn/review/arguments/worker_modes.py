@@ -7,12 +7,16 @@ component, or from a variable that the operator sets. Sources: `dynamo/vllm/args
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from krm_fn.base.records import NamedTuple
 from krm_fn.render import names
 from krm_fn.render.plan import ComponentPlan
+from krm_fn.review.arguments import connector_flags
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
+from krm_fn.review.arguments.command_line_parser import ParsedCommand
+from krm_fn.review.arguments.flag_tables import FlagTable
 from krm_fn.review.arguments.judged_commands import JudgedCommand
 from krm_fn.review.arguments.shell_words import Word
 
@@ -51,7 +55,7 @@ def check(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]
         missing, effect = _NEEDED[modes[0]]
         others = ", ".join(f"{judged.plan.identity.service} ({judged.field_of(word(judged))})" for judged in workers[1:])
         subject = f"all workers of the graph are {modes[0]} workers{f', also {others}' if others else ''}"
-        message = f"{subject}, {effect}; add a {missing} worker, or remove the mode"
+        message = f"{subject}, {effect}; add a {missing} worker, or remove the mode{_with_type(workers[0].plan, modes[0])}"
         yield WorkerFinding(workers[0], ArgumentFinding("DYN703", "warning", word(workers[0]), message))
 
 
@@ -66,19 +70,30 @@ def _check_two_modes(workers: Sequence[JudgedCommand]) -> Iterator[WorkerFinding
 
 
 def mode(judged: JudgedCommand) -> str:
-    """Returns the mode of a worker: `prefill`, `decode`, `encode` or `agg`; empty if it is not known."""
-    if not judged.parsed.is_complete or _is_elsewhere(judged):
+    """Returns the mode of a worker: `prefill`, `decode`, `encode` or `agg`; empty for another role, and if it is not known."""
+    written = _written(judged.command.words)
+    if any(option.startswith(_OTHER_ROLES) for option in written):
         return ""
-    written = {item.text.partition("=")[0].replace("_", "-") for item in judged.command.words}
-    if any(option.startswith(_OTHER_ROLES) for option in written) or written.issuperset(_OLDER):
+    return flagged_mode(judged.command.words, judged.parsed, judged.table, judged.container.fields)
+
+
+def flagged_mode(words: Sequence[Word], parsed: ParsedCommand, table: FlagTable, container: Mapping[str, Any]) -> str:
+    """Returns the mode that the flags of a command line give a worker, also to one with another role; empty if it is not known."""
+    written = _written(words)
+    if not parsed.is_complete or _is_elsewhere(parsed, table, container) or written.issuperset(_OLDER):
         return ""
     for option, older in _OLDER.items():
         if option in written:  # also if the table of the newest release, for an image of an unknown one, lacks the flag
             return older
-    if not judged.has(_MODE):
+    use = parsed.last(table, _MODE)
+    if use is None:
         return _AGGREGATED
-    value = judged.text(_MODE)
-    return "" if value is None else value if value in _MODES else _AGGREGATED
+    return "" if use.text is None else use.text if use.text in _MODES else _AGGREGATED
+
+
+def _written(words: Sequence[Word]) -> set[str]:
+    """Returns the options of a command line as its author wrote them, with hyphens."""
+    return {word.text.partition("=")[0].replace("_", "-") for word in words}
 
 
 def word(judged: JudgedCommand) -> Word:
@@ -87,12 +102,19 @@ def word(judged: JudgedCommand) -> Word:
     return uses[0].word if uses else judged.command.start
 
 
-def _is_elsewhere(judged: JudgedCommand) -> bool:
+def _is_elsewhere(parsed: ParsedCommand, table: FlagTable, container: Mapping[str, Any]) -> bool:
     """True if a variable or a file can decide the mode."""
-    container = judged.container.fields
-    variables = (str(entry.get("name")) for entry in container.get("env") or ())
+    variables = [str(entry.get("name")) for entry in container.get("env") or ()]
     from_maps = any("configMapRef" in entry for entry in container.get("envFrom") or ())
-    return from_maps or judged.has(*_IN_FILES) or any(name.startswith("DYN_") and name.endswith(_VARIABLES) for name in variables)
+    in_files = any(parsed.last(table, option) for option in _IN_FILES)
+    return from_maps or in_files or any(name.startswith("DYN_") and name.endswith(_VARIABLES) for name in variables)
+
+
+def _with_type(plan: ComponentPlan, mode: str) -> str:
+    """The rest of the remedy that removes a mode: a component of the type of the mode needs another type, too."""
+    if plan.paths.written.get("subComponentType") == mode:
+        return f" and {plan.word('subComponentType')}: {mode}"
+    return f" and write {plan.word('componentType')}: worker" if plan.identity.type == mode else ""
 
 
 def _is_prefill(plan: ComponentPlan) -> bool:
@@ -103,9 +125,11 @@ def _is_prefill(plan: ComponentPlan) -> bool:
 def _without_mode(judged: JudgedCommand) -> ArgumentFinding:
     """Returns the finding about a component of the type prefill whose engine serves whole requests."""
     option = f"{_MODE} {PREFILL}" if _MODE in judged.table.flags else "--is-prefill-worker"
+    needs_transfer = connector_flags.refuses_connectors(judged.table) and not connector_flags.transfer(judged.parsed, judged.table)
+    transfer = f" and {connector_flags.TRANSFER} '{connector_flags.default_config(PREFILL, judged.table)}'" if needs_transfer else ""
     message = (
         f"the component has the type {PREFILL}, but {judged.command.program} takes the mode of a worker from its flags, and without one it "
-        f"serves whole requests; {'write' if judged.has(_MODE) else 'add'} `{option}`"
+        f"serves whole requests; {'write' if judged.has(_MODE) else 'add'} `{option}`{transfer}"
     )
     return ArgumentFinding("DYN702", "warning", word(judged), message)
 

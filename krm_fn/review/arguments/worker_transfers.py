@@ -1,21 +1,22 @@
-"""Findings about workers that transfer key-value caches: the mode of another component type, and a transfer that only one of them has.
+"""Findings about workers that transfer key-value caches: the mode of another component type, a missing transfer, and a refused variable.
 
 The planner scales workers by their component types (`dynamo/planner/config/defaults.py`, SubComponentType).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from krm_fn.base import results
-from krm_fn.review.arguments import flag_tables, worker_modes
+from krm_fn.base.results import Ref, Result, Severity
+from krm_fn.render.rules import field_origin
+from krm_fn.review.arguments import connector_flags, message_parts, transfer_connectors, worker_modes
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.judged_commands import JudgedCommand
 from krm_fn.review.arguments.worker_modes import DECODE, PREFILL, WorkerFinding
 
-_TRANSFER = "--kv-transfer-config"
-_WITHOUT_DEFAULT = (1, 0, 0)
-"""The first release whose vLLM workers transfer nothing by default: before it, `--connector` had the default `nixl`."""
+_NIXL = ("NixlConnector",)
 
 
 def check(commands: Sequence[JudgedCommand]) -> Iterator[WorkerFinding]:
@@ -42,30 +43,65 @@ def _check_type(judged: JudgedCommand) -> Iterator[WorkerFinding]:
 
 
 def _check_transfers(commands: Sequence[JudgedCommand]) -> Iterator[WorkerFinding]:
-    """Reports workers of vLLM without the configuration of transfers that a worker of the other mode has.
+    """Reports workers of vLLM without the configuration of transfers.
 
-    Since Dynamo 1.0, `dynamo/vllm/args.py` ends a prefill worker without a configuration, and a decode worker has no default. vLLM ignores
-    the parameters of a transfer without a connector (`vllm/v1/core/sched/scheduler.py`), so the worker computes the prompt again.
+    Since Dynamo 1.0, `dynamo/vllm/args.py` ends a prefill worker without one, also in each other role. A decode worker starts. vLLM
+    ignores the parameters of a transfer without a connector (`vllm/v1/core/sched/scheduler.py`), so it computes the prompt again.
     """
-    workers = [judged for judged in commands if _needs_transfer(judged)]
-    for judged in workers:
-        mode = worker_modes.mode(judged)
-        other = next((worker for worker in workers if worker.has(_TRANSFER) and worker_modes.mode(worker) != mode), None)
-        theirs = other.parsed.last(other.table, _TRANSFER) if other else None
-        if other is None or theirs is None or judged.has(_TRANSFER):
+    workers = [judged for judged in commands if judged.is_known and connector_flags.refuses_connectors(judged.table)]
+    modes = [worker_modes.flagged_mode(judged.command.words, judged.parsed, judged.table, judged.container.fields) for judged in workers]
+    having = {mode: judged for judged, mode in zip(reversed(workers), reversed(modes), strict=True) if _has_transfer(judged)}
+    has_prefill = PREFILL in modes
+    for judged, mode in zip(workers, modes, strict=True):
+        if (
+            _has_transfer(judged)
+            or _has_connector(judged)
+            or not (mode == PREFILL or (has_prefill and worker_modes.mode(judged) == DECODE))
+        ):
             continue
-        effect = "ends at its start" if mode == PREFILL else "computes each prompt again"
-        beside = f"{other.plan.identity.service} ({other.field_of(theirs.word)})"
-        message = (
-            f"the {mode} worker has no {_TRANSFER}, and {beside} has it; without it, the worker {effect}; "
-            f"add {_TRANSFER} with the same connector"
-        )
+        effect = "so it ends at its start" if mode == PREFILL else "so it computes each prompt again"
+        other = next((worker for of_other, worker in having.items() if of_other != mode), None)
+        message = f"the {mode} worker has no {connector_flags.TRANSFER}, {effect}; add {_addition(judged, mode, other)}"
         yield WorkerFinding(
             judged, ArgumentFinding("DYN635", "error" if mode == PREFILL else "warning", worker_modes.word(judged), message)
         )
 
 
-def _needs_transfer(judged: JudgedCommand) -> bool:
-    if _TRANSFER not in judged.table.flags or not judged.is_known:
-        return False
-    return flag_tables.number(judged.table.release) >= _WITHOUT_DEFAULT and worker_modes.mode(judged) in (PREFILL, DECODE)
+def _has_transfer(judged: JudgedCommand) -> bool:
+    return connector_flags.transfer(judged.parsed, judged.table) is not None
+
+
+def _has_connector(judged: JudgedCommand) -> bool:
+    """True for a worker with a connector that the release refuses: the finding about it has the transfer to write."""
+    use = judged.parsed.last(judged.table, connector_flags.CONNECTOR)
+    return bool(_variables(judged)) or (use is not None and bool({*(connector_flags.names(use) or ())}.difference(connector_flags.NONE)))
+
+
+def _variables(judged: JudgedCommand) -> list[Mapping[str, Any]]:
+    return [entry for entry in judged.container.fields.get("env") or () if entry.get("name") == connector_flags.VARIABLE]
+
+
+def _addition(judged: JudgedCommand, mode: str, other: JudgedCommand | None) -> str:
+    """Returns the flag that a worker lacks. `other` is a worker of another mode that has it."""
+    default = f"{connector_flags.TRANSFER} '{connector_flags.default_config(mode, judged.table)}'"
+    use = connector_flags.transfer(other.parsed, other.table) if other else None
+    if other is None or use is None:
+        return default
+    beside = f"{other.plan.identity.service} ({other.field_of(use.word)})"
+    is_default = transfer_connectors.names(use.text) == _NIXL
+    return f"{default}, as {beside} has" if is_default else f"{connector_flags.TRANSFER} with the connector of {beside}"
+
+
+def check_variable(judged: JudgedCommand, ref: Ref) -> Iterator[Result]:
+    """Yields the finding about a variable DYN_CONNECTOR that ends a worker of vLLM at its start."""
+    variables = _variables(judged)
+    if not variables or not judged.is_known or not connector_flags.refuses_connectors(judged.table):
+        return
+    value = variables[-1].get("value", "" if "valueFrom" not in variables[-1] else None)
+    connectors = [name.lower() for name in value.split()] if isinstance(value, str) else ["unknown"]
+    mode = worker_modes.mode(judged)
+    fix = connector_flags.replacement(connectors, mode, judged.table, has_transfer=_has_transfer(judged))
+    fix = fix if fix.startswith("remove") else f"remove it, and {fix} into the arguments"
+    message = f"{message_parts.program(judged.table)} refuses the variable {connector_flags.VARIABLE}; {fix}"
+    severity: Severity = "error" if judged.table.is_exact else "warning"
+    yield Result(severity, "DYN643", message, ref, field_origin.of_variable(judged.plan, connector_flags.VARIABLE))

@@ -363,8 +363,10 @@ PAIRS = [
 
 @cases(("prefill", "decode", "expected"), PAIRS)
 def test_a_prefill_worker_and_a_decode_worker_must_agree(prefill, decode, expected):
-    mode = "--disaggregation-mode"
-    assert codes(pair(f"{prefill} {mode} prefill", f"{decode} {mode} decode"), behaviour="v1.5") == expected
+    """Both have a connector, if the row names none."""
+    mode, config = "--disaggregation-mode", "--kv-transfer-config"
+    both = "" if config in prefill + decode else f"{config} {NIXL}"
+    assert codes(pair(f"{prefill} {mode} prefill {both}", f"{decode} {mode} decode {both}"), behaviour="v1.5") == expected
 
 
 SECRET = [{"secretRef": {"name": "settings"}}]
@@ -403,7 +405,8 @@ def test_the_finding_about_connectors_names_those_inside():
 
 
 def test_two_prefill_workers_are_not_compared():
-    graph = pair("--model a --disaggregation-mode prefill", "--model b --disaggregation-mode decode")
+    transfer = f"--kv-transfer-config {NIXL}"
+    graph = pair(f"--model a {transfer} --disaggregation-mode prefill", f"--model b {transfer} --disaggregation-mode decode")
     graph["spec"]["services"]["Third"] = graph["spec"]["services"]["Prefill"]
     assert codes(graph, behaviour="v1.5") == []
 
