@@ -117,7 +117,7 @@ def test_each_root_of_a_repository_is_built(graph):
 
 def test_a_graph_of_two_roots_has_the_lines_of_each(graph):
     """Two overlays for two clusters have a graph of the same name."""
-    flag = '"registry.example/dynamo:0.9.0", command: [python3, -m, dynamo.vllm], args: [--is-prefill-worker]'
+    flag = '"registry.example/dynamo:0.9.0", command: [python3, -m, dynamo.vllm], args: [--calculate-kv-scales]'
     old = OLD.replace('"registry.example/dynamo:0.9.0"', flag)  # 1.5 does not know the flag
     for folder in ("east", "west"):
         (graph.parent / folder).mkdir()

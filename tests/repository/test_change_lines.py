@@ -26,7 +26,8 @@ GRAPH = (
         - name: main
           image: registry.example/ai-dynamo/vllm-runtime:1.6.0
           command: [python3, -m, dynamo.vllm]
-          args: [--model, Qwen/Qwen3-8B, --disaggregation-mode, prefill, --kv-transfer-config, '{"kv_connector":"NixlConnector","kv_role":"kv_producer"}']
+          args: [--model, Qwen/Qwen3-8B, --disaggregation-mode, prefill,
+            --kv-transfer-config, '{"kv_connector":"NixlConnector","kv_role":"kv_producer"}']
           resources: {limits: {nvidia.com/gpu: "1"}}
   - name: Decode
     type: decode
@@ -38,7 +39,8 @@ GRAPH = (
         - name: main
           image: registry.example/ai-dynamo/vllm-runtime:1.6.0
           command: [python3, -m, dynamo.vllm]
-          args: [--model, Qwen/Qwen3-8B, --disaggregation-mode, decode, --kv-transfer-config, '{"kv_connector":"NixlConnector","kv_role":"kv_consumer"}']
+          args: [--model, Qwen/Qwen3-8B, --disaggregation-mode, decode,
+            --kv-transfer-config, '{"kv_connector":"NixlConnector","kv_role":"kv_consumer"}']
           env:
           - {name: LEVEL, value: low}
           - {name: REGION, value: unset}

@@ -139,14 +139,26 @@ def _merged(source: Source, edits: Sequence[ResourceEdits], origin: Any) -> Iter
     """
     merged: dict[results.Path, FieldEdit] = {}
     for edit in (edit for step in edits for edit in step.fields):
-        old = merged[edit.path].old if edit.path in merged else edit.old
-        merged[edit.path] = edit._replace(old=old)
+        _merge(merged, edit, source.value)
     written = edit_locations.as_written(source).value
     if origin_versions.PATH not in merged and origin and paths.at(written, origin_versions.PATH) is None and _is_built(source):
         merged[origin_versions.PATH] = FieldEdit(origin_versions.PATH, None, origin, "release")
     yield from merged.values()
     if edits[-1].api_version != source.address.api_version:
         yield FieldEdit(("apiVersion",), source.address.api_version, edits[-1].api_version, "api_version")
+
+
+def _merge(merged: dict[results.Path, FieldEdit], edit: FieldEdit, resource: Any) -> None:
+    """Adds an edit of a later step. Of a list and its items, the edit of the list stays. `resource` is the state before all steps."""
+    of_list = merged.get(edit.path[:-1])
+    if of_list is not None and isinstance(of_list.new, list):
+        merged[of_list.path] = of_list._replace(new=paths.replaced(of_list.new, edit.path[-1:], edit.new))
+    elif isinstance(edit.new, list):
+        for path in [path for path in merged if path[:-1] == edit.path]:
+            del merged[path]
+        merged[edit.path] = edit._replace(old=paths.at(resource, edit.path))
+    else:
+        merged[edit.path] = edit._replace(old=merged[edit.path].old if edit.path in merged else edit.old)
 
 
 def _is_built(source: Source) -> bool:
@@ -197,7 +209,7 @@ def _by_hand(missing: _PlannedEdit, given: Inputs) -> Result:
     """Returns the finding about an edit that a person must write."""
     location = _location(missing)
     field = results.field(missing.edit.path)
-    new = f"write {missing.edit.new}" if missing.edit.new is not None else "remove the field"
+    new = _wanted(missing.edit)
     outside = [edit.source.file for edit in missing.documents if not edit_locations.is_given(edit.source.file, given)]
     if outside:
         reason = f"{field} comes from {outside[0]}, which PATH does not contain; {new} there, or name the file too"
@@ -209,6 +221,14 @@ def _by_hand(missing: _PlannedEdit, given: Inputs) -> Result:
     return results.error(
         "DYN663", reason, missing.source.address, missing.edit.path, current=current, proposed=missing.edit.new, **location
     )
+
+
+def _wanted(edit: FieldEdit) -> str:
+    """Returns what a person does in place of an edit."""
+    if not edit.is_of_items:
+        return f"write {edit.new}" if edit.new is not None else "remove the field"
+    removed, added = edit.items
+    return f"remove {removed}" if not added else f"write {added}{f' in place of {removed}' if removed else ' at its end'}"
 
 
 def _location(missing: _PlannedEdit) -> dict[str, Any]:

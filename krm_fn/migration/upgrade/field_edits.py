@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any, Literal
 
+from krm_fn.base import list_changes
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path
 from krm_fn.kubernetes.types import Resource
@@ -20,6 +22,18 @@ class FieldEdit(NamedTuple):
     old: Any
     new: Any
     cause: Cause
+
+    @property
+    def is_of_items(self) -> bool:
+        """True if the edit changes items of a list, which stays."""
+        return isinstance(self.old, list) and isinstance(self.new, list)
+
+    @property
+    def items(self) -> tuple[str, str]:
+        """The items that an edit of a list removes, and those that it adds, as a shell would read them."""
+        parts = list_changes.differing_parts(self.old, self.new)
+        removed = [item for part, _ in parts for item in self.old[part]]
+        return shlex.join(removed), shlex.join(item for _, part in parts for item in self.new[part])
 
 
 class ResourceEdits(NamedTuple):

@@ -5,8 +5,7 @@ The resource is a graph, a component, a request or a scaling adapter, or one tha
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from krm_fn.base import results
@@ -14,8 +13,7 @@ from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import paths, version
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import mapping, text
-from krm_fn.kubernetes.version import Version
-from krm_fn.migration.upgrade import image_edits, origin_versions
+from krm_fn.migration.upgrade import argument_edits, image_edits, origin_versions
 from krm_fn.migration.upgrade.field_edits import CAUSES, Cause, FieldEdit, ResourceEdits
 from krm_fn.migration.upgrade.upgrade_steps import UpgradeStep
 from krm_fn.render import dynamo_api, function_config, labels
@@ -23,14 +21,9 @@ from krm_fn.render.config import Config
 from krm_fn.render.convert import versions
 from krm_fn.render.kinds import gates, types
 from krm_fn.render.manifests import ownership
-from krm_fn.render.resolve import former_types, release_choice, runtime_version
-from krm_fn.review.arguments import command_line_parser, engine_commands, flag_tables
-from krm_fn.review.arguments.command_line_parser import Use
-from krm_fn.review.arguments.engine_commands import EngineCommand
-from krm_fn.review.arguments.flag_tables import FlagTable
+from krm_fn.render.resolve import former_types, release_choice
 
 _OLDEST = next(iter(release_choice.RELEASES))
-_FLAG = re.compile(r"--[a-z0-9-]+")
 _IGNORED_SINCE_1_0 = ("dynamoNamespace", "autoscaling")
 """Fields of services that no release acts on, and that v1beta1 does not have. Dynamo 0.9 writes `dynamoNamespace` itself."""
 
@@ -50,7 +43,7 @@ def edits(resource: Resource, config: Config, step: UpgradeStep) -> ResourceEdit
         fields += [*_of_graph(resource, config, step, ResourceEdits(resource, tuple(fields), api_version))]
     if fields:
         fields += [FieldEdit(former.path, former_types.FORMER, former.current, "release") for former in former_types.written(resource)]
-    fields += [*_of_pickers(resource, step, fields), *argument_edits(resource, step)]
+    fields += [*_of_pickers(resource, step, fields), *argument_edits.edits(resource, step)]
     return ResourceEdits(resource, (*fields, *_of_settings(resource, config, step)), api_version)
 
 
@@ -153,35 +146,3 @@ def names_other_release(config: Config, step: UpgradeStep) -> bool:
         return False
     order = named.index(step.release) - named.index(config.behaviour)
     return order < 0 if step.is_downgrade else order > 0
-
-
-def argument_edits(resource: Resource, step: UpgradeStep) -> Iterator[FieldEdit]:
-    """Yields the edits of the containers whose images the step moves to a newer release. Fields may have wrong types."""
-    for image in runtime_version.images(resource) if not step.is_downgrade else ():
-        container = paths.at(resource, image.path[:-1])
-        if isinstance(container, dict) and image.version and step.changes_version(image.version):
-            for command in engine_commands.read(container).commands:
-                yield from _renamed_flags(command, container, image.path[:-1], image.version, step)
-
-
-def _renamed_flags(
-    command: EngineCommand, container: Mapping[str, Any], at: Path, version: Version, step: UpgradeStep
-) -> Iterator[FieldEdit]:
-    old, new = (flag_tables.of_version(command.program, runtime) for runtime in (version, step.runtime))
-    if old is None or new is None:
-        return
-    for use in command_line_parser.parse(command.words, old, command.start).uses:
-        item = container[use.word.field][use.word.item]
-        if item == use.word.text and item.partition("=")[0] == use.option and (name := _renamed(use, old, new)):
-            yield FieldEdit((*at, use.word.field, use.word.item), item, name + item.removeprefix(use.option), "image")
-
-
-def _renamed(use: Use, old: FlagTable, new: FlagTable) -> str:
-    """Returns the new name of a flag with the same values; empty if it has no other name, or if its values are others."""
-    replacement = new.replacements.get(use.option)
-    if use.option in new.flags or use.option not in old.flags or replacement is None or not _FLAG.fullmatch(replacement.write):
-        return ""
-    flag = new.flags.get(replacement.write)
-    is_same = flag is not None and (flag.values, flag.type, flag.action) == (use.flag.values, use.flag.type, use.flag.action)
-    accepts = flag is not None and (not flag.choices or use.text in flag.choices)
-    return replacement.write if is_same and accepts and not use.is_negated else ""

@@ -211,11 +211,12 @@ def edit_line(graph: GraphUpgrade, edit: FieldEdit, content: UpgradeReport) -> s
     """Returns an edit in one line: its location, its field, the change and the cause."""
     line = content.lines.get(EditedField(graph.part, graph.key, edit.path))
     location = f"{line.file}:{line.line} " if line else ""
-    change = f"{report.value(edit.old)} -> {report.value(edit.new)}"
-    if edit.old is None:
-        change = f"added {report.value(edit.new)}"
-    elif edit.new is None:
-        change = f"removed {report.value(edit.old)}"
+    old, new = map(report.visible, edit.items) if edit.is_of_items else (report.value(edit.old), report.value(edit.new))
+    change = f"{old} -> {new}"
+    if edit.old is None or not old:
+        change = f"added {new}"
+    elif edit.new is None or not new:
+        change = f"removed {old}"
     return f"{report.visible(f'{location}{results.field(edit.path)}')}: {change} ({CAUSE_NAMES[edit.cause]})"
 
 

@@ -128,6 +128,53 @@ def test_two_steps(folder):
     assert texts(folder) == last
 
 
+NIXL = """'{"kv_connector":"NixlConnector","kv_role":"kv_both"}'"""
+PREFILL = GRAPH.replace("1.5.1", "0.9.1").replace(
+    "command: [sleep]", "command: [python3, -m, dynamo.vllm], args: [--model, m, --is-prefill-worker, --store-kv, etcd]"
+)
+
+
+def test_a_transfer_in_several_steps(folder):
+    """The list of arguments changes in two steps, and one item of it in a third way. All steps together write the same files."""
+    put(folder, {"a.yaml": PREFILL})
+    while upgraded(".").texts:
+        assert written(".") == []
+    last = texts(folder)["a.yaml"]
+    assert f"args: [--model, m, --disaggregation-mode, prefill, --discovery-backend, etcd, --kv-transfer-config, {NIXL}]" in last
+    put(folder, {"a.yaml": PREFILL})
+    assert written(".", number=9) == []
+    assert texts(folder)["a.yaml"] == last
+
+
+def test_items_that_cannot_be_written(folder):
+    """Another container shares the list, so a person writes the items. The message has them as a shell reads them."""
+    listed = "args: [--model, m, --is-prefill-worker, --store-kv, etcd]"
+    shared = PREFILL.replace(listed, "args: &args [--is-prefill-worker]")
+    put(folder, {"a.yaml": f"{shared}        containers: [{{name: side, image: busybox, args: *args}}]\n"})
+    (finding,) = [finding for finding in upgraded(".", to="1.1").findings if finding.code == "DYN663"]
+    assert f"write --kv-transfer-config {NIXL} at its end by hand" in finding.message
+
+
+def test_arguments_in_a_patch(folder, kustomize_on_path):
+    """The list of the patch takes the place of the one in the base, so only the patch is edited."""
+    of_patch = "mainContainer: {image: 'own/dynamo:0.9.1', args: [--is-prefill-worker]}"
+    put(
+        folder,
+        {
+            "base/kustomization.yaml": "resources: [graph.yaml]\n",
+            "base/graph.yaml": PREFILL.replace(", --is-prefill-worker", ""),
+            "prod/kustomization.yaml": "resources: [../base]\npatches: [{path: args.yaml}]\n",
+            "prod/args.yaml": "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata: {name: chat}\n"
+            f"spec: {{services: {{Worker: {{extraPodSpec: {{{of_patch}}}}}}}}}\n",
+        },
+    )
+    assert written(".", to="1.1") == []
+    new = texts(folder)
+    assert f"own/dynamo:1.1.1', args: [--is-prefill-worker, --kv-transfer-config, {NIXL}]" in new["prod/args.yaml"]
+    assert "--kv-transfer-config" not in new["base/graph.yaml"]
+    assert upgraded(".", to="1.1").texts == {}
+
+
 def test_a_patch_for_git(folder):
     """The preview is a diff that git applies, and that gives the same files."""
     put(folder, {"a.yaml": GRAPH.rstrip(), "b/r.yaml": RENDER})

@@ -313,6 +313,81 @@ def test_flags_with_another_name(reason, command, args, expected):
     assert {path[5:]: new for path, new in listed.items() if path[5:6] in (("command",), ("args",))} == expected
 
 
+TO_1_1 = UpgradeStep(1, "v0.9", "v1.2", (0, 9, 0), (1, 1, 1))
+NIXL = '{"kv_connector":"NixlConnector","kv_role":"kv_both"}'
+LMCACHE = '{"kv_connector":"LMCacheConnectorV1","kv_role":"kv_both"}'
+VLLM = [*PYTHON, "dynamo.vllm"]
+CONFIG = "--kv-transfer-config"
+TRANSFERS = [
+    ("a prefill worker", ["--is-prefill-worker"], ["--is-prefill-worker", CONFIG, NIXL]),
+    ("a decode worker", ["--is-decode-worker", "--store-kv", "etcd"], ["--is-decode-worker", "--discovery-backend", "etcd", CONFIG, NIXL]),
+    (
+        "the last word gets another name",
+        ["--is-decode-worker", "--store-kv=etcd"],
+        ["--is-decode-worker", "--discovery-backend=etcd", CONFIG, NIXL],
+    ),
+    ("a worker alone", ["--enforce-eager"], None),
+    ("a connector", ["--connector", "nixl", "--enforce-eager"], [CONFIG, NIXL, "--enforce-eager"]),
+    ("a connector in one item", ["--connector=lmcache"], [f"{CONFIG}={LMCACHE}"]),
+    ("another connector of a prefill worker", ["--connector", "lmcache", "--is-prefill-worker"], [CONFIG, LMCACHE, "--is-prefill-worker"]),
+    ("no connector", ["--enforce-eager", "--connector", "none"], ["--enforce-eager"]),
+    ("no connector beside a transfer", [CONFIG, NIXL, "--connector", "null"], [CONFIG, NIXL]),
+    ("a connector that nobody knows", ["--connector", "acme"], None),
+    ("a connector in a variable", ["--connector", "$(CONNECTOR)"], None),
+    ("flags in a file", ["--is-prefill-worker", "--config", "a.yaml"], None),
+    ("flags in a variable", ["--is-prefill-worker", "$(MORE)"], None),
+]
+
+
+@cases(("reason", "args", "expected"), TRANSFERS)
+def test_the_transfer_of_0_9_is_written(reason, args, expected):
+    """Up to 0.9 each worker of vLLM transfers with NixlConnector, or with what `--connector` says. Later releases refuse both."""
+    old = graph({"services": {"Worker": {"extraPodSpec": {"mainContainer": {"image": "dynamo:0.9.1", "command": VLLM, "args": args}}}}})
+    new = resource_edits.applied(resource_edits.edits(old, Config(), TO_1_1))
+    assert at(new, (*MAIN[:-1], "args")) == (expected or args)
+
+
+def test_the_transfer_of_a_command_without_arguments():
+    container = {"image": "dynamo:0.9.1", "command": [*VLLM, "--is-prefill-worker"]}
+    new = resource_edits.applied(
+        resource_edits.edits(graph({"services": {"Worker": {"extraPodSpec": {"mainContainer": container}}}}), Config(), TO_1_1)
+    )
+    assert at(new, (*MAIN[:-1], "command")) == [*VLLM, "--is-prefill-worker", CONFIG, NIXL]
+
+
+def test_a_worker_beside_a_prefill_worker_reads_its_cache():
+    """A decode worker of 0.9 needs no flag. Without the transfer it would compute each prompt again."""
+    services = {
+        name: {"extraPodSpec": {"mainContainer": {"image": "dynamo:0.9.1", "command": VLLM, "args": args}}}
+        for name, args in (("Prefill", ["--is-prefill-worker"]), ("Decode", ["--enforce-eager"]))
+    }
+    new = resource_edits.applied(resource_edits.edits(graph({"services": services}), Config(), TO_1_1))
+    assert at(new, ("spec", "services", "Decode", "extraPodSpec", "mainContainer", "args")) == ["--enforce-eager", CONFIG, NIXL]
+
+
+NO_TRANSFERS = [
+    ("a later release has no default", "1.0.0", TO_1_1, VLLM, ["--is-prefill-worker"]),
+    ("a step that stays before 1.0", "0.9.0", UpgradeStep(1, "v0.9", "v0.9", (0, 9, 0), (0, 9, 1)), VLLM, ["--is-prefill-worker"]),
+    ("another engine", "0.9.1", TO_1_1, [*PYTHON, "dynamo.sglang"], ["--model-path", "a", "--disaggregation-mode", "prefill"]),
+    ("a line for a shell", "0.9.1", TO_1_1, ["sh", "-c"], ["python3 -m dynamo.vllm --is-prefill-worker"]),
+]
+
+
+@cases(("reason", "version", "step", "command", "args"), NO_TRANSFERS)
+def test_other_commands_get_no_transfer(reason, version, step, command, args):
+    container = {"image": f"dynamo:{version}", "command": command, "args": args}
+    listed = changes(graph({"services": {"Worker": {"extraPodSpec": {"mainContainer": container}}}}), step)
+    assert [path for path in listed if "args" in path] == []
+
+
+def test_a_flag_becomes_a_flag_with_a_value():
+    """1.4 has no flag for each mode."""
+    container = {"image": "dynamo:1.3.1", "command": VLLM, "args": ["--is-prefill-worker", CONFIG, NIXL]}
+    step = UpgradeStep(1, "v1.3", "v1.5", (1, 3, 1), (1, 5, 1))
+    listed = changes(graph({"services": {"Worker": {"extraPodSpec": {"mainContainer": container}}}}), step)
+    assert listed[*MAIN[:-1], "args"] == ["--disaggregation-mode", "prefill", CONFIG, NIXL]
+
+
 def test_values_that_the_new_flag_does_not_have():
     """The replacement of this flag has other values, so the command line stays, and its findings name it."""
     container = {"image": "dynamo:1.5.1", "command": [*PYTHON, "dynamo.sglang"], "args": ["--dsa-prefill-cp-mode", "in-seq-split"]}

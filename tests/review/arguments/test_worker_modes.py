@@ -65,7 +65,7 @@ def test_the_remedy_is_a_flag_of_the_release():
     for version in ("0.9.0", "1.6.1"):
         expand([beta.graph(component("prefill", version=version))], Config(), planned.append)
     messages = [finding.message for finding in argument_findings.check(planned) if finding.code == "DYN702"]
-    transfer = "--kv-transfer-config '{\"kv_connector\":\"NixlConnector\",\"kv_role\":\"kv_producer\"}'"
+    transfer = '--kv-transfer-config \'{"kv_connector":"NixlConnector","kv_role":"kv_producer"}\''
     remedies = [message.partition("; ")[2] for message in messages]
     assert remedies == ["add `--is-prefill-worker`", f"add `--disaggregation-mode prefill` and {transfer}"]
 
