@@ -48,6 +48,7 @@ def _typos() -> list[Mistake]:
             ("--enable-prefix-cache", "--enable-prefix-caching"),
             ("--enable-prefixcaching", "--enable-prefix-caching"),
             ("--no-enable-prefix-cachin-g", "--no-enable-prefix-caching"),
+            ("--no-prefix-caching", "write --no-enable-prefix-caching"),
             ("--enforce-eagerly", "--enforce-eager"),
             ("--served-models-name tiny", "--served-model-name"),
             ("--kv-transfer-configs {}", "--kv-transfer-config"),
@@ -499,7 +500,21 @@ _OTHERS = [
     Mistake("two values", "frontend", "--router-mode kv ~ --router-mode random", "DYN609", "--router-mode random", "remove one"),
     Mistake("two values", "trtllm", "--model acme/small", "DYN609", "--model acme/small", "remove one"),
     Mistake("a deprecated flag", "sglang", "--cuda-graph-max-bs 8", "DYN611", "--cuda-graph-max-bs", "--cuda-graph-max-bs-decode"),
-    Mistake("a deprecated flag", "sglang", "--disable-cuda-graph", "DYN611", "--disable-cuda-graph", "--cuda-graph-backend"),
+    Mistake(
+        "a deprecated flag",
+        "sglang",
+        "--disable-cuda-graph",
+        "DYN611",
+        "--disable-cuda-graph",
+        "; write --cuda-graph-backend-decode=disabled --cuda-graph-backend-prefill=disabled",
+    ),
+    *(
+        Mistake("a deprecated flag", "frontend", flags, "DYN611", flags.split()[0], f"; write {remedy} in --router-policy-config", "1.6.1")
+        for flags, remedy in (
+            ("--router-temperature 0.5", "router_temperature in the default policy parameters"),
+            ("--router-queue-threshold 4", "policy_classes[].prefill_busy_threshold_frac"),
+        )
+    ),
     Mistake(
         "a deprecated flag",
         "sglang",
@@ -586,6 +601,8 @@ _MOVED = [
         ],
     ),
     *_moved("vllm", "1.0.0", [("--store-kv etcd", "write --discovery-backend")]),
+    *_moved("vllm", "0.9.0", [("--discovery-backend etcd", "it exists since 1.0.0; write --store-kv, its earlier name")]),
+    *_moved("frontend", "0.9.0", [("--discovery-backend etcd", "write --store-kv, its earlier name")]),
     *_moved("vllm", "0.9.0", [("--disaggregation-mode prefill", "exists since"), ("--classify-worker", "exists since")]),
     *_moved(
         "sglang",

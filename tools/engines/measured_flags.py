@@ -323,7 +323,8 @@ def _deprecation(action: argparse.Action, program: str) -> str:
     other = start is not None and start.group(1) is not None and start.group(1).lower() not in program
     if (start is None or other) and not type(action).__name__.startswith("Deprecated"):
         return ""
-    return f"write {successor}" if (successor := getattr(action, "new_flag", None) or _named(text)) else "deprecated"
+    successor = _without_braces(getattr(action, "new_flag", None) or "") or _part_of_value(text) or _named(text)
+    return f"write {successor}" if successor else "deprecated"
 
 
 def _refusal(action: argparse.Action) -> str:
@@ -332,6 +333,19 @@ def _refusal(action: argparse.Action) -> str:
     if not message:
         return ""
     return f"write {successor}" if (successor := _named(message)) else "refused"
+
+
+def _without_braces(text: str) -> str:
+    """A successor with a flag for each word in braces: `--graph-{a,b}=off` is `--graph-a=off --graph-b=off`."""
+    before, brace, rest = text.partition("{")
+    words, _, after = rest.partition("}")
+    return " ".join(f"{before}{word}{after}" for word in words.split(",")) if brace else text
+
+
+def _part_of_value(text: str) -> str | None:
+    """The part of another flag's value that a text says to use, such as `temperature in --policy`."""
+    match = re.search(r"is deprecated and will be removed in [\w.]+; use ([^;]+? in --[a-z-]*\w)\.", text)
+    return match.group(1) if match else None
 
 
 def _named(text: str) -> str | None:

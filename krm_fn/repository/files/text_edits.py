@@ -18,8 +18,8 @@ from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path
 from krm_fn.base.yaml import emitter, positions, reader, scalars
 from krm_fn.kubernetes import paths
-from krm_fn.repository.files import text_nodes
-from krm_fn.repository.files.text_nodes import Location, TextNode, TextTree
+from krm_fn.repository.files import text_lists, text_nodes
+from krm_fn.repository.files.text_nodes import Location, NotEditableError, Replacement, TextNode, TextTree
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/@+-]*(?::[A-Za-z0-9._/@+-]+)*")
 """Texts that need no quotes in block and in flow style, if they are not numbers or words with a meaning."""
@@ -32,33 +32,21 @@ class EditedText(NamedTuple):
     failed: tuple[Path, ...] = ()
 
 
-class _Replacement(NamedTuple):
-    """A part of a text, and the text in its place."""
-
-    start: int
-    end: int
-    new: str
-
-
 class Words(NamedTuple):
     """Edits of words in one scalar, which follow each other in its text."""
 
     words: tuple[Word, ...]
 
     def of(self, value: Any) -> str:
-        """Returns a text with the edits. Raises _NotEditableError if it does not have the old words there."""
+        """Returns a text with the edits. Raises NotEditableError if it does not have the old words there."""
         text, parts, done = f"{value}", list[str](), 0
         for word in self.words:
             start = _behind(text, word.within)
             if not isinstance(value, str) or start < done or not text.startswith(word.old, start):
-                raise _NotEditableError
+                raise NotEditableError
             parts += [text[done:start], word.new]
             done = start + len(word.old)
         return "".join((*parts, text[done:]))
-
-
-class _NotEditableError(Exception):
-    """An edit that has no position in the text."""
 
 
 def edited(text: str, changes: Mapping[Path, Any]) -> EditedText:
@@ -117,7 +105,7 @@ def _behind(text: str, count: int) -> int:
 def _changed(value: Any, changes: Mapping[Path, Any]) -> Any:
     """Returns a value with all changes, those of inner fields first, because a key above them can change.
 
-    Raises _NotEditableError for a word that the value does not have.
+    Raises NotEditableError for a word that the value does not have.
     """
     for path, new in sorted(changes.items(), key=lambda change: -len(change[0])):
         if isinstance(new, Key):
@@ -138,7 +126,7 @@ def _is_writable(text: str, tree: TextTree, value: Any, change: Mapping[Path, An
     try:
         _changed(value, {path: new for path, new in change.items() if isinstance(new, Words)})
         return bool(_replacements(text, tree, change)) or all(new is None for new in change.values())
-    except _NotEditableError:
+    except NotEditableError:
         return False
 
 
@@ -160,30 +148,30 @@ def _written(text: str, tree: TextTree, changes: Mapping[Path, Any]) -> str | No
     return "".join((*parts, text[done:]))
 
 
-def _replacements(text: str, tree: TextTree, changes: Mapping[Path, Any]) -> list[_Replacement]:
-    """Returns the replacements of all changes. Raises _NotEditableError if one has no position."""
+def _replacements(text: str, tree: TextTree, changes: Mapping[Path, Any]) -> list[Replacement]:
+    """Returns the replacements of all changes. Raises NotEditableError if one has no position."""
     values = {path: new for path, new in changes.items() if not isinstance(new, (Key, Words))}
     parts = [*_of_values(text, tree, values), *_of_removals(text, tree, values), *_of_additions(text, tree, values)]
     parts += [_of_key(text, tree, path, new) for path, new in changes.items() if isinstance(new, Key)]
     return [*parts, *(part for path, new in changes.items() if isinstance(new, Words) for part in _of_words(text, tree, path, new))]
 
 
-def _of_key(text: str, tree: TextTree, path: Path, new: Key) -> _Replacement:
+def _of_key(text: str, tree: TextTree, path: Path, new: Key) -> Replacement:
     """Returns the replacement of a key. A key that the mapping has already cannot stand in it twice."""
     parent = tree.find(path[:-1])
     mapping = tree.anchors.get(parent.node.text, parent.node) if parent.node.kind == "alias" else parent.node
     keys = [key for key, _ in mapping.entries if key.kind == "scalar" and key.text == path[-1]]
     if parent.rest or len(keys) != 1 or mapping.entry(new.name) is not None:
-        raise _NotEditableError
-    return _Replacement(keys[0].start, keys[0].end, _scalar(text, keys[0], new.name))
+        raise NotEditableError
+    return Replacement(keys[0].start, keys[0].end, _scalar(text, keys[0], new.name))
 
 
-def _of_words(text: str, tree: TextTree, path: Path, new: Words) -> list[_Replacement]:
+def _of_words(text: str, tree: TextTree, path: Path, new: Words) -> list[Replacement]:
     """Returns the replacements of words in a scalar: in their lines, or of the whole scalar if the words are written with escapes."""
     location = tree.find(path)
     node = location.node
     if location.rest or node.kind != "scalar":
-        raise _NotEditableError
+        raise NotEditableError
     own = text[node.start : node.end]
     lines = [0, *(match.end() for match in re.finditer("\n", own))]
     parts = []
@@ -191,12 +179,12 @@ def _of_words(text: str, tree: TextTree, path: Path, new: Words) -> list[_Replac
         line, column = positions.within(own, (1, 1), word.within)
         offset = node.start + lines[line - 1] + column - 1
         if not text.startswith(word.old, offset):
-            return [_Replacement(node.start, node.end, _scalar(text, node, new.of(node.text)))]
-        parts.append(_Replacement(offset, offset + len(word.old), word.new))
+            return [Replacement(node.start, node.end, _scalar(text, node, new.of(node.text)))]
+        parts.append(Replacement(offset, offset + len(word.old), word.new))
     return parts
 
 
-def _of_values(text: str, tree: TextTree, changes: Mapping[Path, Any]) -> list[_Replacement]:
+def _of_values(text: str, tree: TextTree, changes: Mapping[Path, Any]) -> list[Replacement]:
     """Returns the replacements of scalars. An alias stays if its anchor gets the same value."""
     located = {path: tree.find(path) for path, new in changes.items() if new is not None}
     existing = {path: location.node for path, location in located.items() if not location.rest}
@@ -205,15 +193,19 @@ def _of_values(text: str, tree: TextTree, changes: Mapping[Path, Any]) -> list[_
     for path, node in existing.items():
         new = changes[path]
         target = tree.anchors.get(node.text) if node.kind == "alias" else None
-        if target is None or anchored.get(id(target)) != new:
-            replacements.append(_Replacement(node.start, node.end, _scalar(text, node, new)))
+        if target is not None and anchored.get(id(target)) == new:
+            continue
+        if isinstance(new, list) and node.kind == "list":
+            replacements += text_lists.replacements(text, node, new)
+        else:
+            replacements.append(Replacement(node.start, node.end, _scalar(text, node, new)))
     return replacements
 
 
 def _scalar(text: str, node: TextNode, new: Any) -> str:
     """Returns the text of a scalar with another value, in the style of the old one."""
     if node.kind not in ("scalar", "alias"):
-        raise _NotEditableError
+        raise NotEditableError
     if not isinstance(new, str):
         return f"{' ' * _needs_blank(text, node)}{escaping.json_text(new)}"
     if node.style == "'":
@@ -233,7 +225,7 @@ def _block(written: str, new: str) -> str:
     """Returns a block scalar of one line with another line."""
     header, newline, body = written.partition("\n")
     if not newline or len(body.strip().splitlines()) != 1 or "\n" in new:
-        raise _NotEditableError
+        raise NotEditableError
     return header + newline + body[: len(body) - len(body.lstrip())] + new
 
 
@@ -244,7 +236,7 @@ def _stays_plain(new: str) -> bool:
         return False
 
 
-def _of_removals(text: str, tree: TextTree, changes: Mapping[Path, Any]) -> list[_Replacement]:
+def _of_removals(text: str, tree: TextTree, changes: Mapping[Path, Any]) -> list[Replacement]:
     """Returns the replacements that remove fields."""
     removed: dict[int, tuple[TextNode, set[str]]] = {}
     for path in (path for path, new in changes.items() if new is None):
@@ -252,32 +244,32 @@ def _of_removals(text: str, tree: TextTree, changes: Mapping[Path, Any]) -> list
         mapping = tree.anchors.get(parent.node.text, parent.node) if parent.node.kind == "alias" else parent.node
         if not value.rest and not parent.rest:
             if mapping.kind != "mapping" or mapping.entry(str(path[-1])) is None:
-                raise _NotEditableError
+                raise NotEditableError
             removed.setdefault(id(mapping), (mapping, set()))[1].add(str(path[-1]))
     return [part for mapping, names in removed.values() for part in _without(text, mapping, names)]
 
 
-def _without(text: str, mapping: TextNode, names: set[str]) -> list[_Replacement]:
+def _without(text: str, mapping: TextNode, names: set[str]) -> list[Replacement]:
     """Returns the replacements that remove some keys of a mapping."""
     remaining = [number for number, (key, _) in enumerate(mapping.entries) if key.text not in names]
     if not remaining:
-        return [_Replacement(mapping.start, mapping.end, "{}")]
+        return [Replacement(mapping.start, mapping.end, "{}")]
     parts = []
     for number, (key, value) in enumerate(mapping.entries):
         if number in remaining:
             continue
         line = text.rfind("\n", 0, key.start) + 1
         if not mapping.is_flow and not text[line : key.start].strip():
-            parts.append(_Replacement(line, text_nodes.line_end(text, max(key.end, value.end), newline=True), ""))
+            parts.append(Replacement(line, text_nodes.line_end(text, max(key.end, value.end), newline=True), ""))
         elif number < remaining[-1]:
-            parts.append(_Replacement(key.start, mapping.entries[number + 1][0].start, ""))
+            parts.append(Replacement(key.start, mapping.entries[number + 1][0].start, ""))
         else:
             before_key, before = mapping.entries[number - 1]
-            parts.append(_Replacement(max(before_key.end, before.end), max(key.end, value.end), ""))
+            parts.append(Replacement(max(before_key.end, before.end), max(key.end, value.end), ""))
     return parts
 
 
-def _of_additions(text: str, tree: TextTree, changes: Mapping[Path, Any]) -> Iterable[_Replacement]:
+def _of_additions(text: str, tree: TextTree, changes: Mapping[Path, Any]) -> Iterable[Replacement]:
     """Returns the insertions of missing fields, one for each mapping that gets some."""
     nodes: dict[int, TextNode] = {}
     added: dict[int, dict[str, Any]] = {}
@@ -287,7 +279,7 @@ def _of_additions(text: str, tree: TextTree, changes: Mapping[Path, Any]) -> Ite
             continue
         node = _extended(tree, location)
         if any(isinstance(step, int) for step in location.rest):
-            raise _NotEditableError
+            raise NotEditableError
         nodes[id(node)] = node
         added[id(node)] = paths.replaced(added.get(id(node), {}), location.rest, new)
     return [_addition(text, node, added[key]) for key, node in nodes.items()]
@@ -298,32 +290,32 @@ def _extended(tree: TextTree, location: Location) -> TextNode:
     node = tree.anchors.get(location.node.text, location.node) if location.node.kind == "alias" else location.node
     is_null = node.kind == "scalar" and node.style == "" and scalars.resolve(node.text) is None
     if node.kind != "mapping" and not is_null:
-        raise _NotEditableError
+        raise NotEditableError
     return node
 
 
-def _addition(text: str, node: TextNode, fields: dict[str, Any]) -> _Replacement:
+def _addition(text: str, node: TextNode, fields: dict[str, Any]) -> Replacement:
     if node.kind == "scalar":
         blank = " " if node.start == node.end and text[node.start - 1 : node.start] == ":" else ""
-        return _Replacement(node.start, node.end, blank + _flow(fields, is_json=False))
+        return Replacement(node.start, node.end, blank + _flow(fields, is_json=False))
     if node.is_flow:
         return _in_flow(text, node, fields)
     end = text_nodes.line_end(text, node.end)
     lines = emitter.text(fields, node.column).rstrip("\n")
     newline = "\r\n" if "\r\n" in text else "\n"
-    return _Replacement(end, end, newline + lines.replace("\n", newline))
+    return Replacement(end, end, newline + lines.replace("\n", newline))
 
 
-def _in_flow(text: str, node: TextNode, fields: dict[str, Any]) -> _Replacement:
+def _in_flow(text: str, node: TextNode, fields: dict[str, Any]) -> Replacement:
     """Returns the insertion behind the last entry of a flow mapping, on a line of its own if the first entry has one."""
     is_json = bool(node.entries and node.entries[0][0].style == '"')
     if not node.entries:
-        return _Replacement(node.start, node.end, _flow(fields, is_json=text.lstrip().startswith("{")))
+        return Replacement(node.start, node.end, _flow(fields, is_json=text.lstrip().startswith("{")))
     first = node.entries[0][0].start
     line = text.rfind("\n", 0, first) + 1
     blank = text[text.rfind("\n", 0, line) : first] if line > node.start and not text[line:first].strip() else " "
     end = max(node.entries[-1][0].end, node.entries[-1][1].end)
-    return _Replacement(end, end, "," + blank.lstrip(" ") * (blank != " ") + " " * (blank == " ") + _flow(fields, is_json=is_json)[1:-1])
+    return Replacement(end, end, "," + blank.lstrip(" ") * (blank != " ") + " " * (blank == " ") + _flow(fields, is_json=is_json)[1:-1])
 
 
 def _flow(value: Any, *, is_json: bool) -> str:

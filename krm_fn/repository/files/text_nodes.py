@@ -24,6 +24,18 @@ _PROPERTIES = re.compile(r"(?:[&!]\S*\s+)*")
 _MERGE = "<<"
 
 
+class Replacement(NamedTuple):
+    """A part of a text, and the text in its place."""
+
+    start: int
+    end: int
+    new: str
+
+
+class NotEditableError(Exception):
+    """An edit that has no position in the text."""
+
+
 class TextNode:
     """A node of a text: a scalar, a mapping, a list or an alias.
 

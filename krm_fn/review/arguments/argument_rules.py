@@ -151,14 +151,29 @@ def _unknown(problem: Problem, table: FlagTable) -> tuple[str, str]:
     if releases:
         first = next((release for release in releases if _is_later(release, table.release)), "")
         when = f"since {_release(first)}" if first else f"until {releases[-1]}"
-        fix = f"use an image of {first.partition('.dev')[0]} or later, or remove it" if first else "remove it"
+        earlier = _earlier_name(bare, table) if first else ""
+        image = f"use an image of {first.partition('.dev')[0]} or later, or remove it" if first else "remove it"
+        fix = f"write {earlier}, its earlier name" if earlier else image
         return "DYN601", f"{option} is not a flag of {_program(table)}; it exists {when}; {fix}"
     if not is_known and (other := foreign_flags.program_with(bare, table)):
         moved = "dynamo.frontend" in {other, table.program}
         fix = f"write it in the command of {other}, or remove it" if moved else "remove it"
         return "DYN600", f"{option} is a flag of {other}, not of {program}; {_or_keep(fix, table)}"
-    nearest = bare if is_known else spelling.nearest(bare, table.flags) or _with_one_more_word(bare, table)
+    nearest = bare if is_known else _with_enable(bare, table) or spelling.nearest(bare, table.flags) or _with_one_more_word(bare, table)
     return "DYN600", f"{option} is not a flag of {program}; {_or_keep(f'write {nearest}' if nearest else 'remove it', table)}"
+
+
+def _earlier_name(option: str, table: FlagTable) -> str:
+    """Returns the flag that a later release calls by this option; empty without one."""
+    names = (name for name, entry in table.replacements.items() if entry.write == option and name in table.flags)
+    return next(names, "")
+
+
+def _with_enable(option: str, table: FlagTable) -> str:
+    """Returns the flag that turns something on or off if an option lacks only the word for it: `--no-x` for `--no-enable-x`."""
+    begin = "--no-" if option.startswith("--no-") else "--"
+    longer = f"{begin}enable-{option.removeprefix(begin)}"
+    return longer if longer in table.flags else ""
 
 
 def _with_one_more_word(option: str, table: FlagTable) -> str:
