@@ -18,6 +18,7 @@ from krm_fn.render.manifests.pod_builder import Pods
 from krm_fn.render.plan import GraphPlan
 from krm_fn.review.arguments import (
     argument_rules,
+    bootstrap_hosts,
     frontend_programs,
     judged_commands,
     later_releases,
@@ -81,6 +82,7 @@ def _check_graph(components: Iterable[Pods], ref: Ref, *, notes: bool) -> Iterat
     of_graph = (
         *(*pairing_rules.check(mains), *worker_modes.check(mains, plans), *worker_transfers.check(mains)),
         *frontend_programs.check(mains, plans),
+        *bootstrap_hosts.check(mains),
         *planner_backends.check(mains, plans),
     )
     for judged, finding in of_graph:

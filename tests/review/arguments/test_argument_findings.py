@@ -412,7 +412,7 @@ def test_two_prefill_workers_are_not_compared():
 
 
 def test_the_workers_of_sglang_need_one_transfer():
-    flag = "--model-path a --disaggregation-transfer-backend"
+    flag = "--model-path a --host 0.0.0.0 --disaggregation-transfer-backend"
     graph = pair(f"{flag} nixl --disaggregation-mode prefill", f"{flag} mooncake --disaggregation-mode decode", "dynamo.sglang")
     assert codes(graph, behaviour="v1.5") == ["DYN618"]
 

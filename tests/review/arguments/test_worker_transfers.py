@@ -128,7 +128,7 @@ SGLANG_PAIRS = [
 @cases(("prefill", "decode", "expected"), SGLANG_PAIRS)
 def test_workers_of_sglang_must_agree(prefill, decode, expected):
     """The finding stands at the worker that has the flag, and names the place of the other one."""
-    mode = "--model-path a --disaggregation-mode"
+    mode = "--model-path a --host 0.0.0.0 --disaggregation-mode"
     found = findings(pair(f"{mode} prefill {prefill}", f"{mode} decode {decode}", "dynamo.sglang"), behaviour="v1.5")
     assert [finding.code for finding in found] == expected
     for finding in found:
@@ -138,7 +138,7 @@ def test_workers_of_sglang_must_agree(prefill, decode, expected):
 
 ENGINES = [
     ("vLLM", "dynamo.vllm", f"--model a --kv-transfer-config {NIXL}"),
-    ("SGLang", "dynamo.sglang", "--model-path a"),
+    ("SGLang", "dynamo.sglang", "--model-path a --host 0.0.0.0"),
     ("TensorRT-LLM", "dynamo.trtllm", "--model a"),
 ]
 
@@ -182,3 +182,26 @@ def test_a_mode_in_the_environment_is_no_flag_to_change():
     """`DYN_VLLM_DISAGGREGATION_MODE` decides without a flag."""
     env = [{"name": "DYN_VLLM_DISAGGREGATION_MODE", "value": "decode"}]
     assert codes(worker("--model a", kind="prefill", env=env), behaviour="v1.5") == []
+
+
+UNREACHABLE = "and no decode worker gets the key-value cache; "
+HOSTS = [
+    ("the default", "", "decode", f"{UNREACHABLE}add --host 0.0.0.0"),
+    ("an address of the pod alone", "--host 127.0.0.1", "decode", f"{UNREACHABLE}write --host 0.0.0.0"),
+    ("all addresses", "--host 0.0.0.0", "decode", ""),
+    ("an address that is not known", "--host $(POD_IP)", "decode", ""),
+    ("a file", "--config a.yaml", "decode", ""),
+    ("no decode worker", "", "prefill", ""),
+]
+
+
+@cases(("host", "mode", "remedy"), HOSTS)
+def test_a_prefill_worker_of_sglang_listens_to_other_pods(host, mode, remedy):
+    """Its server for decode workers listens at `--host`, and 127.0.0.1 is the default."""
+    flag = "--model-path a --disaggregation-mode"
+    graph = pair(f"{flag} prefill {host}", f"{flag} {mode}", "dynamo.sglang")
+    for service in graph["spec"]["services"].values():
+        service["extraPodSpec"]["mainContainer"]["env"] = [{"name": "POD_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}]
+    found = [finding for finding in findings(graph, behaviour="v1.5") if finding.code == "DYN715"]
+    assert [(finding.code, finding.severity, finding.path[2]) for finding in found] == [("DYN715", "warning", "Prefill")] * bool(remedy)
+    assert all(finding.message.endswith(remedy) for finding in found)
