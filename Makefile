@@ -211,6 +211,7 @@ generate: $(VENV)/dev ## write the files that the code generates: schemas, defin
 	$(BIN)/python -m krm_fn.schemas.generate
 	$(BIN)/python tools/error_pages.py
 	$(BIN)/python tools/help_texts.py
+	$(BIN)/python tools/example_index.py
 	$(BIN)/python tools/running_page.py
 
 native: $(VENV)/dev tools ## for a new version of Kubernetes: read its schemas from a kube-apiserver, then generate
@@ -248,7 +249,7 @@ $(VENV)/runtime: setup.cfg pyproject.toml | $(BIN)/python
 
 $(VENV)/dev: setup.cfg pyproject.toml | $(BIN)/python
 	@echo "Installing the packages of the tests and checks from PyPI into $(VENV), about a minute."
-	@$(BIN)/python -m pip install --disable-pip-version-check --editable '.[dev,sync]'
+	@$(BIN)/python -m pip install --disable-pip-version-check --editable '.[dev,sync,mcp]'
 	@touch $@ $(VENV)/runtime
 
 $(VENV)/site: setup.cfg pyproject.toml | $(BIN)/python
@@ -258,7 +259,7 @@ $(VENV)/site: setup.cfg pyproject.toml | $(BIN)/python
 # twine, pipx and uv, for release-check only.
 $(VENV)/release: setup.cfg pyproject.toml | $(VENV)/dev
 	@echo "installing the packages of a release check into $(VENV)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,sync,release]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,sync,mcp,release]'
 	@touch $(VENV)/runtime $(VENV)/dev $@
 
 $(BIN)/python:

@@ -15,7 +15,7 @@ from krm_fn.base import results
 from krm_fn.base.results import Result
 from krm_fn.render import function_config
 from krm_fn.render.schema import schema_check
-from krm_fn.repository.files import reading, selection
+from krm_fn.repository.files import enclosing_folders, reading, selection
 from krm_fn.repository.files.reading import Source
 
 NAME = ".krm-fn.yaml"
@@ -54,8 +54,7 @@ def of_paths(paths: Sequence[str]) -> Project:
 
 def _upwards(start: Path) -> Iterator[Path]:
     """Yields a folder and those above it, up to the top of the repository."""
-    resolved = start.resolve()
-    for folder in (resolved, *resolved.parents):
+    for folder in enclosing_folders.upwards(start.resolve()):
         yield folder
         if os.path.lexists(folder / ".git"):
             return

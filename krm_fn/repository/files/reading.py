@@ -20,7 +20,7 @@ from krm_fn.base.yaml import positions, reader
 from krm_fn.kubernetes import paths
 from krm_fn.render.krm import envelope, origin
 from krm_fn.render.rules import placeholders
-from krm_fn.repository.files import patch_fields
+from krm_fn.repository.files import enclosing_folders, patch_fields
 
 STDIN = "-"
 STDIN_NAME = "<stdin>"
@@ -276,7 +276,7 @@ def _is_inside(path: Path, root: Path) -> bool:
     An overlay names its base as `../base`, so `root` alone is not enough. The author of the annotation must not choose any other file.
     """
     top = root.resolve()
-    repository = next((folder for folder in (top, *top.parents) if (folder / ".git").exists()), top)
+    repository = next((folder for folder in enclosing_folders.upwards(top) if (folder / ".git").exists()), top)
     try:
         return path.resolve().is_relative_to(repository)
     except (OSError, ValueError, RuntimeError):  # a zero byte, or a loop of links

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from krm_fn.repository.files import reading
+from krm_fn.repository.files import enclosing_folders, reading
 
 _SECONDS = 60
 """The time limit of one git command, in seconds. A named pipe among the references would block git forever."""
@@ -108,6 +108,8 @@ def opened(path: Path) -> Iterator[Repository]:
     """The repository around a file or folder. Raises RepositoryError without one."""
     top, folder = _find(path)
     common = Path(os.path.realpath(folder / (_text(folder / "commondir") or ".")))
+    if not all(map(enclosing_folders.is_below_ceiling, (folder, common, common / "objects"))):
+        raise RepositoryError("its git folder is outside of the folder that may be read; name a folder in place of a revision")
     try:
         with tempfile.TemporaryDirectory(prefix="krm-fn-git-") as copy:
             variables = {**_VARIABLES, "GIT_DIR": copy, "GIT_OBJECT_DIRECTORY": str(common / "objects")}
@@ -126,7 +128,7 @@ def opened(path: Path) -> Iterator[Repository]:
 
 def _find(path: Path) -> tuple[Path, Path]:
     """Returns the top of the working tree around a path, and its git folder."""
-    for top in (path, *path.parents):
+    for top in enclosing_folders.upwards(path):
         marker = top / ".git"
         folder = marker if marker.is_dir() else top / _text(marker).removeprefix("gitdir:").strip()
         if folder != top and (folder / "HEAD").is_file():

@@ -1,0 +1,1 @@
+"""The tools that `krm-fn mcp` offers to agents. Only `server` imports the package `mcp`."""
