@@ -43,3 +43,4 @@ def mcp(folder: Path) -> None:
 
 
 COMMAND = mcp
+TOPIC = "author"
