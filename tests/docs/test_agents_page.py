@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 
+from krm_fn import cli
 from krm_fn.cli.mcp_tools import result_limits, server
 from tests.cli import console
 from tests.support import markdown
@@ -30,7 +31,7 @@ def test_the_settings_of_clients_start_the_command():
     """A client runs `command` with `args`."""
     first, second = [json.loads(block) for _, block in markdown.fenced(PAGE, "json")]
     for settings in (first["mcpServers"]["krm-fn"], second["servers"]["krm-fn"]):
-        assert settings["command"] == console.cli.PROGRAM
+        assert settings["command"] == cli.PROGRAM
         assert settings["args"][:2] == ["mcp", "--root"]
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from anyio.abc import BlockingPortal
+    from anyio.from_thread import BlockingPortal
 
 SECONDS = 300
 
@@ -55,7 +55,9 @@ class Agent(NamedTuple):
 
     async def _answer(self, tool: str, arguments: dict[str, Any]) -> Answer:
         result = await self.client.call_tool(tool, arguments, SECONDS)
-        return Answer(result.is_error, "\n".join(part.text for part in result.content), result.structured_content or {})
+        return Answer(
+            result.is_error, "\n".join(part.text for part in result.content if part.type == "text"), result.structured_content or {}
+        )
 
     async def _at_once(self, calls: list[tuple[str, dict[str, Any]]]) -> tuple[list[Answer], int]:
         answers: dict[int, Answer] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from typing import Any
 
 import example_index
 import pytest
@@ -75,7 +76,7 @@ def test_objects_as_yaml(helper):
     assert helper.call("render", format="yaml").report.startswith("apiVersion: ")
 
 
-WRONG = (
+WRONG: tuple[tuple[str, str, dict[str, Any], str], ...] = (
     ("no such tool", "apply", {}, "no tool has the name apply; the tools are check, render"),
     ("a path that is no list", "check", {"paths": "graph.yaml"}, "the argument paths of check is wrong"),
     ("a number as path", "check", {"paths": [5]}, "the argument paths.0 of check is wrong: 5 is not of type 'string'"),
@@ -136,7 +137,7 @@ def test_a_long_report_without_lists_is_refused():
 def test_stdout_has_the_protocol_only(root):
     """Each line of stdout is a message of JSON-RPC, also if a setting asks for colours. stderr has no traceback."""
     first = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
-    messages = [
+    messages: list[dict[str, Any]] = [
         {"id": 1, "method": "initialize", "params": first},
         {"method": "notifications/initialized"},
         {"id": 2, "method": "tools/call", "params": {"name": "check", "arguments": {"text": console.MISSPELT}}},
@@ -150,7 +151,7 @@ def test_stdout_has_the_protocol_only(root):
         process.stdin.write(b"not JSON\n")
         process.stdin.write(b"".join(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n" for message in messages))
         process.stdin.flush()
-        lines = []
+        lines: list[bytes] = []
         while not lines or json.loads(lines[-1]).get("id") != 2:
             lines.append(process.stdout.readline())
         process.stdin.close()

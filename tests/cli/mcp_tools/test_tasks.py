@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 
 import pytest
 
 from tests.cli.mcp_tools import agent
+from tests.support import markdown
 from tests.support.cases import cases
 from tests.testbed import programs
 
 pytestmark = pytest.mark.xdist_group("mcp")  # so that one server answers all tasks
 
-GRAPH = re.search(r"```yaml graph\.yaml\n(.*?)```", (programs.ROOT / "README.md").read_text(), re.DOTALL)[1]
+GRAPH = markdown.files((programs.ROOT / "README.md").read_text())["graph.yaml"]
 OLDER = GRAPH.replace(":1.6.1", ":1.5.1")
 
 
