@@ -47,11 +47,13 @@ class Agent(NamedTuple):
 
     def call(self, tool: str, /, **arguments: Any) -> Answer:
         """Calls a tool."""
-        return self.portal.call(self._answer, tool, arguments)
+        answer: Answer = self.portal.call(self._answer, tool, arguments)
+        return answer
 
     def at_once(self, calls: list[tuple[str, dict[str, Any]]]) -> tuple[list[Answer], int]:
         """Calls tools at the same time. Returns the answers, and the pings that were answered before the last of them."""
-        return self.portal.call(self._at_once, calls)
+        answers: tuple[list[Answer], int] = self.portal.call(self._at_once, calls)
+        return answers
 
     async def _answer(self, tool: str, arguments: dict[str, Any]) -> Answer:
         result = await self.client.call_tool(tool, arguments, SECONDS)
