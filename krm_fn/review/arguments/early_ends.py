@@ -19,84 +19,19 @@ _LONG = re.compile(r"--[A-Za-z][\w.-]*", re.ASCII)
 _COMMENT = re.compile(r"(?:\A|(?<=\s))#[^\n]*")
 _QUOTABLE = re.compile(r"[^'\"\\\n]{1,60}")
 _PLAIN_WORD = re.compile(r"\w[\w-]*", re.ASCII)
-_ANY_PROGRAM = frozenset(
-    (
-        *(
-            "--config",
-            "--debug",
-            "--help",
-            "--host",
-            "--log-level",
-            "--model",
-            "--model-path",
-            "--namespace",
-            "--port",
-            "--seed",
-            "--version",
-        ),
-        *("--device", "--endpoint", "--revision", "--tokenizer"),
-    )
-)
+_COMMON_FLAGS = """
+--config --debug --device --endpoint --help --host --log-level --model --model-path --namespace --port --revision --seed
+--tokenizer --version
+"""
+_ANY_PROGRAM = frozenset(_COMMON_FLAGS.split())
 """Flags that a program of another name can have too."""
-_KNOWN_PROGRAMS = frozenset(
-    (
-        *(
-            "sglang",
-            "trtllm-serve",
-            "vllm",
-            "python",
-            "python3",
-            "bash",
-            "sh",
-            "dash",
-            "env",
-            "exec",
-            "nohup",
-            "nice",
-            "timeout",
-            "numactl",
-        ),
-        *(
-            "awk",
-            "cat",
-            "cd",
-            "cp",
-            "curl",
-            "cut",
-            "date",
-            "echo",
-            "exit",
-            "export",
-            "false",
-            "grep",
-            "head",
-            "jq",
-            "kill",
-            "ls",
-            "mkdir",
-            "mv",
-        ),
-        *(
-            "nginx",
-            "nvidia-smi",
-            "printf",
-            "pwd",
-            "rm",
-            "sed",
-            "set",
-            "sleep",
-            "sort",
-            "source",
-            "tail",
-            "tee",
-            "test",
-            "touch",
-            "tr",
-            "trap",
-        ),
-        *("true", "ts", "ulimit", "unset", "wait", "wget", "xargs", "do", "done", "else", "fi", "if", "then", "while", "for"),
-    )
-)
+_PROGRAMS = """
+awk bash cat cd cp curl cut dash date do done echo else env exec exit export false fi for grep head if jq kill ls mkdir mv nginx
+nice nohup numactl nvidia-smi printf pwd python python3 rm sed set sglang sh sleep sort source tail tee test then timeout touch tr
+trap trtllm-serve true ts ulimit unset vllm wait wget while xargs
+"""
+_KNOWN_PROGRAMS = frozenset(_PROGRAMS.split())
+"""Programs and words of a shell that can begin a command in an image."""
 
 
 class EarlyEnd(NamedTuple):
