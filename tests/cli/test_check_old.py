@@ -236,6 +236,7 @@ WRONG = [
     ("a file of a revision", "HEAD:graph.yaml", "HEAD:graph.yaml is not a file"),
     ("a tree", "HEAD^{tree}", "HEAD^{tree} is not a file"),
     ("nothing", "", " is not a file or folder"),
+    ("more letters than a path can have", "x" * 5000, " is not a file or folder"),
 ]
 
 
