@@ -1,6 +1,6 @@
-"""Writes krm_fn/cli/mcp_tools/examples.json: the input files of examples, with what each of them shows.
+"""Writes two indexes of the examples: examples/README.md for people, and krm_fn/cli/mcp_tools/examples.json with their input files.
 
-The wheel has this file, because it has no folder `examples`. `make generate` writes it.
+The wheel has the second one, because it has no folder `examples`. `make generate` writes both.
 
 Usage:
 
@@ -20,19 +20,50 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 INDEX = ROOT / "krm_fn" / "cli" / "mcp_tools" / "examples.json"
 _EXAMPLES = ROOT / "examples"
+PAGE = _EXAMPLES / "README.md"
 _OF_PIPELINES = ("argocd", "flux")
 """Examples of pipelines, which are long, and whose pages explain them: docs/argocd.md and docs/flux.md."""
 
 _MADE = re.compile(r"(^|/)(expected|rendered|broken|plugins)")
 _SUMMARY = re.compile(r"dynamo\.krm-fn\.io/summary: .*?(\d+) GPUs?\b")
-_ENGINES = ("vllm", "sglang", "trtllm")
+_NAMES = {"vllm": "vLLM", "sglang": "SGLang", "trtllm": "TensorRT-LLM"}
+_INTRODUCTION = """\
+# Examples
+
+Each folder has a graph, the files that render it, and the objects that krm-fn makes, most in `expected.yaml`. Its page shows the command.
+To start a graph of your own, use [`krm-fn new`](../docs/new.md). Two more folders show pipelines: [Argo CD](../docs/argocd.md) and
+[Flux](../docs/flux.md).
+
+| example | what it shows | engine | topology | API version | GPUs |
+|---|---|---|---|---|---|
+"""
 _KINDS = ("DynamoGraphDeployment", "DynamoGraphDeploymentRequest", "DynamoComponentDeployment")
 
 
 def text() -> str:
     """Returns the index as JSON."""
+    return json.dumps(_entries(), indent=1, ensure_ascii=False) + "\n"
+
+
+def page() -> str:
+    """Returns the index as a page in Markdown."""
+    rows = [
+        (
+            f"[{entry['name']}]({entry['name']}/README.md)",
+            entry["shows"],
+            ", ".join(_NAMES[engine] for engine in entry["engines"]),
+            ", ".join(entry["topology"]),
+            ", ".join(sorted({kind.split()[1] for kind in entry["kinds"]})),
+            "" if entry["gpus"] is None else str(entry["gpus"]),
+        )
+        for entry in _entries()
+    ]
+    return _INTRODUCTION + "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def _entries() -> list[dict[str, Any]]:
     folders = sorted(path for path in _EXAMPLES.iterdir() if path.is_dir() and path.name not in _OF_PIPELINES)
-    return json.dumps([entry for folder in folders if (entry := _entry(folder))], indent=1, ensure_ascii=False) + "\n"
+    return [entry for folder in folders if (entry := _entry(folder))]
 
 
 def _entry(folder: Path) -> dict[str, Any]:
@@ -69,7 +100,7 @@ def _page(page: str) -> tuple[str, str]:
 
 
 def _engines(graph: str) -> Iterator[str]:
-    yield from (engine for engine in _ENGINES if f'"{engine}"' in graph or f"dynamo.{engine}" in graph)
+    yield from (engine for engine in _NAMES if f'"{engine}"' in graph or f"dynamo.{engine}" in graph)
 
 
 def _topology(graphs: str) -> list[str]:
@@ -88,3 +119,4 @@ def _gpus(folder: Path) -> int | None:
 
 if __name__ == "__main__":
     INDEX.write_text(text(), "utf-8")
+    PAGE.write_text(page(), "utf-8")

@@ -14,7 +14,7 @@ from tests.support import golden, markdown
 from tests.testbed import programs
 
 ROOT = programs.ROOT
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *golden.EXAMPLES.glob("*/README.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), golden.EXAMPLES / "README.md", *golden.EXAMPLES.glob("*/README.md")])
 CONSOLES = [page for page in PAGES if markdown.consoles(page.read_text())]
 TOOLS = ("kustomize", "kpt", "kubectl")
 AUTHOR = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in (("NAME", "A"), ("EMAIL", "a@example.com"))}

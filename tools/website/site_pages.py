@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-PATTERNS = ("*.md", "docs/**/*.md", "examples/*/README.md")
+PATTERNS = ("*.md", "docs/**/*.md", "examples/README.md", "examples/*/README.md")
 _PICTURES = (".svg", ".png", ".jpg", ".webp", ".gif")
 _FENCE = re.compile(r"^( *)(`{3,}|~{3,})(.*)$")
 _TITLED = re.compile(r"^(\w+) +([\w./-]+)$")

@@ -174,3 +174,4 @@ def test_only_this_command_needs_the_extra():
 def test_the_index_of_examples_is_that_of_the_folder():
     """`make generate` writes it."""
     assert example_index.INDEX.read_text("utf-8") == example_index.text()
+    assert example_index.PAGE.read_text("utf-8") == example_index.page()
