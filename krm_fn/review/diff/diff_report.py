@@ -13,6 +13,7 @@ from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.secret_values import HIDDEN
+from krm_fn.render import labels
 from krm_fn.render.schema.object_changes import FieldChange, ObjectChange
 from krm_fn.review.diff import headline
 from krm_fn.review.diff.comparison import Diff
@@ -174,6 +175,25 @@ def changed_by(row: Row) -> str:
 def verdict(content: Report) -> Verdict:
     """Returns the sentences that a reviewer reads first."""
     return headline.verdict([content.diff])
+
+
+def shown_fields(fields: Sequence[FieldChange]) -> list[tuple[int, str, FieldChange]]:
+    """Returns the fields of an object for readers: the number of each, its name and its change.
+
+    Labels and variables that have the same worker hash are one entry, because the hash is an effect of the change that restarts the pods.
+    """
+    hashes = {(field.old, field.new) for field in fields if _is_hash(field) and field.path[-1:] == (labels.WORKER_HASH,)}
+    folded = [number for number, field in enumerate(fields) if _is_hash(field) and (field.old, field.new) in hashes]
+    name = f"worker hash, in {len(folded)} fields"
+    return [
+        (number, name if len(folded) > 1 and number == folded[0] else field_path(field), field)
+        for number, field in enumerate(fields)
+        if number not in folded[1:]
+    ]
+
+
+def _is_hash(field: FieldChange) -> bool:
+    return all(value is None or isinstance(value, str) for value in (field.old, field.new))
 
 
 def field_path(field: FieldChange) -> str:

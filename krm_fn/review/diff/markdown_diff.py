@@ -145,14 +145,15 @@ def _names_by_kind(kinds: Mapping[str, Sequence[str]]) -> str:
 def _object(content: Report, number: int, change: ObjectChange, effect: str) -> str:
     """Returns one object with its fields, to unfold."""
     title = f"{html.escape(effect)}: <code>{html.escape(diff_report.object_name(change.key))}</code>"
-    lines = [_field(content, number, index, field) for index, field in enumerate(change.fields)]
+    fields = diff_report.shown_fields(change.fields)
+    lines = [_field(name, field, _origins(content, number, index)) for index, name, field in fields]
     return f"<details><summary>{title}</summary>\n\n{''.join(lines)}\n</details>\n"
 
 
-def _field(content: Report, number: int, index: int, field: FieldChange) -> str:
+def _field(name: str, field: FieldChange, origins: str) -> str:
     lines = diff_report.changed_lines(field)
     change = "changed lines" if lines else code(diff_report.field_change(field))
-    text = f"- {code(diff_report.field_path(field))}: {change}{_origins(content, number, index)}\n"
+    text = f"- {code(name)}: {change}{origins}\n"
     if lines:
         fence = "`" * max(3, 1 + max((len(run) for line in lines for run in re.findall("`+", line)), default=0))
         text += f"\n  {fence}diff\n" + "".join(f"  {line}\n" for line in lines) + f"  {fence}\n\n"

@@ -83,14 +83,14 @@ def _object(content: Report, number: int, change: ObjectChange, effect: str) -> 
     """Yields an object with its fields."""
     origins = f"  {_origins(content, number, None)}" if change.old is None or change.new is None else ""
     yield f"{diff_report.object_name(change.key)}: {_painted(content, effect, effect)}{origins.rstrip()}"
-    for index, field in enumerate(change.fields):
-        yield from _field(content, number, index, field)
+    for index, name, field in diff_report.shown_fields(change.fields):
+        yield from _field(content, name, field, _origins(content, number, index))
 
 
-def _field(content: Report, number: int, index: int, field: FieldChange) -> Iterator[str]:
+def _field(content: Report, name: str, field: FieldChange, origins: str) -> Iterator[str]:
     lines = diff_report.changed_lines(field)
     change = "changed lines" if lines else diff_report.field_change(field)
-    yield f"  {diff_report.field_path(field)}: {change}  {_origins(content, number, index)}".rstrip()
+    yield f"  {name}: {change}  {origins}".rstrip()
     yield from (f"      {_painted(content, line, line[:1])}" for line in lines)
 
 

@@ -187,6 +187,18 @@ def test_values_of_secrets_are_never_printed(tmp_path):
 EVIL = "a\x1b[31m`|<b>@team</b>"
 
 
+@pytest.mark.parametrize(("style", "line"), [("text", "  worker hash, in 3 fields: "), ("markdown", "- `worker hash, in 3 fields`: ")])
+def test_the_fields_with_a_worker_hash_are_one_line(style, line, tmp_path):
+    """The change that restarts the pods stays visible. JSON has each field."""
+    variable = "replicas: 2\n      envs: [{name: A, value: %s}]"
+    write(tmp_path, before=GRAPH.replace("replicas: 2", variable % "a"), after=GRAPH.replace("replicas: 2", variable % "b"))
+    workload = diff(tmp_path, "--format", style).out.partition("Deployment team/chat-worker")[2].partition("Service team/")[0]
+    assert workload.count(line) == 1
+    assert ("dynamo-worker-hash" in workload, '"a" -> "b"' in workload) == (False, True)
+    (changed,) = (each for each in told(diff(tmp_path, "--format", "json"))["objects"] if each["object"]["kind"] == "Deployment")
+    assert len(changed["fields"]) == 4
+
+
 def test_control_characters_and_markdown_have_no_effect(tmp_path):
     """A value comes from the author of the change."""
     data = given.item("ConfigMap", "data", data={EVIL: EVIL, "text": f"one\n```\n{EVIL}"})
