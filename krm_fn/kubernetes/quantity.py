@@ -26,6 +26,10 @@ _LIKE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGTPkmgtp])\s?([Ii]?)[Bb]?")
 _EXPONENT = re.compile(r"[eE][-+]?[0-9]{1,3}")
 _SHOWN = 40
 UNIT = 10**9  # values count in billionths, the smallest amount
+_LEAST_MEMORY = 2**20 * UNIT
+_AMOUNT = re.compile(r"[1-9][0-9]{0,8}(?:\.[0-9]{1,3})?(?=[kKum]?i?\Z)")
+_MOST_GIBIBYTES = 4096
+"""An amount of memory without a unit from which on its author counts in mebibytes."""
 _LARGEST = (2**63 - 1) * UNIT
 
 
@@ -70,6 +74,20 @@ def meant(text: str) -> str:
         return ""
     unit = match[2].upper()
     return f"{match[1]}{unit}{'i' if match[3] else ''}"
+
+
+def intended_memory(written: str | float | None) -> str:
+    """Returns the amount of memory that an author means with less than 1 MiB; empty for 0 and for a larger amount.
+
+    No container starts with less. The author forgot the unit, or wrote `m`, which is a thousandth of a byte.
+
+    >>> [intended_memory(written) for written in (32, "128m", "16384", "8.5", "0", "64Mi", "many")]
+    ['32Gi', '128Gi', '16384Mi', '8.5Gi', '', '', '']
+    """
+    if not 0 < value(written) < _LEAST_MEMORY:
+        return ""
+    match = _AMOUNT.match(f"{written}")
+    return f"{match[0]}{'Gi' if float(match[0]) < _MOST_GIBIBYTES else 'Mi'}" if match else ""
 
 
 def canonical(written: str | float) -> str:

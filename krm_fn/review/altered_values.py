@@ -1,4 +1,7 @@
-"""Warns of values that Kubernetes or the operator use in another form than an author expects: hosts of an Ingress, and paths of mounts."""
+"""Warns of values that Kubernetes or the operator use in another form than an author expects.
+
+They are hosts of an Ingress, paths of mounts, and amounts of memory without a unit.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any
 
 from krm_fn.base import results
 from krm_fn.base.results import Path, Result
-from krm_fn.kubernetes import paths
+from krm_fn.kubernetes import paths, quantity
 from krm_fn.kubernetes.paths import EVERY
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import text
@@ -28,6 +31,17 @@ _PATHS: tuple[Path, ...] = tuple(
     (*holder, "volumeMounts", EVERY, "mountPath")
     for holder in (("mainContainer",), *((kind, EVERY) for kind in ("containers", "initContainers")))
 )
+_HOLDERS = ("requests", "limits")
+_MEMORY: tuple[Path, ...] = (
+    *((*path, "resources", holder, "memory") for path in (("spec", "services", EVERY), ("spec",)) for holder in _HOLDERS),
+    *((*path[:-3], "resources", holder, "memory") for pod in _PODS for path in ((*pod, *end) for end in _PATHS) for holder in _HOLDERS),
+)
+_SHARED_MEMORY: tuple[Path, ...] = (
+    ("spec", "components", EVERY, "sharedMemorySize"),
+    ("spec", "sharedMemorySize"),
+    ("spec", "services", EVERY, "sharedMemory", "size"),
+    ("spec", "sharedMemory", "size"),
+)
 _MODES = {"ro": ", with readOnly: true", "rw": ""}
 """The modes that Docker reads after a colon, with the field of a mount."""
 
@@ -42,6 +56,7 @@ def check(resources: Iterable[Resource]) -> Iterator[Result]:
             for path, pod in paths.find(resource, _PODS):
                 for inner, folder in paths.find(pod, _PATHS):
                     yield from _folder(resource, (*path, *inner), folder)
+            yield from _sizes(resource)
 
 
 def _host(resource: Resource, path: Path, fields: dict[str, Any]) -> Iterator[Result]:
@@ -69,3 +84,13 @@ def _folder(resource: Resource, path: Path, folder: Any) -> Iterator[Result]:
         yield results.warning(
             _CODE, f"{problem}; write {proposed}{_MODES[mode]}", results.ref(resource), path, current=folder, proposed=proposed
         )
+
+
+def _sizes(resource: Resource) -> Iterator[Result]:
+    """Finds amounts of memory below 1 MiB: a container does not start with such a limit, and /dev/shm holds nothing."""
+    for kind, fields in (("memory", _MEMORY), ("shared memory", _SHARED_MEMORY)):
+        for path, written in paths.find(resource, fields):
+            if isinstance(written, int | str) and not isinstance(written, bool) and (meant := quantity.intended_memory(written)):
+                unit = "m is a thousandth of a byte" if f"{written}".endswith("m") else "a number without a unit counts bytes"
+                message = f"{written} is less than 1Mi of {kind}, because {unit}; write {meant}"
+                yield results.warning(_CODE, message, results.ref(resource), path, current=written, proposed=meant)

@@ -1,4 +1,4 @@
-"""Warns of images of Dynamo that are probably slips: a patch that is newer than all that krm-fn knows, and a name next to a known one.
+"""Warns of images of Dynamo that are probably slips: a patch newer than all known ones, and a name, folder or tag next to a known one.
 
 They are findings of `krm-fn check`. A render leaves them out, because they change nothing in its output.
 """
@@ -6,7 +6,7 @@ They are findings of `krm-fn check`. A render leaves them out, because they chan
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 
 from krm_fn.base import results, spelling
@@ -26,6 +26,10 @@ _RELEASED = re.compile(r"v?[0-9.]+(?:-cuda[0-9.]+|-efa(?:-amd64)?)?")
 """The tags of released images. Other tags, such as `1.6.3-rc1`, are builds of which krm-fn cannot know all."""
 _FOLDERS = tuple(dynamo_images.REGISTRY.split("/"))
 """The registry and the folders of the released images."""
+_OTHER_FOLDERS = ("dynamo", "aidynamo", "nvidiadynamo", "dynamoai")
+"""Names, without their separators, that authors give the last folder."""
+_WITH_V = re.compile(r"v[0-9]+\.[0-9]+\.[0-9]+(?:-cuda[0-9.]+|-efa(?:-amd64)?)?")
+_SHORT = re.compile(r"v?([0-9]+)\.([0-9]+)")
 _LONGEST = 300
 _NAME = r"[a-z0-9]+(?:[._-]+[a-z0-9]+)*"
 _REFERENCE = re.compile(
@@ -50,7 +54,8 @@ def check(resources: Iterable[Resource]) -> Iterator[Result]:
     for resource in resources:
         if resource.get("kind") in _RENDERED and not ownership.is_generated(resource):
             ref = results.ref(resource)
-            for entry in runtime_version.images(resource):
+            images = [*runtime_version.images(resource)]
+            for entry in images:
                 if not isinstance(entry.image, str):
                     continue
                 _, name, tag = dynamo_images.parts(entry.image)
@@ -60,6 +65,9 @@ def check(resources: Iterable[Resource]) -> Iterator[Result]:
                 elif slip := _slip(entry.image, name):
                     message = f"{slip.message}, or ignore DYN705 if it is an image of your own"
                     yield results.warning("DYN705", message, ref, entry.path, current=entry.image, proposed=slip.right)
+                elif tag_slip := _tag_slip(entry.image, [other.image for other in images]):
+                    message = f"{tag_slip.message}, or ignore DYN705 if the image exists"
+                    yield results.warning("DYN705", message, ref, entry.path, current=entry.image, proposed=tag_slip.right)
                 elif newest := _newest_patch(entry.image, tag):
                     message = f"krm-fn knows no patch {tag} of Dynamo, and the newest of this minor version is {newest}; correct the tag"
                     message += ", or ignore DYN704 if the image exists"
@@ -99,6 +107,7 @@ def _slip(image: str, name: str) -> _Slip | None:
     """
     folders = tuple(dynamo_images.parts(image).folder.split("/"))
     near = len(folders) == len(_FOLDERS) and all(map(_is_near, folders, _FOLDERS))
+    near = near or (folders[:-1] == _FOLDERS[:-1] and re.sub(r"[^a-z]", "", folders[-1]) in _OTHER_FOLDERS) or folders == _FOLDERS[:-1]
     known = _known_name(image, name) if near or folders[:1] == _FOLDERS[:1] or _FOLDERS[-1] in folders else ""
     if near and folders != _FOLDERS and (known or dynamo_images.tag_of(image) == "dynamo"):
         whole = f"{'/'.join(_FOLDERS)}/{known or name}"
@@ -107,6 +116,27 @@ def _slip(image: str, name: str) -> _Slip | None:
         return None
     before, _, behind = image.rpartition(f"/{name}")
     return _Slip(f"no image of Dynamo has the name {name}; write {known}", f"{before}/{known}{behind}" if before else f"{known}{behind}")
+
+
+def _tag_slip(image: str, others: Collection[object]) -> _Slip | None:
+    """Returns the message about a tag in NVIDIA's registry that is no tag there: `v1.3.0` and `1.3`.
+
+    The tags are numbers of three parts (the page Release Artifacts of NVIDIA's documentation). Of several patches, that of another image of
+    the resource is meant, or the newest. `others` are the images of the resource.
+    """
+    folder, _, tag = dynamo_images.parts(image)
+    if folder != dynamo_images.REGISTRY or dynamo_images.tag_of(image) != "dynamo" or not image.endswith(f":{tag}"):
+        return None
+    if _WITH_V.fullmatch(tag):
+        return _Slip(f"{folder} has no tags with v; write {tag[1:]}", f"{image[: -len(tag)]}{tag[1:]}")
+    short = _SHORT.fullmatch(tag)
+    patches = [entry for entry in published() if short and entry[:2] == (int(short[1]), int(short[2]))]
+    if not patches:
+        return None
+    used = {version.of_image(other) for other in others if isinstance(other, str)}
+    right = ".".join(map(str, max(entry for entry in patches if entry in used or not used.intersection(patches))))
+    listed = ", ".join(".".join(map(str, entry)) for entry in patches)
+    return _Slip(f"{folder} has no tag {tag}, but {listed}; write {right}", f"{image[: -len(tag)]}{right}")
 
 
 def _is_near(folder: str, known: str) -> bool:

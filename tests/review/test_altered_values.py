@@ -1,4 +1,4 @@
-"""`krm-fn check` finds hosts that get a suffix, and paths of mounts with a mode of Docker."""
+"""`krm-fn check` finds hosts that get a suffix, paths of mounts with a mode of Docker, and memory without a unit."""
 
 from __future__ import annotations
 
@@ -71,3 +71,31 @@ def test_check_reports_both():
     graph = given.graph({"Frontend": given.service("frontend", ingress=ingress, main=main)})
     found = [finding.code for finding in resource_findings.check([graph], Config(), is_configured=False)]
     assert found.count("DYN709") == 2
+
+
+SIZES = [
+    ("bytes", 32, "32Gi"),
+    ("bytes as text", "80", "80Gi"),
+    ("thousandths", "128m", "128Gi"),
+    ("many mebibytes", "16384", "16384Mi"),
+    ("none", "0", ""),
+    ("a unit", "8Gi", ""),
+    ("a number of bytes", 17179869184, ""),
+    ("no quantity", "much", ""),
+    ("no amount", True, ""),
+]
+
+
+@cases(("size", "proposed"), SIZES)
+def test_memory_without_a_unit(size, proposed):
+    """Shared memory, limits and requests, in both API versions."""
+    limits = {"resources": {"limits": {"memory": size}}}
+    for graph, end in (
+        (beta.graph(beta.component("Worker", sharedMemorySize=size)), "sharedMemorySize"),
+        (given.graph({"Worker": given.service("worker", sharedMemory={"size": size})}), "size"),
+        (beta.graph(beta.component("Worker", main=limits)), "memory"),
+        (given.graph({"Worker": given.service("worker", main=limits)}), "memory"),
+        (given.graph({"Worker": given.service("worker", resources={"requests": {"memory": size}})}), "memory"),
+    ):
+        findings = [(finding.code, finding.path[-1], finding.proposed) for finding in altered_values.check([graph])]
+        assert findings == [("DYN709", end, proposed)] * bool(proposed)

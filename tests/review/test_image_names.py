@@ -26,6 +26,15 @@ IMAGES = [
     ("a folder in capital letters", "registry.example/ML/vllm-runtime:1.6.1", "DYN705", "write registry.example/ml/vllm-runtime:1.6.1"),
     ("a tag behind the sign of digests", f"{REGISTRY}/vllm-runtime@1.6.1", "DYN705", f"write {REGISTRY}/vllm-runtime:1.6.1"),
     ("the end of a name", f"{REGISTRY}/planner:1.6.1", "DYN705", "write dynamo-planner,"),
+    ("a tag with v", f"{REGISTRY}/vllm-runtime:v1.6.1", "DYN705", "write 1.6.1,"),
+    ("a variant with v", f"{REGISTRY}/vllm-runtime:v1.6.1-cuda13", "DYN705", "write 1.6.1-cuda13,"),
+    ("a tag without a patch", f"{REGISTRY}/vllm-runtime:1.0", "DYN705", "has no tag 1.0, but 1.0.0, 1.0.1, 1.0.2; write 1.0.2,"),
+    ("the folder without ai", "nvcr.io/nvidia/dynamo/vllm-runtime:1.6.1", "DYN705", f"write {REGISTRY}/vllm-runtime,"),
+    ("the registry without the last folder", "nvcr.io/nvidia/sglang-runtime:1.6.1", "DYN705", f"write {REGISTRY}/sglang-runtime,"),
+    ("a tag with v on a mirror", "mirror.example/ai-dynamo/vllm-runtime:v1.6.1", "", ""),
+    ("a tag without a patch on a mirror", "mirror.example/ai-dynamo/vllm-runtime:1.6", "", ""),
+    ("another folder of NVIDIA", "nvcr.io/nvidia/staging/vllm-runtime:1.6.1", "", ""),
+    ("another image of NVIDIA", "nvcr.io/nvidia/pytorch:25.03-py3", "", ""),
     ("a host in capital letters", "Registry.example:5000/vllm-runtime:1.6.1", "", ""),
     ("the newest patch", f"{REGISTRY}/vllm-runtime:1.6.2", "", ""),
     ("an older patch", f"{REGISTRY}/vllm-runtime:1.5.0", "", ""),
@@ -74,3 +83,12 @@ def test_the_only_release_that_a_tag_can_mean_is_proposed(tag, words):
 def test_a_slip_in_each_component_is_found():
     graph = beta.graph(*(beta.component(name, "frontend", main={"image": f"{REGISTRY}/vllm-runtime:1.6.11"}) for name in ("A", "B")))
     assert [finding.code for finding in image_names.check([graph])] == ["DYN704", "DYN704"]
+
+
+def test_a_tag_without_a_patch_gets_that_of_another_image():
+    """The images of a graph should have one version."""
+    images = ("1.0", "1.0.1")
+    graph = beta.graph(
+        *(beta.component(f"W{number}", main={"image": f"{REGISTRY}/vllm-runtime:{tag}"}) for number, tag in enumerate(images))
+    )
+    assert [finding.proposed for finding in image_names.check([graph])] == [f"{REGISTRY}/vllm-runtime:1.0.1"]

@@ -265,7 +265,9 @@ def _against_limit(name: str, request: tuple[Quantity, int], limit: tuple[Quanti
     path = ("requests", name)
     (amount, size), (limit_amount, limit_size) = request, limit
     if size > limit_size:
-        message = f"the request {amount} is more than the limit {limit_amount}; lower the request, or raise the limit"
+        meant = quantity.intended_memory(limit_amount) if name == "memory" else ""
+        fix = f"write the limit {meant}" if quantity.value(meant or None) >= size else "lower the request, or raise the limit"
+        message = f"the request {amount} is more than the limit {limit_amount}; {fix}"
         yield Rejection("DYN211", path, message)
     elif size != limit_size and not _overcommits(name):
         message = f"the request {amount} differs from the limit {limit_amount} of {name}; write the same amount"
