@@ -38,10 +38,10 @@ GATE = """    Gate(
     ),
 """
 RULE = """    if plan.identity.service == "Nobody":
-        yield results.error("DYN139", "nobody answers; give the component the name of its work", plan.ref, plan.at())
+        yield results.error("DYN169", "nobody answers; give the component the name of its work", plan.ref, plan.at())
 """
 TEXT = """
-DYN139:
+DYN169:
   title: Nobody answers
   message: >-
     nobody answers; give the component the name of its work
@@ -56,7 +56,7 @@ DYN139:
     services:
       Frontend: {componentType: frontend}
 """
-CASES = """    fires("DYN139", "spec.services.Nobody", "nobody", given.graph({"Nobody": given.service("frontend")})),
+CASES = """    fires("DYN169", "spec.services.Nobody", "nobody", given.graph({"Nobody": given.service("frontend")})),
     quiet("somebody", given.graph({"Somebody": given.service("frontend")})),
 """
 NET = ("tests/fields/test_every_field.py", "-k", "ComponentDeployment-v1alpha1-v0.9")
@@ -180,11 +180,11 @@ def test_a_new_finding(clone):
     texts = clone.root / "krm_fn/schemas/codes/texts/components.yaml"
     texts.write_text(texts.read_text() + TEXT)
     clone.generate()
-    with pytest.raises(AssertionError, match="DYN139"):
+    with pytest.raises(AssertionError, match="DYN169"):
         clone.test("tests/schemas/codes/test_codes.py")
     clone.edit("../tests/support/faults.py", "COMPONENTS = [\n", f"COMPONENTS = [\n{CASES}")
-    clone.test("tests/schemas/codes", "tests/render/rules", "-k", "DYN139 or nobody or somebody or codes")
-    assert "# DYN139: Nobody answers" in (clone.root / "docs/errors/DYN139.md").read_text()
+    clone.test("tests/schemas/codes", "tests/render/rules", "-k", "DYN169 or nobody or somebody or codes")
+    assert "# DYN169: Nobody answers" in (clone.root / "docs/errors/DYN169.md").read_text()
     recipe = section("A finding")
     assert {"`krm_fn/render/rules`", "`krm_fn/schemas/codes/texts`", "`tests/support/faults.py`"} <= {*re.findall(r"`[^`]*`", recipe)}
 
