@@ -116,11 +116,11 @@ def _of_command(judged: JudgedCommand, pods: Pods, count: int) -> Iterator[Argum
     yield from _check_engine(judged)
     shared = [*word_rules.check_words(judged, pods)]
     yield from shared
-    judged_words = {finding.word for finding in shared if finding.code == word_rules.SEVERAL}
+    judged_words = {_position(finding.word) for finding in shared if finding.code == word_rules.SEVERAL}
     if default := _default_args(judged):
         yield ArgumentFinding("DYN634", "error", judged.command.start, _behind_command(judged, default))
-        judged_words.update(default)
-    yield from (finding for finding in _of_flags(judged) if finding.word not in judged_words)
+        judged_words.update(map(_position, default))
+    yield from (finding for finding in _of_flags(judged) if _position(finding.word) not in judged_words)
     if not judged.container.is_main or count != 1:
         return
     is_spread = judged.plan.placement.nodes > 1 and not judged.plan.features.has_role_templates
@@ -128,6 +128,11 @@ def _of_command(judged: JudgedCommand, pods: Pods, count: int) -> Iterator[Argum
     if injected:
         yield from argument_rules.check_injected(judged.parsed, injected.flags)
     yield from (_weakened(judged, finding) for finding in size_rules.check(judged, injected))
+
+
+def _position(word: Word) -> tuple[str, int, int]:
+    """The position of a word. A parser can give a word another text, as vLLM's does with dotted flags."""
+    return word.field, word.item, word.offset
 
 
 def _check_engine(judged: JudgedCommand) -> Iterator[ArgumentFinding]:

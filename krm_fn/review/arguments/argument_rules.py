@@ -26,6 +26,8 @@ _REST = re.compile(r"[_-]?[A-Za-z0-9]+")
 """The end of a value that a shorter value lacks: one more word, or the rest of a word."""
 _WITHOUT_LIMIT = ("0", "-1")
 """What people write for no limit."""
+_OF_DYNAMO = ("--dyn-", "--router-")
+"""The beginnings of the names of many flags of Dynamo's own."""
 _ADDS_UP = ("append", "extend", "count")
 _AT_FLAGS: tuple[ProblemKind, ...] = ("unknown", "refused", "ambiguous")
 """The kinds of problems whose fix is the name of a flag."""
@@ -177,11 +179,11 @@ def _with_enable(option: str, table: FlagTable) -> str:
 
 
 def _with_one_more_word(option: str, table: FlagTable) -> str:
-    """Returns the only flag of Dynamo, `--dyn-…`, that has a word more than an option; empty without one, or with several."""
+    """Returns the only flag of Dynamo, `--dyn-…` or `--router-…`, that has a word more than an option; empty without one."""
     words = option.split("-")
-    if not option.startswith("--dyn-"):
+    if not option.startswith(_OF_DYNAMO):
         return ""
-    longer = (name for name in table.flags if name.startswith("--dyn-") and name.count("-") == len(words))
+    longer = (name for name in table.flags if name.startswith(_OF_DYNAMO) and name.count("-") == len(words))
     names = [
         name for name in longer if any(words == [*parts[:at], *parts[at + 1 :]] for parts in [name.split("-")] for at in range(len(parts)))
     ]
@@ -320,7 +322,10 @@ def _replacement(use: Use, table: FlagTable) -> str:
 
 
 def _without_flag(write: str) -> str:
-    """The fix of a removed flag: a text of the table such as `--flag value` or `nothing: it is the default`."""
+    """The fix of a removed flag: a text of the table such as `--flag value`, `--flag of dynamo.frontend`, or `nothing: it is the default`."""
+    option, _, program = write.partition(" of dynamo.")
+    if program and " " not in program:
+        return f"write {option} in the command of dynamo.{program}, or remove it"
     return f"remove it{write.removeprefix('nothing')}" if write.startswith("nothing") else f"write {write}"
 
 

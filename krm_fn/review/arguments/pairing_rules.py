@@ -59,9 +59,23 @@ def _check_pair(prefill: JudgedCommand, decode: JudgedCommand) -> Iterator[Worke
         settings.append(_Setting("DYN618", _TRANSFER, "transfer the key-value cache in the same way", backend))
     if not {judged.text(*_TYPE) or _OF_MODEL[0] for judged in (prefill, decode)} <= {*_OF_MODEL}:
         settings.append(_Setting("DYN636", _TYPE, "hold the key-value cache in one type", _OF_MODEL[0]))
+    if served == _SERVED and prefill.text(*_SERVED) == decode.text(*_SERVED) and _are_two_models(prefill.text(*_MODEL), decode.text(*_MODEL)):
+        settings.append(_Setting("DYN616", _MODEL, "run one model"))
     for setting in settings:
         yield from _compare(setting, prefill, decode)
     yield from _check_connectors(prefill, decode)
+
+
+def _are_two_models(model: str | None, other: str | None) -> bool:
+    """True for two names of the Hugging Face Hub that begin differently.
+
+    A path has any name, and `Qwen3-8B-FP8` is Qwen3-8B with other weights.
+    """
+    names = [(text or "").rpartition("/") for text in (model, other)]
+    if not all(owner and "/" not in owner and not owner.startswith((".", "~")) for owner, _, _ in names):
+        return False
+    shorter, longer = sorted((name.lower() for _, _, name in names), key=len)
+    return not longer.startswith(shorter)
 
 
 def _compare(setting: _Setting, prefill: JudgedCommand, decode: JudgedCommand) -> Iterator[WorkerFinding]:

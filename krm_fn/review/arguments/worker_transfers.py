@@ -5,6 +5,7 @@ The planner scales workers by their component types (`dynamo/planner/config/defa
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,23 +22,31 @@ _NIXL = ("NixlConnector",)
 
 def check(commands: Sequence[JudgedCommand]) -> Iterator[WorkerFinding]:
     """Yields the findings about the main containers of a graph or component. `commands` are those that can be judged."""
+    counts = Counter(map(worker_modes.mode, commands))
     for judged in commands:
-        yield from _check_type(judged)
+        yield from _check_type(judged, counts)
     yield from _check_transfers(commands)
 
 
-def _check_type(judged: JudgedCommand) -> Iterator[WorkerFinding]:
-    """Reports a worker whose component type names the other mode."""
+def _check_type(judged: JudgedCommand, counts: Counter[str]) -> Iterator[WorkerFinding]:
+    """Reports a worker whose component type names the other mode. `counts` has the numbers of workers of each mode.
+
+    The first remedy keeps a worker of each mode: the last worker of a mode gets another type. Of two workers with exchanged modes, the
+    names decide.
+    """
     plan, mode, word = judged.plan, worker_modes.mode(judged), worker_modes.word(judged)
     typed = next((name for name in (plan.identity.type, plan.identity.sub_type) if name in (PREFILL, DECODE)), "")
     if word == judged.command.start or {mode, typed} != {PREFILL, DECODE}:
         return
-    field = results.field(plan.at("subComponentType" if plan.paths.written.get("subComponentType") == typed else "componentType"))
+    typed_by = "subComponentType" if plan.paths.written.get("subComponentType") == typed else "componentType"
     option = word.text.partition("=")[0]
     write = f"--disaggregation-mode {typed}" if "--disaggregation-mode" in judged.table.flags else f"--is-{typed}-worker"
+    fixes = [f"write {write}", "change the type"]
+    if counts[mode] == 1 and counts[typed] and typed not in plan.identity.service.lower():
+        fixes = [f"write {plan.word(typed_by)}: {mode} there", f"write {write} here"]
     message = (
-        f"{option} makes {plan.identity.service} a {mode} worker, and its component type in {field} is {typed}; "
-        f"write {write}, or change the type"
+        f"{option} makes {plan.identity.service} a {mode} worker, and its component type in {results.field(plan.at(typed_by))} is {typed}; "
+        f"{', or '.join(fixes)}"
     )
     yield WorkerFinding(judged, ArgumentFinding("DYN637", "warning", word, message))
 

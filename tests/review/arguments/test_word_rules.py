@@ -128,6 +128,7 @@ def test_words_of_a_leader_that_a_shell_reads_are_right():
 
 SEVERAL = [
     ("a flag and its value", ["--max-num-seqs 4"], ["DYN625"]),
+    ("a flag and a number with a dot, which is no dotted flag", ["--gpu-memory-utilization 0.8", "--enforce-eager"], ["DYN625"]),
     ("several flags", ["--max-num-seqs 4 --enforce-eager"], ["DYN625"]),
     ("a flag behind one with several values", ["--served-model-name", "a", "--max-num-seqs 4"], ["DYN625"]),
     ("a flag with a typing mistake", ["--max-num-seqz 4"], ["DYN625"]),

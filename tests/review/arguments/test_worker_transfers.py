@@ -171,6 +171,17 @@ def test_exchanged_modes_are_found_at_both_workers(module, model):
     assert "spec.services.Prefill.componentType is prefill; write --disaggregation-mode prefill" in found[1].message
 
 
+@cases(("module", "model"), ENGINES)
+def test_the_only_prefill_worker_keeps_its_mode(module, model):
+    """The other worker decodes already, so the type is the mistake. Applied, the remedy leaves no finding."""
+    mode = "--disaggregation-mode"
+    graph = with_frontend(pair(f"{model} {mode} prefill", f"{model} {mode} decode", module))
+    graph["spec"]["services"]["Prefill"]["componentType"] = "decode"
+    [finding] = findings(graph, behaviour="v1.5")
+    assert (finding.code, finding.path[2]) == ("DYN637", "Prefill")
+    assert "; write componentType: prefill there, or write --disaggregation-mode decode here" in finding.message
+
+
 def test_the_type_below_a_worker_counts_too():
     graph = worker("--model a --disaggregation-mode decode", name="W", subComponentType="prefill")
     [finding] = findings(graph, behaviour="v1.5")
