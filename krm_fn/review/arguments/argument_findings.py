@@ -25,6 +25,7 @@ from krm_fn.review.arguments import (
     pairing_rules,
     planner_backends,
     size_rules,
+    variable_rules,
     word_rules,
     worker_modes,
     worker_transfers,
@@ -89,6 +90,7 @@ def _check_graph(components: Iterable[Pods], ref: Ref, *, notes: bool) -> Iterat
         yield result(judged.container, ref, _weakened(judged, finding))
     for judged in mains:
         yield from worker_transfers.check_variable(judged, ref)
+    yield from variable_rules.check(mains, ref)
 
 
 def _not_judged(container: AuthorContainer, ref: Ref, read: ReadContainer) -> Iterator[Result]:

@@ -322,7 +322,7 @@ def _replacement(use: Use, table: FlagTable) -> str:
 
 
 def _without_flag(write: str) -> str:
-    """The fix of a removed flag: a text of the table such as `--flag value`, `--flag of dynamo.frontend`, or `nothing: it is the default`."""
+    """The fix of a removed flag: a text of the table such as `--flag value`, `--flag of dynamo.router`, or `nothing: it is so`."""
     option, _, program = write.partition(" of dynamo.")
     if program and " " not in program:
         return f"write {option} in the command of dynamo.{program}, or remove it"

@@ -59,7 +59,8 @@ def _check_pair(prefill: JudgedCommand, decode: JudgedCommand) -> Iterator[Worke
         settings.append(_Setting("DYN618", _TRANSFER, "transfer the key-value cache in the same way", backend))
     if not {judged.text(*_TYPE) or _OF_MODEL[0] for judged in (prefill, decode)} <= {*_OF_MODEL}:
         settings.append(_Setting("DYN636", _TYPE, "hold the key-value cache in one type", _OF_MODEL[0]))
-    if served == _SERVED and prefill.text(*_SERVED) == decode.text(*_SERVED) and _are_two_models(prefill.text(*_MODEL), decode.text(*_MODEL)):
+    is_served_alike = served == _SERVED and prefill.text(*_SERVED) == decode.text(*_SERVED)
+    if is_served_alike and _are_two_models(prefill.text(*_MODEL), decode.text(*_MODEL)):
         settings.append(_Setting("DYN616", _MODEL, "run one model"))
     for setting in settings:
         yield from _compare(setting, prefill, decode)
