@@ -1,8 +1,8 @@
 """Warns of names in a graph that are a slip of the pen away from what is beside it: objects, volumes, and plugins of endpoint pickers.
 
 An object that is missing in the input may be in the cluster, from another repository or a controller. So a missing name alone is no
-warning: only a name next to that of an object which the input does have. A claim that a graph mounts without saying so is a note. These are
-findings of `krm-fn check`. A render leaves them out.
+warning: only a name next to that of an object which the input does have, or one that `unread_objects` finds. A claim that a graph mounts
+without saying so is a note. These are findings of `krm-fn check`. A render leaves them out.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
 from krm_fn.render.manifests import volumes as shared_memory
 from krm_fn.render.resolve import cluster, release_choice
-from krm_fn.review import required_objects
+from krm_fn.review import required_objects, unread_objects
+from krm_fn.review.unread_objects import UnreadObjects
 
 _CODE, _UNDECLARED = "DYN707", "DYN711"
 _CHECKS_VOLUMES = "v0.9"
@@ -40,6 +41,7 @@ def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
     existing |= {*_claims(graphs, default, only_created=True)}
     declared = existing | {*_claims(graphs, default, only_created=False)}
     names_to_declare, names = _by_kind(existing), _by_kind(declared)
+    unread = unread_objects.of(resources, _KINDS, default)
     for graph in graphs:
         namespace = identity.key(graph, default).namespace
         for reference in dynamo_references.of(graph):
@@ -48,9 +50,7 @@ def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
             known = (names_to_declare if is_declaration else names).get(key[:3], {})
             if (reference.group, reference.kind) in _KINDS and not reference.is_optional and key.name not in known:
                 near = spelling.nearest_name(reference.name, known)
-                problem = f"{reference.kind} {reference.name} is not in the input, but {near} is"
-                fix = f"write {near}, or ignore {_CODE} if {reference.name} exists too"
-                yield from _finding(graph, reference.path, near, f"{problem}; {fix}", reference.name)
+                yield from _missing(graph, reference.path, key, near) if near else _unread(graph, reference.path, key, unread)
         claims = names.get((*name_fields.CLAIM, namespace), {})
         is_mounted = release_choice.release_name(graph, config) != _CHECKS_VOLUMES
         for path, component in paths.find(graph, _COMPONENTS):
@@ -59,6 +59,22 @@ def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
                 if is_mounted:
                     yield from _mounts(graph, path, component, claims)
                 yield from _plugins(graph, path, component)
+
+
+def _missing(graph: Resource, path: Path, key: ObjectKey, near: str, unread: str = "") -> Iterator[Result]:
+    problem = f"{key.kind} {key.name} is not in the input, but {near} is{unread}"
+    yield from _finding(graph, path, near, f"{problem}; write {near}, or ignore {_CODE} if {key.name} exists too", key.name)
+
+
+def _unread(graph: Resource, path: Path, key: ObjectKey, unread: UnreadObjects) -> Iterator[Result]:
+    """Finds a name that means an object which nothing reads. A graph without a namespace may get that of the object."""
+    namespace = unread.namespace_of(key) if identity.key(graph).namespace else ""
+    if namespace:
+        problem = f"{key.kind} {key.name} is in namespace {namespace} of the input, and pods read it in {key.namespace} only"
+        fix = f"write namespace: {key.namespace} in the {key.kind}, or ignore {_CODE} if it exists there too"
+        yield results.warning(_CODE, f"{problem}; {fix}", results.ref(graph), path, current=key.name)
+    else:
+        yield from _missing(graph, path, key, unread.name_of(key), ", which nothing reads")
 
 
 def _claims(graphs: Iterable[Resource], default: str, *, only_created: bool) -> Iterator[ObjectKey]:

@@ -89,7 +89,6 @@ RIGHT = [
     ("the name of the input", with_claim("model-cache")),
     ("an object from elsewhere", with_secret("other-token")),
     ("a name with a number more", with_secret("hf-token2")),
-    ("a name with a part more", with_claim("model-cache-b")),
     ("a part with another letter", with_claim("model-cacha-a")),
     ("an optional object", with_secret("hf-tokens", optional=True)),
     ("a claim of one's own", with_pvcs("models-cache", "models-cache")),
@@ -152,3 +151,53 @@ def test_an_object_of_the_missing_name_is_no_slip():
 def test_fields_of_any_type_are_read():
     graph = beta.graph({"podTemplate": {"spec": {"containers": [3, {"name": "main", "volumeMounts": "a"}]}}, "eppConfig": {"config": [1]}})
     assert [*misspelt_names.check([graph, {**graph, "spec": []}, {**graph, "spec": {"pvcs": [3, {"name": 4}]}}], Config())] == []
+
+
+UNREAD = [
+    ("a word less", "hf-token-secret", ["hf-token"], "hf-token"),
+    ("a word more", "hf-token", ["hf-token-v2"], "hf-token-v2"),
+    ("a word more in the middle", "hf-secret", ["hf-token-secret"], "hf-token-secret"),
+    ("two that it can mean", "hf-token", ["hf-token-a", "hf-token-b"], ""),
+    ("one word in common", "other-token", ["hf-token"], ""),
+    ("one word alone", "token", ["hf-token"], ""),
+    ("two words more", "hf-token", ["hf-token-of-team"], ""),
+    ("a missing word at both", "hf-token-a", ["hf-token-b"], ""),
+]
+
+
+@cases(("name", "secrets", "known"), UNREAD)
+def test_an_object_that_nothing_reads_is_meant(name, secrets, known):
+    """With a reader of the object there is no finding: then it is there for that one."""
+    objects = [given.item("Secret", secret) for secret in secrets]
+    findings = [*misspelt_names.check([with_secret(name), *objects], Config())]
+    assert [(finding.code, finding.severity, finding.proposed) for finding in findings] == [("DYN707", "warning", known)] * bool(known)
+    readers = [beta.graph(beta.component("W", main={"envFrom": [{"secretRef": {"name": secret}}]}), name="reader") for secret in secrets]
+    assert [*misspelt_names.check([with_secret(name), *objects, *readers], Config())] == []
+
+
+def secret_in(namespace, **annotations):
+    metadata = {"name": "hf-token", "namespace": namespace, "annotations": annotations}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata}
+
+
+def graph_in(namespace):
+    main = {"envFrom": [{"secretRef": {"name": "hf-token"}}]}
+    return {**(graph := worker(main=main)), "metadata": {**graph["metadata"], "name": f"of-{namespace}", "namespace": namespace}}
+
+
+NAMESPACES = [
+    ("another namespace", [graph_in("team"), secret_in("default")], True),
+    ("the same namespace", [graph_in("team"), secret_in("team")], False),
+    ("both namespaces", [graph_in("team"), secret_in("team"), secret_in("default")], False),
+    ("two other namespaces", [graph_in("team"), secret_in("a"), secret_in("b")], False),
+    ("a copied Secret", [graph_in("team"), secret_in("default", **{"reflector.v1.k8s.emberstack.com/reflection-allowed": "true"})], False),
+    ("a reader beside the Secret", [graph_in("team"), secret_in("default"), graph_in("default")], False),
+    ("a graph without a namespace", [{**graph_in("team"), "metadata": {"name": "g"}}, secret_in("default-2")], False),
+]
+
+
+@cases(("resources", "is_found"), NAMESPACES)
+def test_an_object_of_another_namespace_is_not_read(resources, is_found):
+    """Pods read Secrets, ConfigMaps and claims of their own namespace."""
+    findings = [finding.message for finding in misspelt_names.check(resources, Config())]
+    assert ["write namespace: team in the Secret" in message for message in findings] == [True] * is_found

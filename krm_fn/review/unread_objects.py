@@ -1,0 +1,74 @@
+"""Finds the object of the input that a missing name means, among those that nothing in the input reads.
+
+Such an object has the name in another namespace, or its name has one word more or less: `hf-token` and `hf-token-secret`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from krm_fn.base.records import NamedTuple
+from krm_fn.kubernetes import identity
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.kubernetes.types import Resource
+from krm_fn.render import dynamo_references
+
+_COPIED = re.compile(r"reflect|replicat|kubed|sync", re.IGNORECASE)
+"""Words in the annotations of objects that a controller copies to other namespaces."""
+_SHARED = 2
+"""The least number of words that two names share."""
+_MOST_WORDS = 12
+"""The largest number of words of a name that is compared."""
+
+
+class UnreadObjects(NamedTuple):
+    """Objects that nothing in the input reads: namespaces by kind and name, and names by kind, namespace and the words that they share."""
+
+    namespaces: dict[tuple[str, str, str], list[str]]
+    alike: dict[tuple[str, str, str, str], list[str]]
+
+    def namespace_of(self, key: ObjectKey) -> str:
+        """Returns the only other namespace with an object of this kind and name; empty without one, or if there are several."""
+        others = self.namespaces.get((key.group, key.kind, key.name), ())
+        return others[0] if len(others) == 1 and others[0] != key.namespace else ""
+
+    def name_of(self, key: ObjectKey) -> str:
+        """Returns the only name of this kind and namespace with one word more or less; empty without one, or if there are several."""
+        names = {name: None for text in (key.name, *_shorter(key.name)) for name in self.alike.get((*key[:3], text), ())}
+        near = [name for name in names if key.name in _shorter(name) or name in _shorter(key.name)]
+        return near[0] if len(near) == 1 else ""
+
+
+def of(resources: Sequence[Resource], kinds: Collection[tuple[str, str]], default: str) -> UnreadObjects:
+    """Returns the objects of some kinds that no resource names. Only objects that name their namespace count in another one."""
+    read = {*_read(resources, default)}
+    namespaces: dict[tuple[str, str, str], list[str]] = {}
+    alike: dict[tuple[str, str, str, str], list[str]] = {}
+    for resource in resources:
+        key = identity.key(resource, default)
+        if (key.group, key.kind) in kinds and key not in read:
+            if identity.key(resource).namespace and not any(map(_COPIED.search, identity.annotations_of(resource))):
+                namespaces.setdefault((key.group, key.kind, key.name), []).append(key.namespace)
+            for text in (key.name, *_shorter(key.name)):
+                alike.setdefault((*key[:3], text), []).append(key.name)
+    return UnreadObjects(namespaces, alike)
+
+
+def _read(resources: Iterable[Resource], default: str) -> Iterator[ObjectKey]:
+    for resource in resources:
+        namespace = identity.key(resource, default).namespace
+        for reference in dynamo_references.of(resource):
+            yield ObjectKey(reference.group, reference.kind, reference.namespace or namespace, reference.name)
+
+
+def _shorter(name: str) -> list[str]:
+    """Returns the names with one word less, of at least two words.
+
+    >>> _shorter("hf-token-secret"), _shorter("hf-token")
+    (['token-secret', 'hf-secret', 'hf-token'], [])
+    """
+    words = name.split("-")
+    if len(words) <= _SHARED or len(words) > _MOST_WORDS:
+        return []
+    return ["-".join((*words[:at], *words[at + 1 :])) for at in range(len(words))]
