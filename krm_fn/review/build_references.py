@@ -118,6 +118,10 @@ def _owners(resource: Resource) -> Iterator[str]:
         yield results.ref(resource).name
 
 
+_UNSCALABLE = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
+"""Kinds without the subresource scale (the operator's definitions in deploy/operator/config/crd/bases)."""
+
+
 def check_autoscalers(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
     """Yields a finding for each autoscaler whose scaling adapter is not among the rendered objects of its namespace.
 
@@ -132,9 +136,19 @@ def check_autoscalers(resources: Sequence[Resource], config: Config) -> Iterator
         elif ownership.is_marked(resource) and any(paths.find(resource, [template.spec for template in paths.POD_TEMPLATES])):
             workloads.add((namespace, ref.name))
     for resource in resources:
+        target = paths.at(resource, references.SCALED[:-1])
+        if isinstance(target, dict) and dynamo_api.is_dynamo(target) and target.get("kind") in _UNSCALABLE:
+            yield _unscalable(resource, target["kind"])
         name, namespace = _adapter_of(resource), cluster.namespace(resource, config)
         if name and namespace in adapters and name not in adapters[namespace]:
             yield _missing_adapter(resource, name, adapters[namespace], has_workload=(namespace, name) in workloads)
+
+
+def _unscalable(resource: Resource, kind: str) -> Result:
+    problem = f"{kind} has no scale subresource, so this autoscaler scales nothing"
+    message = f"{problem}; write {dynamo_api.ADAPTER}, and the name of the adapter of a service"
+    path = (*references.SCALED[:-1], "kind")
+    return results.error("DYN502", message, results.ref(resource), path, current=kind, proposed=dynamo_api.ADAPTER)
 
 
 def _adapter_of(resource: Resource) -> str:

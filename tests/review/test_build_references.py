@@ -105,6 +105,16 @@ def test_an_autoscaler_alone_is_not_judged():
     assert [*build_references.check_autoscalers([autoscaler("chat-worker")], Config())] == []
 
 
+@cases("kind", [("a graph", "DynamoGraphDeployment"), ("a component", "DynamoComponentDeployment")])
+def test_an_autoscaler_scales_no_graph(kind):
+    """Only scaling adapters have the subresource `scale`. The name may be right, so it has no finding of its own."""
+    scaler = autoscaler("chat-worker")
+    scaler["spec"]["scaleTargetRef"]["kind"] = kind
+    (finding,) = build_references.check_autoscalers([scaler], Config())
+    path = ("spec", "scaleTargetRef", "kind")
+    assert (finding.code, finding.path, finding.proposed) == ("DYN502", path, "DynamoGraphDeploymentScalingAdapter")
+
+
 def test_check_reports_both(tmp_path):
     """`check` expands the graph, so that the adapters of a graph that is not rendered count too."""
     graph = given.graph({"Worker": given.service("worker", scalingAdapter={"enabled": True})}, name="chat", namespace="team")

@@ -322,6 +322,15 @@ ADDRESSES = [
         "write DynamoGraphDeployment",
         proposed="DynamoGraphDeployment",
     ),
+    Case(
+        "the beginning of a kind",
+        {"apiVersion": "nvidia.com/v1beta1", "kind": "DynamoGraphDeploy"},
+        "DYN020",
+        ("kind",),
+        "write DynamoGraphDeployment",
+        proposed="DynamoGraphDeployment",
+    ),
+    Case("a kind of early releases", {"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoComponent"}),
 ]
 
 LISTS = [

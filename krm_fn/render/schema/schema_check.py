@@ -126,10 +126,16 @@ def _unknown_kind(written: Resource, versions: dict[str, str] | None) -> Iterato
     elif isinstance(version, str) and version.startswith("nvidia.com/") and isinstance(kind, str):
         if kind in unknown_fields.LATER_KINDS:
             yield results.error("DYN020", unknown_fields.LATER_KINDS[kind], results.ref(written), ("kind",), current=kind)
-        nearest = unknown_fields.nearest(kind, tuple(table.load().kinds), cutoff=0.9)
+        nearest = unknown_fields.nearest(kind, tuple(table.load().kinds), cutoff=0.9) or _whole_kind(kind)
         if nearest:
             text = f"{fixes.shown(kind)} is not a kind of Dynamo; write {nearest}"
             yield results.error("DYN020", text, results.ref(written), ("kind",), current=kind, proposed=nearest)
+
+
+def _whole_kind(kind: str) -> str:
+    """Returns the kind of which a text is the beginning, such as `DynamoGraphDeploy`; empty for another text."""
+    whole = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
+    return next((known for known in whole if known.startswith(kind) and len(kind) > len("DynamoComponent")), "")
 
 
 class _Checker:
