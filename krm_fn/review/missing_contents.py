@@ -27,6 +27,8 @@ _KINDS = (name_fields.SECRET, name_fields.CONFIG_MAP)
 _FILLED = ("kubernetes.io/service-account-token",)
 """Types of Secrets whose keys a controller writes."""
 _ROUTES = ("Ingress", "HTTPRoute", "GRPCRoute")
+_MOST = 200
+"""The largest number of names with which one is compared."""
 _LISTED = 5
 """The largest number of keys or ports in a message."""
 
@@ -79,6 +81,42 @@ def check_ports(resources: Sequence[Resource], rendered: Sequence[Resource], con
             for reference in dynamo_references.of(route):
                 served = ports.get(ObjectKey(reference.group, reference.kind, reference.namespace or namespace, reference.name), ())
                 yield from _port(route, reference, served) if served else ()
+
+
+def check_backends(resources: Sequence[Resource], rendered: Sequence[Resource], config: Config) -> Iterator[Result]:
+    """Yields a warning for each backend of an Ingress or a route with almost the name of an object of a graph: a word is too many or too few.
+
+    Backends among `resources` or `rendered` are right, and those of other names can be in the cluster.
+    """
+    default = cluster.default_namespace(config)
+    routes = [route for route in resources if results.ref(route).kind in _ROUTES and not ownership.is_marked(route)]
+    known: set[ObjectKey] = set()
+    names: dict[tuple[str, str, str], list[str]] = {}
+    for resource in (*rendered, *resources) if routes else ():
+        key = identity.key(resource, default)
+        if key not in known and ownership.is_marked(resource):
+            names.setdefault(key[:3], []).append(key.name)
+        known.add(key)
+    for route in routes:
+        namespace = identity.key(route, default).namespace
+        for reference in dynamo_references.of(route):
+            key = ObjectKey(reference.group, reference.kind, reference.namespace or namespace, reference.name)
+            if key not in known and (near := _near_backend(key.name, names.get(key[:3], ()))):
+                message = (
+                    f"{key.kind} {key.name} is not in the input, but a graph makes {near}; write {near}, or ignore {_CODE} if it exists"
+                )
+                yield results.warning(_CODE, message, results.ref(route), reference.path, current=key.name, proposed=near)
+
+
+def _near_backend(name: str, made: Sequence[str]) -> str:
+    """Returns the only name that a graph makes and that a backend means; empty without one.
+
+    >>> _near_backend("chat-frontend-svc", ["chat-frontend"]), _near_backend("chat", ["chat-pool"]), _near_backend("chat", ["chat-decode"])
+    ('chat-frontend', 'chat-pool', '')
+    """
+    longer = (f"{name}-frontend", f"{name}-pool")
+    near = [known for known in made[:_MOST] if known in longer or name.startswith(f"{known}-")]
+    return near[0] if len(near) == 1 else ""
 
 
 def _port(route: Resource, reference: Reference, served: Sequence[dict[str, Any]]) -> Iterator[Result]:

@@ -94,6 +94,7 @@ def _findings(resources: Sequence[Resource], config: Config, *, is_configured: b
         yield from build_references.check_autoscalers(expansion.resources, config)
         yield from build_selectors.check(expansion.resources, config)
         yield from missing_contents.check_ports(resources, expansion.resources, config)
+        yield from missing_contents.check_backends(resources, expansion.resources, config)
 
 
 def _without_consequences(findings: Sequence[Result]) -> Iterator[Result]:

@@ -115,3 +115,26 @@ def test_a_port_that_a_layer_added_to_the_service_is_there():
     for built, codes in (([graph, service], ["DYN708"]), ([graph, patched], [])):
         findings = missing_contents.check_ports([*built, ingress(number=8080)], rendered, Config())
         assert [finding.code for finding in findings] == codes
+
+
+BACKENDS = [
+    ("a word too many", route(name="chat-frontend-svc"), "chat-frontend"),
+    ("the name of the graph", route(name="chat"), "chat-frontend"),
+    ("the right name", route(name="chat-frontend"), ""),
+    ("the Service of another program", route(name="search"), ""),
+    ("a name that begins alike", route(name="chat-frontends"), ""),
+    ("another namespace", route(name="chat", namespace="other"), ""),
+]
+
+
+@cases(("entry", "known"), BACKENDS)
+def test_backends_with_almost_the_name_of_a_rendered_service(entry, known):
+    """A Service of this name in the input is the backend."""
+    graph = beta.graph(beta.component("Frontend", "frontend"), beta.component("Worker"))
+    rendered = given.expanded(graph).resources
+    findings = [*missing_contents.check_backends([graph, entry], rendered, Config())]
+    assert [(finding.code, finding.severity, finding.proposed) for finding in findings] == [("DYN708", "warning", known)] * bool(known)
+    others = [given.item("Service", finding.current) for finding in findings]
+    assert [*missing_contents.check_backends([graph, entry, *others], rendered, Config())] == []
+    found = resource_findings.check([graph, entry], Config(), is_configured=False)
+    assert [finding.proposed for finding in found if finding.code == "DYN708" and finding.path[-1] == "name"] == [known] * bool(known)
