@@ -84,7 +84,7 @@ def check_ports(resources: Sequence[Resource], rendered: Sequence[Resource], con
 
 
 def check_backends(resources: Sequence[Resource], rendered: Sequence[Resource], config: Config) -> Iterator[Result]:
-    """Yields a warning for each backend of an Ingress or a route with almost the name of an object of a graph: a word is too many or too few.
+    """Yields a warning for each backend of an Ingress or a route with almost the name of an object of a graph: one word more or less.
 
     Backends among `resources` or `rendered` are right, and those of other names can be in the cluster.
     """

@@ -103,7 +103,10 @@ def _variable(value: str) -> Resource:
     return {"env": [{"name": "DYN_SYSTEM_PORT", "value": value}]}
 
 
-def _asks(port: int, **fields: Any) -> dict[str, Any]:
+_HEALTH_PATH = {"name": "DYN_SYSTEM_HEALTH_PATH", "value": "/ready"}
+
+
+def _asks(port: int | str, **fields: Any) -> dict[str, Any]:
     return {"livenessProbe": {"httpGet": {"path": "/live", "port": port, **fields}}}
 
 
@@ -151,6 +154,18 @@ PORTS = [
     quiet("a number in the command line", _worker(**_asks(8081), main={"args": ["--model", "m", "--port", "8081"]}), **_LATER),
     quiet("a number in a variable", _worker(**_asks(8081), main={"env": [{"name": "PORT", "value": "8081"}]}), **_LATER),
     quiet("another host", _worker(**_asks(8081, host="192.0.2.1")), **_LATER),
+    fires(
+        "DYN129",
+        f"{_SERVICE}.livenessProbe.httpGet.path",
+        "a path of another server",
+        _worker(**_asks("system", path="/healthz")),
+        **_LATER,
+    ),
+    fires("DYN129", f"{_SERVICE}.livenessProbe.httpGet.path", "the same of a frontend", _web(**_asks(8000, path="/livez")), **_LATER),
+    quiet("the path of the metrics", _worker(**_asks("system", path="/metrics")), **_LATER),
+    quiet("a path that a variable moves", _worker(**_asks(9090, path="/ready"), main={"env": [_HEALTH_PATH]}), **_LATER),
+    quiet("a path of a ConfigMap", _worker(**_asks(9090, path="/ready"), main={"envFrom": [{"configMapRef": {"name": "e"}}]}), **_LATER),
+    quiet("a path of another program", _worker(**_asks(9090, path="/ready"), main={"command": ["serve"], "args": []}), **_LATER),
     quiet("a sidecar, which may listen", _worker(**_asks(8081), pod={"containers": [{"name": "proxy", "image": "proxy"}]}), **_LATER),
     quiet("another program with a probe", _worker(**_asks(8081), main={"command": ["serve"], "args": []}), **_LATER),
     quiet("a worker, whose DYN_HTTP_PORT nobody reads", _worker(main={"env": [{"name": "DYN_HTTP_PORT", "value": "9000"}]})),

@@ -1,4 +1,4 @@
-"""Rules about the ports on which Dynamo listens: probes and the Service of a frontend use the port of its server.
+"""Rules about the ports on which Dynamo listens, and their paths: probes and the Service of a frontend use the port of its server.
 
 A variable or a flag moves a server, and `ports` moves the port that probes and Services use by its name. The Dynamo operator does not
 adjust one to the other (`internal/dynamo/graph.go` GenerateBasePodSpec). A render warns, because it makes the pods of the operator;
@@ -6,7 +6,8 @@ adjust one to the other (`internal/dynamo/graph.go` GenerateBasePodSpec). A rend
 
 `DYN_SYSTEM_PORT` is the port of the runtime's system server, which also answers `/live` and `/health`; a negative number turns it off, and
 `DYN_SYSTEM_ENABLED` has no effect (ai-dynamo-runtime 1.6.1, observed). The frontend listens on `--http-port`, or else on `DYN_HTTP_PORT`
-(ai-dynamo 0.9.1 and 1.6.1, `dynamo/frontend`).
+(ai-dynamo 0.9.1 and 1.6.1, `dynamo/frontend`). Both servers answer `/health` and `/live`, unless a variable such as `DYN_SYSTEM_LIVE_PATH`
+or `DYN_HTTP_SVC_LIVE_PATH` moves them (Dynamo: lib/runtime/src/config.rs, lib/llm/src/http/service/service_v2.rs).
 """
 
 from __future__ import annotations
@@ -40,6 +41,15 @@ _WITHOUT_ENGINE = ("frontend", "mocker")
 """The programs that do, beside engines."""
 
 
+_LIVE, _HEALTH = "/live", "/health"
+_OTHER_PATHS = {
+    **dict.fromkeys(("/livez", "/liveness", "/alive"), _LIVE),
+    **dict.fromkeys(("/healthz", "/ready", "/readyz", "/readiness", "/healthcheck", "/startup", "/ping"), _HEALTH),
+}
+"""Paths that other servers have for their probes, with the path of Dynamo."""
+_MOVES = re.compile(r"DYN_\w+_PATH")
+
+
 class _Server(NamedTuple):
     """A server of Dynamo: the variable with its port, the name of that port, and the flag that overrides the variable."""
 
@@ -68,6 +78,32 @@ def check(pods: Pods) -> Iterator[Result]:
                 for server in _SERVERS:
                     yield from _of_server(pods, pod, (field, index), container, server)
         yield from _of_numbers(pods, pod)
+        yield from _of_paths(pods, pod)
+
+
+def _of_paths(pods: Pods, pod: Pod) -> Iterator[Result]:
+    """Yields a finding for each probe of the main container that asks a server of Dynamo for a path of other servers.
+
+    A ConfigMap may have the variable that moves a path, so containers with all variables of one are not judged.
+    """
+    container: Any = pod.main
+    names = [str(entry.get("name")) for entry in container.get("env") or ()]
+    if not _is_server(container) or any(map(_MOVES.search, (*names, *_words(container)))):
+        return
+    if any(source.get("configMapRef") for source in container.get("envFrom") or ()):
+        return
+    plan = pods.plan.of_role(pod.role.role)
+    ports = [port for _, port in _ports(container) if port.get("name") in [server.port for server in _SERVERS]]
+    asked = [value for port in ports for value in (port.get("name"), port.get("containerPort"))]
+    for probe in merge.PROBES:
+        handler: Any = (container.get(probe) or {}).get("httpGet") or {}
+        right = _OTHER_PATHS.get(str(handler.get("path")).rstrip("/"))
+        if right and handler.get("port") in asked and not handler.get("host"):
+            message = f"{probe} asks for {handler['path']}, which the server does not have, so the probe always fails; write {right}"
+            rejection = Rejection(_CODE, ("containers", 0, probe, "httpGet", "path"), message)
+            path = field_origin.path(pods._replace(plan=plan), pod.spec, rejection)
+            if path is not None:
+                yield results.warning(_CODE, message, plan.ref, path, current=handler["path"], proposed=right)
 
 
 def _of_numbers(pods: Pods, pod: Pod) -> Iterator[Result]:
