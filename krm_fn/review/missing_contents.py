@@ -19,7 +19,7 @@ from krm_fn.render import dynamo_api, dynamo_references
 from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import cluster
-from krm_fn.review import required_objects
+from krm_fn.review import mounted_files, required_objects
 
 _CODE = "DYN708"
 _DATA = ("data", "stringData", "binaryData")
@@ -46,6 +46,7 @@ def check_keys(resources: Sequence[Resource], config: Config) -> Iterator[Result
         if (key.group, key.kind) in _KINDS and key not in promised and resource.get("type") not in _FILLED:
             fields = (resource.get(name) for name in _DATA)
             known.setdefault(key, set()).update(str(entry) for data in fields if isinstance(data, dict) for entry in data)
+    yield from mounted_files.check(resources, {key: names for key, names in known.items() if names}, config)
     for resource in resources:
         if dynamo_api.is_dynamo(resource) and not ownership.is_generated(resource):
             namespace = identity.key(resource, default).namespace

@@ -138,3 +138,32 @@ def test_backends_with_almost_the_name_of_a_rendered_service(entry, known):
     assert [*missing_contents.check_backends([graph, entry, *others], rendered, Config())] == []
     found = resource_findings.check([graph, entry], Config(), is_configured=False)
     assert [finding.proposed for finding in found if finding.code == "DYN708" and finding.path[-1] == "name"] == [known] * bool(known)
+
+
+FILES = [
+    ("another ending", "/etc/trt/agg.yml", {}, "write /etc/trt/agg.yaml"),
+    ("a slip", "/etc/trt/prefil.yaml", {}, "write /etc/trt/prefill.yaml"),
+    ("a line for a shell", "exec python3 -m dynamo.trtllm --extra-engine-args=/etc/trt/agg.yml", {}, "write /etc/trt/agg.yaml"),
+    ("the right name", "/etc/trt/agg.yaml", {}, ""),
+    ("a file of the image", "/etc/trt/other.yaml", {}, ""),
+    ("another folder", "/etc/trt-2/agg.yml", {}, ""),
+    ("a folder below", "/etc/trt/more/agg.yml", {}, ""),
+    ("a variable", "/etc/trt/agg.$KIND", {}, ""),
+    ("chosen keys", "/etc/trt/agg.yml", {"items": [{"key": "agg.yaml", "path": "agg.yml"}]}, ""),
+]
+
+
+@cases(("word", "fields", "words"), FILES)
+def test_files_of_a_mounted_config_map(word, fields, words):
+    """The engine ends without its file."""
+    engine = {**given.item("ConfigMap", "engine"), "data": {"agg.yaml": "a: 1", "prefill.yaml": "a: 1"}}
+    main = {"args": ["--extra-engine-args", word], "volumeMounts": [{"name": "trt", "mountPath": "/etc/trt"}]}
+    pod = {"volumes": [{"name": "trt", "configMap": {"name": "engine", **fields}}]}
+    for graph in (
+        beta.graph(beta.component("Worker", main=main, pod=pod)),
+        given.graph({"Worker": given.service("worker", main=main, pod=pod)}),
+    ):
+        findings = [*missing_contents.check_keys([graph, engine], Config())]
+        assert [(finding.code, finding.path[-2:]) for finding in findings if not fields] == [("DYN708", ("args", 1))] * bool(words)
+        assert all(finding.message.endswith(words) for finding in findings if not fields)
+        assert not any("has no file" in finding.message for finding in findings if fields)

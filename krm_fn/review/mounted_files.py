@@ -1,0 +1,80 @@
+"""Warns of paths in command lines that a mounted ConfigMap or Secret of the input does not have, if it has a file with almost this name.
+
+A file has the name of its key. Mounts of one file, and volumes that choose their keys, are not judged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from krm_fn.base import results, spelling
+from krm_fn.base.results import Path, Result
+from krm_fn.kubernetes import identity, paths
+from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.kubernetes.paths import EVERY
+from krm_fn.kubernetes.references import name_fields
+from krm_fn.kubernetes.types import Resource
+from krm_fn.kubernetes.values import mapping, name_of, objects, text
+from krm_fn.render import dynamo_api
+from krm_fn.render.config import Config
+from krm_fn.render.manifests import ownership
+from krm_fn.render.resolve import cluster
+
+_CODE = "DYN708"
+_PODS: tuple[Path, ...] = tuple(
+    (*component, *pod)
+    for component in (("spec", "services", EVERY), ("spec", "components", EVERY), ("spec",))
+    for pod in (("extraPodSpec",), ("podTemplate", "spec"))
+)
+_CONTAINERS: tuple[Path, ...] = (("mainContainer",), ("containers", EVERY), ("initContainers", EVERY))
+_WORDS: tuple[Path, ...] = (("command", EVERY), ("args", EVERY))
+_VOLUMES = (("configMap", "name", name_fields.CONFIG_MAP), ("secret", "secretName", name_fields.SECRET))
+_FILE = re.compile(r"(?<![\w./$}-])(/[\w./-]+)/([\w-][\w.-]*)(?![\w./$*{-])")
+"""The folder and the name of a file in a word of a command line."""
+_LEAST_STEM = 2
+
+
+def check(resources: Sequence[Resource], files: Mapping[ObjectKey, set[str]], config: Config) -> Iterator[Result]:
+    """Yields the warnings about Dynamo resources that no render has made. `files` are the keys of the ConfigMaps and Secrets."""
+    default = cluster.default_namespace(config)
+    for resource in resources if files else ():
+        if dynamo_api.is_dynamo(resource) and not ownership.is_generated(resource):
+            namespace = identity.key(resource, default).namespace
+            for path, pod in paths.find(resource, _PODS):
+                volumes = dict(_volumes(pod, namespace, files))
+                for inner, container in paths.find(pod, _CONTAINERS) if volumes else ():
+                    yield from _of_container(resource, (*path, *inner), container, volumes)
+
+
+def _volumes(pod: Any, namespace: str, files: Mapping[ObjectKey, set[str]]) -> Iterator[tuple[str, set[str]]]:
+    """Yields the name of each volume of a pod with all files of one object, and the names of the files."""
+    for volume in objects(pod.get("volumes") if isinstance(pod, dict) else ()):
+        for kind, field, target in _VOLUMES:
+            source = mapping(volume, kind)
+            names = files.get(ObjectKey(*target, namespace, text(source.get(field))))
+            if names and not source.get("items"):
+                yield name_of(volume), names
+
+
+def _of_container(resource: Resource, path: Path, container: Any, volumes: Mapping[str, set[str]]) -> Iterator[Result]:
+    mounts = objects(container.get("volumeMounts") if isinstance(container, dict) else ())
+    folders = {text(mount.get("mountPath")).rstrip("/"): name_of(mount) for mount in mounts if not mount.get("subPath")}
+    for inner, word in paths.find(container, _WORDS) if folders else ():
+        for folder, file in _FILE.findall(word) if isinstance(word, str) else ():
+            names = volumes.get(folders.get(folder, ""), set())
+            if names and file not in names and (near := _near(file, names)):
+                message = f"{folder} has no file {file}, because its volume has no such key; write {folder}/{near}"
+                yield results.warning(_CODE, message, results.ref(resource), (*path, *inner), current=word)
+
+
+def _near(file: str, names: set[str]) -> str:
+    """Returns the only name with the same stem, or a slip for it; empty without one.
+
+    >>> _near("agg.yml", {"agg.yaml"}), _near("decode.yaml", {"prefill.yaml"}), _near("confg.json", {"config.json"})
+    ('agg.yaml', '', 'config.json')
+    """
+    stem = file.rpartition(".")[0]
+    same = [name for name in names if name.rpartition(".")[0] == stem and len(stem) >= _LEAST_STEM]
+    return same[0] if len(same) == 1 else spelling.nearest_name(file, sorted(names))
