@@ -123,7 +123,9 @@ class Builder:
         if key == "<<" and type(event) is ScalarEvent and (event.implicit[0] or event.tag == _MERGE):
             self._merge(mapping, value, event)
         elif key in mapping and key not in merged:
-            self.report("DYN007", f"the key {key} is set twice in this mapping; remove one of the two", event)
+            is_joined = isinstance(value, (dict, list)) and type(mapping[key]) is type(value) and mapping[key] and mapping[key] != value
+            fix = f"write the entries of both below one {key}" if is_joined and value else "remove one of the two"
+            self.report("DYN007", f"the key {key} is set twice in this mapping; {fix}", event)
         elif key is not None:
             mapping[key] = value
             merged.discard(key)

@@ -36,7 +36,7 @@ def wrong_type(value: Any, expected: str, schema: Schema, path: Path, definition
     `expected` is a key of `TYPES`. The message about a private field does not quote the value.
     """
     if secret_values.may_be_at(path):
-        actual, fix, proposed = kind(value), _without_value(value, expected, schema), None
+        actual, fix, proposed = kind(value), _without_value(value, expected, schema, definitions), None
     else:
         actual = described(value)
         fix, proposed = _fix(value, expected, schema, path, definitions)
@@ -79,10 +79,9 @@ def _fix(value: Any, expected: str, schema: Schema, path: Path, definitions: dic
     if value is None:
         return "remove the entry", None
     if expected == "array":
-        item: Schema = schema["items"]
-        return _as_list(value, definitions.get(item.get("$ref", ""), item))
+        return _as_list(value, _item(schema, definitions))
     if expected == "object":
-        return _as_object(value, schema, definitions), None
+        return _as_object(value, schema, definitions)
     if expected in ("string", "quantity") or (expected == "int-or-string" and not isinstance(value, float)):
         return _as_text(value, path)
     if expected == "boolean":
@@ -90,11 +89,15 @@ def _fix(value: Any, expected: str, schema: Schema, path: Path, definitions: dic
     return _as_number(value, expected)
 
 
-def _without_value(value: Any, expected: str, schema: Schema) -> str:
+def _without_value(value: Any, expected: str, schema: Schema, definitions: dict[str, Schema]) -> str:
     """Returns the text of the fix for a value that may be a secret. The text does not quote the value."""
     if value is None:
         return "remove the entry"
     if expected == "array":
+        if isinstance(value, dict) and (entries := _named_entries(value, _item(schema, definitions))):
+            first = entries[0]
+            lines = "".join(f", and below it {field}: with its value" for field in [*first][1:])
+            return f"write - name: {first['name']}{lines}{_and_others(entries)}"
         words = isinstance(value, str) and schema["items"].get("type") == "string"
         return f"write a list, with {'each word as an entry of its own' if words else 'a dash before each entry'}"
     if expected == "object":
@@ -144,25 +147,98 @@ def _as_number(value: Any, expected: str) -> tuple[str, Any]:
     return "write a number" if expected == "number" else "write a whole number", None
 
 
+def _item(schema: Schema, definitions: dict[str, Schema]) -> Schema:
+    """Returns the schema of the entries of a list."""
+    item: Schema = schema["items"]
+    return definitions.get(item.get("$ref", ""), item)
+
+
 def _as_list(value: Any, item: Schema) -> tuple[str, Any]:
     if item.get("type") == "string" and isinstance(value, str):
         return f"write [{shown(value)}]", [value]
     if isinstance(value, dict) and item.get("type") == "object":
         if all(key in item.get("properties", ()) for key in value):
             return "put a dash before its first line", [value]
+        if entries := _named_entries(value, item):
+            lines = "".join(f", and below it {field}: {_in_yaml(entry)}" for field, entry in [*entries[0].items()][1:])
+            inner = "" if lines else ", and its other lines below it"
+            return f"write - name: {entries[0]['name']}{lines or inner}{_and_others(entries)}", entries if lines else None
         return f"write a list of entries like - {item.get('required', ['name'])[0]}: …", None
     return "write a list, with a dash before each entry", None
 
 
-def _as_object(value: Any, schema: Schema, definitions: dict[str, Schema]) -> str:
+def _named_entries(value: dict[str, Any], item: Schema) -> list[dict[str, Any]]:
+    """Returns the entries of a list that a map from names means: their names, and the field that each scalar is the value of.
+
+    That field is the only one that an entry requires beside its name, or else `value`. Empty without a certain list.
+
+    >>> _named_entries({"A": "x"}, {"required": ["name"], "properties": {"name": {"type": "string"}, "value": {"type": "string"}}})
+    [{'name': 'A', 'value': 'x'}]
+    """
+    properties: Schema = item.get("properties", {})
+    if "name" not in properties:
+        return []
+    if all(isinstance(inner, dict) for inner in value.values()):
+        return [{"name": name} for name in value]
+    required = [field for field in item.get("required", ()) if field != "name"] or [field for field in ("value",) if field in properties]
+    kinds: dict[str, tuple[type, ...]] = {"string": (str, int, float), "integer": (int,)}
+    types = kinds.get(properties[required[0]].get("type", ""), ()) if len(required) == 1 else ()
+    if not types or not all(isinstance(inner, types) and not isinstance(inner, bool) for inner in value.values()):
+        return []
+    return [{"name": name, required[0]: str(inner) if str in types else inner} for name, inner in value.items()]
+
+
+def _and_others(entries: list[dict[str, Any]]) -> str:
+    return "" if len(entries) == 1 else f"; write {entries[1]['name']} {'' if len(entries) == 2 else 'and the others '}in the same way"
+
+
+def _in_yaml(value: Any) -> str:
+    return value if isinstance(value, str) and _PLAIN.fullmatch(value) else shown(value)
+
+
+def _as_object(value: Any, schema: Schema, definitions: dict[str, Schema]) -> tuple[str, Any]:
     if value == []:
-        return "write {}"
+        return "write {}", {}
     if isinstance(value, list):
-        return "write each entry as name: …, without dashes"
+        return _as_map(value, schema, definitions)
     properties = schema.get("properties", {})
+    if isinstance(value, bool) and [*properties] == ["enabled"]:
+        return f"write enabled: {shown(value)} below it", {"enabled": value}
+    if not properties and "additionalProperties" not in schema and isinstance(value, bool):
+        return ("write {}", {}) if value else ("remove it", None)
     known = list(properties)
     texts = [name for name in known if definitions.get(properties[name].get("$ref", ""), properties[name]).get("type") == "string"]
     field = "name" if "name" in texts else texts[0] if len(texts) == 1 else ""
     if field and isinstance(value, str) and _PLAIN.fullmatch(value):
-        return f"write {field}: {value} below it"
-    return f"write its fields below it, for example {', '.join(known[:4])}" if known else "write lines of name: value below it"
+        return f"write {field}: {value} below it", None
+    return f"write its fields below it, for example {', '.join(known[:4])}" if known else "write lines of name: value below it", None
+
+
+def _as_map(value: list[Any], schema: Schema, definitions: dict[str, Schema]) -> tuple[str, Any]:
+    """Returns the fix for a list in place of a map: the names of its entries are the keys."""
+    entry: Schema = schema.get("additionalProperties") or {}
+    entry = definitions.get(entry.get("$ref", ""), entry) if isinstance(entry, dict) else {}
+    names = [inner.get("name") for inner in value if isinstance(inner, dict) and isinstance(inner.get("name"), str)]
+    if entry.get("type") == "object" and len({*names}) == len(value):
+        others = f", and the other {len(names) - 1} in the same way" if len(names) > 1 else ""
+        return f"write {names[0]}: in place of - name: {names[0]}, with its other lines below it{others}", None
+    if entry.get("type") == "string" and len(texts := dict(pair for inner in value for pair in _pairs(inner))) == len(value):
+        shown_texts = ", ".join(f"{name}: {_in_yaml(text)}" for name, text in [*texts.items()][:2])
+        return f"write {shown_texts}{', …' * (len(texts) > 2)}, without dashes", texts
+    return "write each entry as name: …, without dashes", None
+
+
+def _pairs(entry: Any) -> list[tuple[str, str]]:
+    """Returns the name and the text that an entry of a list means as one of a map; empty if it means none.
+
+    >>> _pairs("app=llm"), _pairs({"app": "llm"}), _pairs({"name": "app", "value": "llm"}), _pairs("app")
+    ([('app', 'llm')], [('app', 'llm')], [('app', 'llm')], [])
+    """
+    if isinstance(entry, str):
+        name, _, text = entry.partition("=")
+        return [(name, text)] if name and text else []
+    if not isinstance(entry, dict) or not all(isinstance(inner, str) for inner in entry.values()):
+        return []
+    if len(entry) == 2 and "value" in entry and (key := entry.get("name") or entry.get("key")):
+        return [(key, entry["value"])]
+    return [*entry.items()] if len(entry) == 1 else []
