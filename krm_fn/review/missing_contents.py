@@ -55,7 +55,8 @@ def check_keys(resources: Sequence[Resource], config: Config) -> Iterator[Result
                 for name in reference.keys if held and not reference.is_optional else ():
                     if held and name not in held:
                         path = _key_path(resource, reference, name)
-                        yield _finding(resource, path, f"the {reference.kind} {reference.name} has no key {name}", name, sorted(held))
+                        problem = f"the {reference.kind} {reference.name} has no key {name}"
+                        yield _finding(resource, path, problem, name, sorted(held), _variable(resource, path))
 
 
 def _key_path(resource: Resource, reference: Reference, name: str) -> Path:
@@ -63,6 +64,12 @@ def _key_path(resource: Resource, reference: Reference, name: str) -> Path:
     parent = reference.path[:-1]
     keys = paths.find(paths.at(resource, parent), (("key",), ("items", paths.EVERY, "key")))
     return next(((*parent, *path) for path, key in keys if key == name), reference.path)
+
+
+def _variable(resource: Resource, path: Path) -> str:
+    """Returns the name of the variable that reads a key; empty if no variable does."""
+    name = paths.at(resource, (*path[:-3], "name")) if path[-3:-2] == ("valueFrom",) else None
+    return name if isinstance(name, str) else ""
 
 
 def check_ports(resources: Sequence[Resource], rendered: Sequence[Resource], config: Config) -> Iterator[Result]:
@@ -130,8 +137,9 @@ def _port(route: Resource, reference: Reference, served: Sequence[dict[str, Any]
             yield _finding(route, (*parent, *path), problem, wanted, known)
 
 
-def _finding(resource: Resource, path: Path, problem: str, wanted: str | int, known: Sequence[str | int]) -> Result:
-    near = spelling.nearest_name(str(wanted), map(str, known))
+def _finding(resource: Resource, path: Path, problem: str, wanted: str | int, known: Sequence[str | int], likely: str = "") -> Result:
+    """Returns the finding about a key or a port. `likely` is proposed if it is known."""
+    near = likely if likely in known else spelling.nearest_name(str(wanted), map(str, known))
     others = ", ".join((*map(str, known[:_LISTED]), *["..."] * (len(known) > _LISTED)))
     proposed = near or (str(known[0]) if len(known) == 1 else "")
     fix = f"write {proposed}" if proposed else f"write one of {others}"

@@ -145,7 +145,13 @@ TYPES = [
     Case("services need no fields", graph({"services": {"Worker": {}}})),
     Case("an empty list of services", graph({"services": []}), "DYN021", ("spec", "services"), "not a list; write {}", {}),
     Case("a list of services", graph({"services": [{"name": "Web"}, {"name": "Worker"}]}), "DYN021", ("spec", "services"), "write Web: in"),
-    Case("a list of services without names", graph({"services": [{}]}), "DYN021", ("spec", "services"), "write each entry as name: …, without dashes"),
+    Case(
+        "a list of services without names",
+        graph({"services": [{}]}),
+        "DYN021",
+        ("spec", "services"),
+        "write each entry as name: …, without dashes",
+    ),
     Case("a flag for an object", worker(ingress=True), "DYN021", (*MAIN, "ingress"), "its fields below it, for example enabled, host"),
     Case(
         "a flag for an object with one switch",
@@ -473,6 +479,13 @@ def _lost(field: str, mend: str) -> Case:
 
 
 NEWER = [
+    Case(
+        "capabilities of a pod",
+        pod(securityContext={"capabilities": {"add": ["IPC_LOCK"]}}),
+        "DYN029",
+        (*AT, "podTemplate", "spec", "securityContext", "capabilities"),
+        "it belongs in the securityContext of the container, as capabilities",
+    ),
     Case("a component", component(type="worker", replicas=1)),
     Case("a flag that is an object", component(scalingAdapter=True), "DYN021", (*AT, "scalingAdapter"), "write {}", {}),
     Case("and one that is off", component(scalingAdapter=False), "DYN021", (*AT, "scalingAdapter"), "; remove it"),

@@ -31,10 +31,10 @@ _MARKER = r"(?m)^---(?=\s|$)"  # compiled where it is used: only behind a broken
 _TOO_DEEP = "maximum nesting depth"
 """A part of the message of libyaml, from 0.2.6 on, for a text that is deeper than its own limit of 1,000 levels."""
 _ADVICE = {
-    "mapping values are not allowed": "put text that contains a colon and a space in quotes, or correct the indentation",
+    "mapping values are not allowed": "put text that contains a colon and a space in quotes",
     "could not find expected ':'": "write `key: value`, put text that goes over several lines in quotes, or correct the indentation",
-    "did not find expected key": "give the line the indentation of its neighbours, and look for a quote that ends too early above it",
-    "did not find expected '-' indicator": "give the line the indentation of its neighbours",
+    "did not find expected key": "correct this line, or the one above it",
+    "did not find expected '-' indicator": "correct this line, or the one above it",
     "found unexpected end of stream": "close the quote",
     "did not find expected ','": "close the bracket or the brace, or put a comma between its entries",
     "did not find expected node content": "close the bracket or the brace",
@@ -186,6 +186,11 @@ def _syntax_error(problem: Exception, text: str, file: str, lines: int) -> Resul
         location: dict[str, Any] = {"file": file, "line": lines + mark.line + 1, "column": mark.column + 1}
         if _TOO_DEEP in str(problem.problem):
             return results.error("DYN005", builder.TOO_DEEP, **location)
+        from krm_fn.base.yaml import syntax_causes  # noqa: PLC0415 - only a finding needs it
+
+        if cause := syntax_causes.find(str(problem.problem), text, problem.problem_mark.index, lines):
+            line, column = _line_and_column(text, cause.offset)
+            return results.error("DYN004", cause.message, file=file, line=lines + line, column=column)
         return results.error("DYN004", _syntax_message(problem, text, lines), **location)
     character = getattr(problem, "character", None)
     if isinstance(character, int):  # a ReaderError; its class depends on the loaded part of PyYAML

@@ -226,11 +226,18 @@ def validate_resources(
         yield Rejection("DYN229", ("limits",), "the container requests only huge pages; request cpu or memory too")
     for index, claim in enumerate(resources.get("claims") or ()):
         if claim.get("name") not in claims:
-            message = f"the pod has no resource claim {claim.get('name')}; add it under {field()}.resourceClaims"
+            message = f"the pod has no resource claim {claim.get('name')}; {_claim_fix(str(claim.get('name')), claims, field())}"
             yield Rejection("DYN213", ("claims", index, "name"), message)
         if claim.get("request") and not name_formats.DNS_LABEL.fullmatch(claim["request"]):
             message = f"{claim['request']!r} is not a valid name of a request; use lower-case letters, digits and dashes, at most 63"
             yield Rejection("DYN202", ("claims", index, "request"), message)
+
+
+def _claim_fix(name: str, claims: AbstractSet[Any], field: str) -> str:
+    """Returns the fix for a claim that the pod lacks: the only claim of the pod, if one of the two names is a part of the other."""
+    (only,) = claims if len(claims) == 1 else ("",)
+    is_meant = isinstance(only, str) and only and name and (name in only or only in name)
+    return f"write {only}" if is_meant else f"add it under {field}.resourceClaims"
 
 
 def _sizes(amounts: Mapping[str, Quantity]) -> dict[str, int]:

@@ -55,7 +55,9 @@ def _of_all_releases(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[R
     if (subtype := written.get("subComponentType")) and subtype not in _SUBTYPES:
         yield from _unknown_subtype(plan, subtype)
     if written.get("autoscaling") is not None:
-        message = "autoscaling is deprecated and ignored; set scalingAdapter.enabled and let an autoscaler scale the adapter"
+        message = (
+            "autoscaling is deprecated and ignored; remove it, and set scalingAdapter.enabled so that an autoscaler can scale the adapter"
+        )
         yield results.warning("DYN113", message, plan.ref, plan.at("autoscaling"))
     memory = written.get("sharedMemory")
     if memory is not None and not memory.get("disabled") and not quantity.value(memory.get("size")):

@@ -6,6 +6,7 @@ Follows the operator's `internal/webhook/validation/dynamomodel.go`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from krm_fn.base import results
 from krm_fn.render.schema import rule_messages
@@ -25,11 +26,14 @@ def check_model(spec: dict[str, Any], ref: Ref, namespace: str, models: BaseMode
     """Checks that a service serves the base model, and that a LoRA adapter has a source and a name that can be loaded and unloaded."""
     base = spec.get("baseModelName") or ""
     if base and (namespace, base) not in models.served:
-        message = (
-            f"no service among the items serves {base!r} in namespace {namespace}, so the model has no endpoints; "
-            "write this name as the base model of a service, or correct it here"
+        served = [*islice((name for place, name in models.served if place == namespace), 2)]
+        only = served[0] if len(served) == 1 else ""
+        message = f"no service among the items serves {base!r} in namespace {namespace}, so the model has no endpoints; " + (
+            f"write {only}, the only base model that a service serves there"
+            if only
+            else "write this name as the base model of a service, or correct it here"
         )
-        yield results.warning("DYN175", message, ref, ("spec", "baseModelName"))
+        yield results.warning("DYN175", message, ref, ("spec", "baseModelName"), current=base, proposed=only or None)
     yield from _alike(base, ref, ("spec", "baseModelName"), namespace, models)
     if spec.get("modelType") == _LORA:
         yield from _adapter(spec, ref)

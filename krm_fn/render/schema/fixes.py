@@ -216,7 +216,7 @@ def _as_object(value: Any, schema: Schema, definitions: dict[str, Schema]) -> tu
 
 def _as_map(value: list[Any], schema: Schema, definitions: dict[str, Schema]) -> tuple[str, Any]:
     """Returns the fix for a list in place of a map: the names of its entries are the keys."""
-    entry: Schema = schema.get("additionalProperties") or {}
+    entry = schema.get("additionalProperties")
     entry = definitions.get(entry.get("$ref", ""), entry) if isinstance(entry, dict) else {}
     names = [inner.get("name") for inner in value if isinstance(inner, dict) and isinstance(inner.get("name"), str)]
     if entry.get("type") == "object" and len({*names}) == len(value):

@@ -288,7 +288,9 @@ def violations(value: Any, schema: Schema, path: Path, definitions: dict[str, Sc
 
         message, proposed = fixes.wrong_type(value, expected, schema, path, definitions)
         is_unquoted = expected in _TEXTS and isinstance(value, bool | int | float)
-        edit = edits.Edit(edits.Quotes()) if is_unquoted else edits.of_unknown_field("remove it") if message.endswith("; remove it") else None
+        edit = (
+            edits.Edit(edits.Quotes()) if is_unquoted else edits.of_unknown_field("remove it") if message.endswith("; remove it") else None
+        )
         yield Violation("DYN021", message, proposed, edit)
     elif isinstance(value, str):
         if "enum" in schema and value not in schema["enum"]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _REQUIREMENTS = "io.k8s.api.core.v1.ResourceRequirements"
 _CONTAINER, _POD = "io.k8s.api.core.v1.Container", "io.k8s.api.core.v1.PodSpec"
+_OF_CONTAINER, _OF_POD = "io.k8s.api.core.v1.SecurityContext", "io.k8s.api.core.v1.PodSecurityContext"
 _PARENTS = {
     "ComponentExperimentalV1beta1": (("the component, as", "ComponentV1beta1"),),
     "ComponentV1beta1": (
@@ -48,6 +49,8 @@ _PARENTS = {
         *(("metadata", "PodTemplateMetadataV1beta1"), ("spec", _POD)),
         *(("the container main, as", _CONTAINER), ("the component, as", "ComponentV1beta1")),
     ),
+    _OF_CONTAINER: (("the securityContext of the pod, as", _OF_POD),),
+    _OF_POD: (("the securityContext of the container, as", _OF_CONTAINER),),
     _POD: (("a container, as", _CONTAINER), ("the component, as", "ComponentV1beta1")),
 }
 """By definition: the parents in which a misplaced field may belong, with the definition that has the field."""

@@ -168,3 +168,30 @@ def test_a_kind_of_dynamo_in_another_group(version: str, right: str) -> None:
     assert (finding.code, finding.path, finding.proposed) == ("DYN020", ("apiVersion",), right)
     assert finding.message.endswith(f"; write {right}")
     assert not problems({**worker(), "apiVersion": "graphs.example.com/v1"})
+
+
+def claiming(name: str) -> Resource:
+    """A worker whose container asks for a claim, beside the only claim of its pod."""
+    pod = {"resourceClaims": [{"name": "compute-domain-channel", "resourceClaimTemplateName": "channel"}]}
+    return given.graph({"Worker": given.service("worker", resources={"claims": [{"name": name}]}, pod=pod)})
+
+
+def lora(base: str, *served: str) -> list[Resource]:
+    """A DynamoModel, and a graph that serves base models."""
+    spec = {"modelName": "a", "baseModelName": base}
+    graph = beta.graph(*(beta.component(f"Worker{index}", modelRef={"name": name}) for index, name in enumerate(served)))
+    return [given.item("DynamoModel", "a", api="nvidia.com/v1alpha1", spec=spec), graph]
+
+
+OF_NAMES = [
+    ("a part of the only claim", [claiming("compute-domain")], "DYN213", "; write compute-domain-channel"),
+    ("another claim", [claiming("gpu")], "DYN213", "; add it under extraPodSpec.resourceClaims"),
+    ("the only base model", lora("Qwen/Qwen3-14B", "Qwen/Qwen3-8B"), "DYN175", "; write Qwen/Qwen3-8B, the only base model"),
+    ("one of two base models", lora("Qwen/Qwen3-14B", "Qwen/Qwen3-8B", "Qwen/Qwen3-4B"), "DYN175", "; write this name as the base"),
+]
+
+
+@cases(("resources", "code", "fix"), OF_NAMES)
+def test_the_only_name_that_can_be_meant_is_the_fix(resources: list[Resource], code: str, fix: str) -> None:
+    (finding,) = (finding for finding in given.expanded(*resources).results if finding.code == code)
+    assert fix in finding.message

@@ -1,0 +1,190 @@
+"""Finds the cause of a syntax error in the lines above it: a quote that is not closed, a line at a wrong level, a colon.
+
+The parser stops where it can go on no longer, which is often behind the mistake. A cause is only named if the text shows it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from krm_fn.base.records import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_KEY = re.compile(r"[\w./-]{1,100}:(?=\s|$)")
+_TEXT_BLOCK = re.compile(r"[|>][0-9+-]{0,2}\s*(?:#.*)?$")
+_WITHOUT_COLON = re.compile(r"[A-Za-z][\w-]*\s+[^\s:#][^:#]*")
+_MOST_LINES = 2000
+"""The largest number of lines above an error that are read."""
+
+
+class Cause(NamedTuple):
+    """The message about a cause, with the fix after a semicolon, and the offset where the mistake is."""
+
+    message: str
+    offset: int
+
+
+class _Level(NamedTuple):
+    """A column in which a line above begins, from 0: a key, or the dash of a list entry. `number` counts lines of the text from 0."""
+
+    column: int
+    text: str
+    number: int
+    is_dash: bool
+    is_in_entry: bool = False
+
+
+def find(problem: str, text: str, offset: int, lines: int = 0) -> Cause | None:
+    """Returns the cause of a problem that the parser reports at an offset of a text; None if the text does not show it.
+
+    `lines` is the number of lines before the text in its file.
+
+    >>> find("did not find expected key", "a: 'it's'", 7).message.partition(";")[0]
+    'the quote that opens in column 4 is closed before the end of the text'
+    """
+    start = text.rfind("\n", 0, offset) + 1
+    if "\t" in text[start : len(text[:start]) + _blanks(text[start : start + 1000])]:
+        return Cause("a tab is used for indentation, where YAML allows only spaces; indent with spaces", offset)
+    if "mapping values" in problem:
+        return _second_colon(text, start, offset, lines)
+    if "did not find expected" not in problem:
+        return None
+    is_in_brackets = "','" in problem
+    quote = _quote(text, start, offset, lines, is_in_brackets=is_in_brackets)
+    return quote or (None if is_in_brackets else _level(text, start, offset, lines))
+
+
+def _blanks(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t"))
+
+
+def _quote(text: str, start: int, offset: int, lines: int, *, is_in_brackets: bool) -> Cause | None:
+    """Returns the cause of an error directly behind a closing quote: it closes a text that was to end before it, or after it."""
+    before = text[start:offset].rstrip(" ")
+    mark = before[-1:]
+    if mark not in ("'", '"'):
+        return None
+    end = start + len(before) - 1
+    opening = text.rfind(mark, 0, end)
+    while opening > 0 and text[opening - 1] == ("\\" if mark == '"' else mark):
+        opening = text.rfind(mark, 0, opening - 1)
+    if opening < 0:
+        return None
+    if opening < start:
+        number = lines + text.count("\n", 0, opening) + 1
+        return Cause(f"the quote {mark} that opens on line {number} is not closed on its line; close it at the end of its text", opening)
+    if is_in_brackets:
+        return Cause(
+            f"the quote {mark} closes a text before its end; close the quote where the text ends, or put it in the other quotes", offset
+        )
+    if before != text[start:offset]:
+        return Cause("text follows a closing quote; put the whole text in one pair of quotes", offset)
+    inside = "write each quote inside of the text as ''" if mark == "'" else 'put the text in single quotes, or write \\" inside of it'
+    problem = f"the quote that opens in column {opening - text.rfind(chr(10), 0, opening)} is closed before the end of the text"
+    return Cause(f"{problem}; {inside}", offset)
+
+
+def _second_colon(text: str, start: int, offset: int, lines: int) -> Cause | None:
+    """Returns the cause of a colon where no key can be."""
+    before = text[start:offset].strip()
+    if key := _KEY.match(before.removeprefix("- ")):
+        return Cause(f"the text behind {key[0]} contains a colon and a blank; put this text in quotes", offset)
+    above = next(_lines_above(text, start), None)
+    if above is None or " " in before:
+        return None
+    number, line = above
+    content = line.strip().removeprefix("- ")
+    column, own = _blanks(line) + (2 if line.lstrip().startswith("- ") else 0), _blanks(text[start:offset])
+    if own == column and _WITHOUT_COLON.fullmatch(content):
+        at = text.rfind(line, 0, start) + column
+        return Cause(f"line {lines + number + 1} has no colon; put a colon behind its key", at)
+    key = _KEY.match(content)
+    if key and content[key.end() :].strip() and own > column:
+        problem = f"line {lines + number + 1} gives {key[0][:-1]} a value, so no key can be below it"
+        return Cause(f"{problem}; give {before}: the {column} blanks of {key[0]}", start + own)
+    return None
+
+
+def _lines_above(text: str, start: int) -> Iterator[tuple[int, str]]:
+    """Yields number and text of the lines of the document above an offset, the last one first, without comments and empty lines."""
+    number = text.count("\n", 0, start)
+    for _ in range(min(number, _MOST_LINES)):
+        begin = text.rfind("\n", 0, start - 1) + 1
+        number, line, start = number - 1, text[begin : start - 1], begin
+        if line.startswith("---"):
+            return
+        if line.strip() and not line.lstrip().startswith("#"):
+            yield number, line
+
+
+def _levels(text: str, start: int) -> list[_Level]:
+    """Returns the columns of the objects and lists that are open at the line with an offset, the deepest first."""
+    levels: list[_Level] = []
+    for number, line in _lines_above(text, start):
+        column, content = _blanks(line), line.strip()
+        least = levels[-1] if levels else _Level(len(text), "", 0, is_dash=False)
+        is_dash = content.startswith("- ") or content == "-"
+        if column > least.column or (column == least.column and (is_dash or not least.is_dash)):
+            continue
+        if _TEXT_BLOCK.search(content):
+            levels.clear()
+        if is_dash:
+            inner = content[1:].lstrip()
+            at = column + len(content) - len(inner)
+            if _KEY.match(inner) and at < (levels[-1].column if levels else len(text)):
+                levels.append(_Level(at, inner, number, is_dash=False, is_in_entry=True))
+        levels.append(_Level(column, content, number, is_dash=is_dash))
+        if column == 0 and not is_dash:
+            break
+    return levels
+
+
+def _level(text: str, start: int, offset: int, lines: int) -> Cause | None:
+    """Returns the cause of a line that begins at a level where it cannot: an entry among keys, a key among entries, or a level of none."""
+    if text[start:offset].strip():
+        return None
+    column, content = offset - start, text[offset : text.find("\n", offset) % (len(text) + 1)]
+    levels = _levels(text, start)
+    is_dash = content.startswith("- ") or content.strip() == "-"
+    same = [level for level in levels if level.column == column]
+    deeper = next((level for level in reversed(levels) if level.column > column), None)
+    sibling = same[0] if same else deeper if deeper and not deeper.is_in_entry else None
+    if is_dash and sibling and not sibling.is_dash:
+        return _entry_among_keys(text, offset, sibling, levels, lines)
+    key = _KEY.match(content)
+    if key and same and same[0].is_dash:
+        inner = next((level for level in levels if level.is_in_entry and level.number >= same[0].number), None)
+        parent = next((level for level in levels if level.number < same[0].number and not level.is_dash), None)
+        right = inner or parent
+        if right is None:
+            return None
+        fix = f"give it the {right.column} blanks of {right.text.partition(':')[0]} on line {lines + right.number + 1}"
+        return Cause(f"the key {key[0][:-1]} begins in the column of the dashes of a list; {fix}", offset)
+    if key and not same and levels and column < levels[0].column:
+        near = [level for level in levels if not level.is_dash]
+        fits = [next((level for level in reversed(near) if level.column > column), None)]
+        fits.append(next((level for level in near if level.column < column), None))
+        choices = [f"the {level.column} blanks of line {lines + level.number + 1}" for level in fits if level]
+        problem = f"the key {key[0][:-1]} has {column} blanks before it, and no line above it has as many"
+        return Cause(f"{problem}; write {' or '.join(choices)}", offset) if choices else None
+    return None
+
+
+def _entry_among_keys(text: str, offset: int, level: _Level, levels: list[_Level], lines: int) -> Cause:
+    """Returns the cause of a list entry in the column of a key."""
+    name, number = level.text.partition(":")[0], lines + level.number + 1
+    if level.is_in_entry:
+        dash = next(other for other in levels if other.is_dash and other.number == level.number)
+        fix = f"give this dash the {dash.column} blanks of the dash on line {number}"
+        return Cause(f"a list entry begins in the column of the key {name} of line {number}; {fix}", offset)
+    entry = re.match(r"- name:[^\n]*\n\s*value:", text[offset : offset + 500])
+    fix = f"write it as - name: {name}, and value: with its value below it" if entry else "begin it with a dash too"
+    column = offset - text.rfind("\n", 0, offset) - 1
+    problem = f"line {number} is a key, {name}, and line {lines + text.count(chr(10), 0, offset) + 1} is a list entry beside it"
+    blanks = "" if column == level.column else f" with {column} blanks before it,"
+    return Cause(
+        f"{problem}, but a value is either an object or a list; on line {number},{blanks} {fix}", text.rfind(level.text, 0, offset)
+    )
