@@ -56,7 +56,7 @@ def check_keys(resources: Sequence[Resource], config: Config) -> Iterator[Result
                     if held and name not in held:
                         path = _key_path(resource, reference, name)
                         problem = f"the {reference.kind} {reference.name} has no key {name}"
-                        yield _finding(resource, path, problem, name, sorted(held), _variable(resource, path))
+                        yield _finding(resource, path, problem, name, sorted(held))
 
 
 def _key_path(resource: Resource, reference: Reference, name: str) -> Path:
@@ -137,9 +137,10 @@ def _port(route: Resource, reference: Reference, served: Sequence[dict[str, Any]
             yield _finding(route, (*parent, *path), problem, wanted, known)
 
 
-def _finding(resource: Resource, path: Path, problem: str, wanted: str | int, known: Sequence[str | int], likely: str = "") -> Result:
-    """Returns the finding about a key or a port. `likely` is proposed if it is known."""
-    near = likely if likely in known else spelling.nearest_name(str(wanted), map(str, known))
+def _finding(resource: Resource, path: Path, problem: str, wanted: str | int, known: Sequence[str | int]) -> Result:
+    """Returns the finding about a key or a port, with the known one that is meant: by a slip, or by the variable that reads it."""
+    variable = _variable(resource, path)
+    near = spelling.nearest_name(str(wanted), map(str, known)) or (variable if variable in known else "")
     others = ", ".join((*map(str, known[:_LISTED]), *["..."] * (len(known) > _LISTED)))
     proposed = near or (str(known[0]) if len(known) == 1 else "")
     fix = f"write {proposed}" if proposed else f"write one of {others}"

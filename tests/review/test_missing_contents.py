@@ -43,7 +43,7 @@ KEYS = [
     ),
     (
         "the key with the name of the variable",
-        {"env": [{"name": "AWS_SECRET_ACCESS_KEY", "valueFrom": {"secretKeyRef": {"name": "hf-token", "key": "AWS_SECRET_KEY"}}}]},
+        {"env": [{"name": "AWS_SECRET_ACCESS_KEY", "valueFrom": {"secretKeyRef": {"name": "token", "key": "AWS_SECRET_KEY"}}}]},
         {},
         [secret(data={"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""})],
         ("secretKeyRef", "key"),
