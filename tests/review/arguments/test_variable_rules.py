@@ -27,8 +27,8 @@ NAMES = [
 @cases(("name", "meant"), NAMES)
 def test_a_misspelt_variable_is_found_at_its_name(name, meant):
     found = findings(frontend(name, "kv"), behaviour="v1.5")
-    expected = [("DYN736", ("spec", "services", "Frontend", "envs", 0, "name"), meant)] if meant else []
-    assert [(finding.code, finding.path, finding.proposed) for finding in found] == expected
+    entry = ("spec", "services", "Frontend", "envs", 0, "name")
+    assert [(finding.code, finding.path, finding.proposed) for finding in found] == [("DYN736", entry, meant)] * bool(meant)
 
 
 def test_a_variable_that_the_command_names_is_the_authors():
