@@ -217,7 +217,7 @@ WRONG = [
     ("a functionConfig that is a string", HEAD + "items:\n" + A + "functionConfig: x\n", ["DYN018"], "is not a resource", True),
     ("a key twice in an item", HEAD + "items:\n" + A + "  kind: ConfigMap\n", ["DYN007"], "remove one", True),
     ("a key twice in flow style", HEAD + "items: [{a: 1, a: 2}]\n", ["DYN007", "DYN015"], "remove one", False),
-    ("items twice", HEAD + "items:\n" + A + "items:\n" + B, ["DYN007"], "remove one", False),
+    ("items twice", HEAD + "items:\n" + A + "items:\n" + B, ["DYN007"], "write the entries of both below one items", False),
     (
         "everything at once",
         HEAD + "items:\n" + A + A + "  x: .inf\n-\n  {}\nfunctionConfig: 1\n",
