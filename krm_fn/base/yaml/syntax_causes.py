@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _KEY = re.compile(r"[\w./-]{1,100}:(?=\s|$)")
-_TEXT_BLOCK = re.compile(r"[|>][0-9+-]{0,2}\s*(?:#.*)?$")
+_TEXT_BLOCK = re.compile(r"[|>][0-9+-]{0,2}\Z")
 _WITHOUT_COLON = re.compile(r"[A-Za-z][\w-]*\s+[^\s:#][^:#]*")
 _MOST_LINES = 2000
 """The largest number of lines above an error that are read."""
@@ -46,7 +46,7 @@ def find(problem: str, text: str, offset: int, lines: int = 0) -> Cause | None:
     'the quote that opens in column 4 is closed before the end of the text'
     """
     start = text.rfind("\n", 0, offset) + 1
-    if "\t" in text[start : len(text[:start]) + _blanks(text[start : start + 1000])]:
+    if "\t" in text[start : start + _blanks(text[start : start + 1000])]:
         return Cause("a tab is used for indentation, where YAML allows only spaces; indent with spaces", offset)
     if "mapping values" in problem:
         return _second_colon(text, start, offset, lines)
@@ -129,7 +129,7 @@ def _levels(text: str, start: int) -> list[_Level]:
         is_dash = content.startswith("- ") or content == "-"
         if column > least.column or (column == least.column and (is_dash or not least.is_dash)):
             continue
-        if _TEXT_BLOCK.search(content):
+        if _TEXT_BLOCK.search(content.partition(" #")[0].rstrip()):
             levels.clear()
         if is_dash:
             inner = content[1:].lstrip()

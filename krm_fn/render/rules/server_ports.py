@@ -47,7 +47,7 @@ _OTHER_PATHS = {
     **dict.fromkeys(("/healthz", "/ready", "/readyz", "/readiness", "/healthcheck", "/startup", "/ping"), _HEALTH),
 }
 """Paths that other servers have for their probes, with the path of Dynamo."""
-_MOVES = re.compile(r"DYN_\w+_PATH")
+_MOVES = re.compile(r"DYN_\w{1,60}_PATH")
 
 
 class _Server(NamedTuple):
