@@ -52,7 +52,7 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes the commands by topic. All columns begin at the same place."""
+        """Writes the commands by topic. All topics have the same columns."""
         width = max(map(len, self.list_commands(ctx)))
         for topic, title in TOPICS.items():
             with formatter.section(title):

@@ -50,9 +50,9 @@ class Fixes(NamedTuple):
 
     def counts(self) -> list[str]:
         """Returns the numbers of edits for the summary."""
-        made = f"{report.counted(len(self.edits), 'edit')} in {report.counted(len(self.texts), 'file')}"
+        edits = f"{report.counted(len(self.edits), 'edit')} in {report.counted(len(self.texts), 'file')}"
         left = f"{report.counted(self.unsafe, 'edit needs', 'edits need')} --unsafe" if self.unsafe and not self.mode.unsafe else ""
-        return [part for part in (f"{made}{' to be made' if self.mode.is_patch and self.edits else ''}", left) if part]
+        return [part for part in (f"{edits}{' to be made' if self.mode.is_patch and self.edits else ''}", left) if part]
 
 
 def options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -116,14 +116,14 @@ def check_backends(resources: Sequence[Resource], rendered: Sequence[Resource], 
                 yield results.warning(_CODE, message, results.ref(route), reference.path, current=key.name, proposed=near)
 
 
-def _near_backend(name: str, made: Sequence[str]) -> str:
+def _near_backend(name: str, backends: Sequence[str]) -> str:
     """Returns the only name that a graph makes and that a backend means; empty without one.
 
     >>> _near_backend("chat-frontend-svc", ["chat-frontend"]), _near_backend("chat", ["chat-pool"]), _near_backend("chat", ["chat-decode"])
     ('chat-frontend', 'chat-pool', '')
     """
     longer = (f"{name}-frontend", f"{name}-pool")
-    near = [known for known in made[:_MOST] if known in longer or name.startswith(f"{known}-")]
+    near = [known for known in backends[:_MOST] if known in longer or name.startswith(f"{known}-")]
     return near[0] if len(near) == 1 else ""
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from krm_fn.base import results
+from krm_fn.base.edits import Key
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import dynamo_api, expand, labels, render_mark
@@ -33,8 +34,6 @@ _PRUNED = "DYN056"
 _WRONG_TYPE, _READ_BY_COMMANDS = "DYN021", ("command", "args", "resources")
 _OF_COMMANDS = re.compile(r"DYN(?:61[235]|62[345]|70[23])")
 """The codes of commands whose words do not reach a program, of flags that are missing, and of GPUs that differ from the flags."""
-_RIGHT_NAME = re.compile(r"; write (\w+)(?:, or .*)?\Z", re.DOTALL)
-"""The end of the message about an unknown field whose right name is known."""
 _UNKNOWN = ("DYN023", "DYN029")
 """The codes of unknown fields."""
 _RENDERED = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
@@ -106,9 +105,8 @@ def _without_consequences(findings: Sequence[Result]) -> Iterator[Result]:
     misspelt: set[tuple[Any, Path]] = set()
     broken: set[tuple[Any, Path]] = set()
     for finding in findings:
-        name = _RIGHT_NAME.search(finding.message) if finding.code in _UNKNOWN else None
-        if name and finding.path:
-            misspelt.add((finding.ref, (*finding.path[:-1], name[1])))
+        if finding.code in _UNKNOWN and finding.edit and isinstance(finding.edit.new, Key):
+            misspelt.add((finding.ref, (*finding.path[:-1], finding.edit.new.name)))
         if finding.code in (_WRONG_TYPE, *_UNKNOWN):
             broken |= {(finding.ref, finding.path[:at]) for at, step in enumerate(finding.path) if step in _READ_BY_COMMANDS}
     for finding in findings:

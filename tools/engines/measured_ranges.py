@@ -64,8 +64,9 @@ def _of_vllm(program: RealProgram) -> dict[str, Range]:
 
 def _declared(cls: Any, action: argparse.Action) -> dict[str, float]:
     field = cls.__pydantic_fields__.get(action.dest)
-    found = {key: getattr(one, name) for one in field.metadata for name, key in _BOUNDS.items() if hasattr(one, name)} if field else {}
-    return {key: int(value) if value == int(value) else value for key, value in sorted(found.items())}
+    constraints = field.metadata if field else ()
+    bounds = {key: getattr(constraint, name) for constraint in constraints for name, key in _BOUNDS.items() if hasattr(constraint, name)}
+    return {key: int(value) if value == int(value) else value for key, value in sorted(bounds.items())}
 
 
 def _refusal_of_class(cls: Any, field: str) -> Callable[[Any], str]:
@@ -74,8 +75,8 @@ def _refusal_of_class(cls: Any, field: str) -> Callable[[Any], str]:
             cls(**{field: number})
         except Exception as error:
             entries = error.errors(include_url=False, include_input=False) if hasattr(error, "errors") else ()
-            found = [entry for entry in entries if entry["loc"] == (field,) and entry["type"] in _OF_BOUNDS]
-            return f"{found[0]['msg']} [type={found[0]['type']}]" if found else ""
+            refusals = [entry for entry in entries if entry["loc"] == (field,) and entry["type"] in _OF_BOUNDS]
+            return f"{refusals[0]['msg']} [type={refusals[0]['type']}]" if refusals else ""
         return ""
 
     return refusal

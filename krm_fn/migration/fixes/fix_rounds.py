@@ -52,9 +52,9 @@ def fix(files: EditableFiles, check: Callable[[Mapping[str, str]], State], *, un
     for _ in range(_ROUNDS):
         if not fixer.attempt([entry.identity for entry in fixer.wanted()]):
             break
-    made = sorted(fixer.edits, key=lambda entry: (entry.file, entry.results[0].line, entry.results[0].column))
+    edits = sorted(fixer.edits, key=lambda entry: (entry.file, entry.results[0].line, entry.results[0].column))
     left = finding_edits.of(fixer.state.findings, files, fixer.texts)
-    return Fixed(fixer.state, fixer.texts, made, sum(not entry.is_safe for entry in left))
+    return Fixed(fixer.state, fixer.texts, edits, sum(not entry.is_safe for entry in left))
 
 
 class _Fixer(Generic[State]):
@@ -86,8 +86,8 @@ class _Fixer(Generic[State]):
             return False
         middle = len(chosen) // 2
         halves = [[entry.identity for entry in half] for half in (chosen[:middle], chosen[middle:])]
-        made = [self.attempt(half) for half in halves]
-        return any(made)
+        successes = [self.attempt(half) for half in halves]  # both: the second half is tried after a success of the first, too
+        return any(successes)
 
     def _chosen(self, identities: Collection[EditIdentity]) -> list[FindingEdit]:
         listed = {*identities}

@@ -93,6 +93,9 @@ class Engine:
     model_flag = "--model"
     """The flag with the model."""
 
+    bootstrap_host_flag = ""
+    """The flag with the address at which a prefill worker answers decode workers, if its default is an address of the pod alone."""
+
     def container(self, container: Container, role: RolePlan) -> Container:
         """Returns the main container, changed for this engine."""
         return container

@@ -33,6 +33,7 @@ class SGLang(Engine):
     own_images = ("sglang",)
     runtime_image = "sglang-runtime"
     model_flag = "--model-path"
+    bootstrap_host_flag = "--host"
     lora_flags = ("--enable-lora", "--lora-paths")
     loads_loras_since = (1, 1, 0)
     parallel_flags = ParallelFlags(

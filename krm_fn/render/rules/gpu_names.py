@@ -5,7 +5,7 @@ The names are those of the device plugins of NVIDIA and AMD. A cluster can have 
 
 from __future__ import annotations
 
-from krm_fn.base import edits, results
+from krm_fn.base import results
 from krm_fn.kubernetes.api_server.rejections import Rejection
 from krm_fn.render.rules import field_origin
 
@@ -36,6 +36,8 @@ def check(pods: Pods) -> Iterator[Result]:
                     rejection = Rejection(_CODE, (field, index, "resources", side, name), message)
                     path = field_origin.path(pods._replace(plan=plan), pod.spec, rejection)
                     if path is not None:
+                        from krm_fn.base import edits  # noqa: PLC0415 - only a finding needs it
+
                         written = _of_service(plan, side, name) or path
                         edit = edits.Edit(edits.Key(known) if written[-1] == name else known)
                         yield results.warning(_CODE, message, plan.ref, written, edit=edit)

@@ -26,7 +26,7 @@ def check_model(spec: dict[str, Any], ref: Ref, namespace: str, models: BaseMode
     """Checks that a service serves the base model, and that a LoRA adapter has a source and a name that can be loaded and unloaded."""
     base = spec.get("baseModelName") or ""
     if base and (namespace, base) not in models.served:
-        served = [*islice((name for place, name in models.served if place == namespace), 2)]
+        served = [*islice((name for of_model, name in models.served if of_model == namespace), 2)]
         only = served[0] if len(served) == 1 else ""
         message = f"no service among the items serves {base!r} in namespace {namespace}, so the model has no endpoints; " + (
             f"write {only}, the only base model that a service serves there"

@@ -18,11 +18,8 @@ from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path
 from krm_fn.base.yaml import emitter, positions, reader, scalars
 from krm_fn.kubernetes import paths
-from krm_fn.repository.files import text_lists, text_nodes
+from krm_fn.repository.files import text_lists, text_nodes, text_scalars
 from krm_fn.repository.files.text_nodes import Location, NotEditableError, Replacement, TextNode, TextTree
-
-_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/@+-]*(?::[A-Za-z0-9._/@+-]+)*")
-"""Texts that need no quotes in block and in flow style, if they are not numbers or words with a meaning."""
 
 
 class EditedText(NamedTuple):
@@ -163,7 +160,7 @@ def _of_key(text: str, tree: TextTree, path: Path, new: Key) -> Replacement:
     keys = [key for key, _ in mapping.entries if key.kind == "scalar" and key.text == path[-1]]
     if parent.rest or len(keys) != 1 or mapping.entry(new.name) is not None:
         raise NotEditableError
-    return Replacement(keys[0].start, keys[0].end, _scalar(text, keys[0], new.name))
+    return Replacement(keys[0].start, keys[0].end, text_scalars.replaced(text, keys[0], new.name))
 
 
 def _of_words(text: str, tree: TextTree, path: Path, new: Words) -> list[Replacement]:
@@ -179,7 +176,7 @@ def _of_words(text: str, tree: TextTree, path: Path, new: Words) -> list[Replace
         line, column = positions.within(own, (1, 1), word.within)
         offset = node.start + lines[line - 1] + column - 1
         if not text.startswith(word.old, offset):
-            return [Replacement(node.start, node.end, _scalar(text, node, new.of(node.text)))]
+            return [Replacement(node.start, node.end, text_scalars.replaced(text, node, new.of(node.text)))]
         parts.append(Replacement(offset, offset + len(word.old), word.new))
     return parts
 
@@ -198,42 +195,8 @@ def _of_values(text: str, tree: TextTree, changes: Mapping[Path, Any]) -> list[R
         if isinstance(new, list) and node.kind == "list":
             replacements += text_lists.replacements(text, node, new)
         else:
-            replacements.append(Replacement(node.start, node.end, _scalar(text, node, new)))
+            replacements.append(Replacement(node.start, node.end, text_scalars.replaced(text, node, new)))
     return replacements
-
-
-def _scalar(text: str, node: TextNode, new: Any) -> str:
-    """Returns the text of a scalar with another value, in the style of the old one."""
-    if node.kind not in ("scalar", "alias"):
-        raise NotEditableError
-    if not isinstance(new, str):
-        return f"{' ' * _needs_blank(text, node)}{escaping.json_text(new)}"
-    if node.style == "'":
-        return "'" + new.replace("'", "''") + "'"
-    if node.style in ("|", ">"):
-        return _block(text[node.start : node.end], new)
-    plain = new if node.style == "" and _stays_plain(new) else escaping.json_text(new)
-    return f" {plain}" if _needs_blank(text, node) else plain
-
-
-def _needs_blank(text: str, node: TextNode) -> bool:
-    """True for a scalar without a character, directly behind the colon of its key."""
-    return node.start == node.end and text[node.start - 1 : node.start] == ":"
-
-
-def _block(written: str, new: str) -> str:
-    """Returns a block scalar of one line with another line."""
-    header, newline, body = written.partition("\n")
-    if not newline or len(body.strip().splitlines()) != 1 or "\n" in new:
-        raise NotEditableError
-    return header + newline + body[: len(body) - len(body.lstrip())] + new
-
-
-def _stays_plain(new: str) -> bool:
-    try:
-        return _PLAIN.fullmatch(new) is not None and scalars.resolve(new) == new
-    except ValueError:
-        return False
 
 
 def _of_removals(text: str, tree: TextTree, changes: Mapping[Path, Any]) -> list[Replacement]:
@@ -323,7 +286,7 @@ def _flow(value: Any, *, is_json: bool) -> str:
     if isinstance(value, dict):
         entries = ", ".join(f"{_flow(key, is_json=is_json)}: {_flow(entry, is_json=is_json)}" for key, entry in value.items())
         return f"{{{entries}}}"
-    return value if not is_json and _stays_plain(value) else escaping.json_text(value)
+    return value if not is_json and text_scalars.stays_plain(value) else escaping.json_text(value)
 
 
 def with_text(text: str, old: str, new: str) -> str:

@@ -15,14 +15,17 @@ _PLAIN = re.compile(r"(?:--)?[A-Za-z0-9][A-Za-z0-9._/@+-]*(?::[A-Za-z0-9._/@+-]+
 
 def replaced(text: str, node: TextNode, new: Any) -> str:
     """Returns the text of a scalar with another value, in the style of the old one. Raises NotEditableError for another node."""
-    if node.kind not in ("scalar", "alias") or not isinstance(new, str):
+    if node.kind not in ("scalar", "alias"):
         raise NotEditableError
+    blank = " " if node.start == node.end and text[node.start - 1 : node.start] == ":" else ""
+    if not isinstance(new, str):
+        return f"{blank}{escaping.json_text(new)}"
     if node.style == "'":
         return "'" + new.replace("'", "''") + "'"
     if node.style in ("|", ">"):
         return _block(text[node.start : node.end], new)
     plain = new if node.style == "" and stays_plain(new) else written(new, is_json=node.style != "" or is_json(text))
-    return f" {plain}" if node.start == node.end and text[node.start - 1 : node.start] == ":" else plain
+    return f"{blank}{plain}"
 
 
 def _block(written: str, new: str) -> str:

@@ -126,17 +126,17 @@ def write_new(folder: Path, files: Mapping[str, str]) -> None:
 
     All files are written into a temporary folder first. If one cannot be moved, those that were moved are removed.
     """
-    made = [path for path in (folder, *folder.parents) if not path.exists()]
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
     inner = {parent for name in files for parent in (folder / name).parents if folder in parent.parents}
     try:
-        for path in (*reversed(made), *sorted(inner)):
+        for path in (*reversed(missing), *sorted(inner)):
             path.mkdir(exist_ok=True)
         write_texts(folder, files)
     except OSError:
         for name in files:
             with contextlib.suppress(OSError):  # it was not moved
                 (folder / name).unlink()
-        for path in (*sorted(inner, reverse=True), *made):
+        for path in (*sorted(inner, reverse=True), *missing):
             with contextlib.suppress(OSError):  # it was not made, or another program wrote a file into it
                 path.rmdir()
         raise

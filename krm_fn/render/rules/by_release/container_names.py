@@ -41,7 +41,7 @@ def _meant(plan: ComponentPlan) -> int | None:
         return None
     alike = [position for position, entry in own.items() if spelling.nearest(f"{entry.get('name')}", [MAIN])]
     starting = [position for position, entry in own.items() if _MODULE in _line(entry)]
-    return next((found[0] for found in ([*own], alike, starting) if len(found) == 1), None)
+    return next((positions[0] for positions in ([*own], alike, starting) if len(positions) == 1), None)
 
 
 def check_sidecar(plan: ComponentPlan) -> Iterator[Result]:
