@@ -13,11 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from krm_fn.base.results import Path, Result
-
 _WORD = re.compile(r"write ([^\s,;]+)")
-_UNDONE = ("DYN401", "DYN403", "DYN407", "DYN480")
-"""Codes of changes that an update refuses: the proposed value is the old one, which the author has just replaced."""
 
 
 class Key(NamedTuple):
@@ -51,14 +47,7 @@ class Edit(NamedTuple):
 
     new: Any
     is_safe: bool | None = None
-    at: Path | None = None
-
-
-def of(result: Result) -> Edit | None:
-    """Returns the edit of a finding: its own, or else its proposed value. None for a finding without a certain fix."""
-    if result.edit is not None or result.proposed is None or result.code in _UNDONE:
-        return result.edit
-    return Edit(result.proposed)
+    at: tuple[str | int, ...] | None = None
 
 
 def word(fix: str) -> str:
@@ -78,8 +67,3 @@ def of_unknown_field(fix: str) -> Edit | None:
     """
     name = word(fix)
     return Edit(Key(name)) if name else Edit(Removal(), is_safe=False) if fix == "remove it" else None
-
-
-def is_safe(result: Result, edit: Edit) -> bool:
-    """Returns true if an edit needs no consent: what it changes cannot have worked, or stays the same."""
-    return result.severity == "error" if edit.is_safe is None else edit.is_safe

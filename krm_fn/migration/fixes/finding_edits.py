@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from krm_fn.base import edits, report, results
+from krm_fn.base import report, results
 from krm_fn.base.edits import Edit, Key, Quotes, Removal, Word
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import paths
@@ -66,7 +66,8 @@ def _of(result: Result, files: EditableFiles, texts: Mapping[str, str]) -> Findi
     whole = as_written(document._replace(at=()))
     if not _has_field(whole.value, edit.at, edit.new, result.current):
         return None
-    is_safe = edits.is_safe(result, edit) and not text_edits.is_shared(whole.text, edit.at)
+    needs_no_consent = result.severity == "error" if edit.is_safe is None else edit.is_safe
+    is_safe = needs_no_consent and not text_edits.is_shared(whole.text, edit.at)
     return FindingEdit((result,), edit, whole, edit.at, is_safe)
 
 

@@ -14,7 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from krm_fn.base import edits, results
+from krm_fn.base import results
+from krm_fn.base.edits import Edit
 from krm_fn.base.results import Ref, Result
 from krm_fn.base.yaml import positions, reader
 from krm_fn.kubernetes import paths
@@ -24,6 +25,8 @@ from krm_fn.repository.files import enclosing_folders, patch_fields
 
 STDIN = "-"
 STDIN_NAME = "<stdin>"
+_UNDONE = ("DYN401", "DYN403", "DYN407", "DYN480")
+"""Codes of changes that an update refuses: the proposed value is the old one, which the author has just replaced."""
 LIMIT = 32 * 1024 * 1024
 """The largest file that is read, in bytes. The parser needs a multiple of this as memory, and no cluster accepts an object of this size."""
 
@@ -221,12 +224,12 @@ def located(findings: Sequence[tuple[Source, Result]]) -> list[Result]:
 
 
 def _with_edit(source: Source, result: Result) -> Result:
-    """Returns a located finding whose edit has the path in the document that it names."""
-    edit = edits.of(result)
-    if edit is None:
+    """Returns a located finding whose edit has the path in the document that it names. Without an edit, it is the proposed value."""
+    edit = result.edit
+    if edit is None and (result.proposed is None or result.code in _UNDONE):
         return result
     author, path = written(source, result.path)
-    return result._replace(edit=edit._replace(at=(*author.at, *path)))
+    return result._replace(edit=(edit or Edit(result.proposed))._replace(at=(*author.at, *path)))
 
 
 def _within(source: Source, result: Result, location: dict[str, Any]) -> dict[str, Any]:
