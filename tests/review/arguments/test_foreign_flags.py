@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 import pytest
@@ -17,6 +18,7 @@ SAMPLES = {"int": "8", "float": "0.5", "json": "{}", "config": "{}", "size": "8"
 PROGRAMS = {"vLLM": "dynamo.vllm", "SGLang": "dynamo.sglang"}
 
 
+@functools.cache
 def tables(program):
     """The table of each release of a program."""
     return [flag_tables.of_release(TABLES[program], release) for release in TABLES[program]["releases"]]
