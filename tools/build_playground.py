@@ -24,7 +24,7 @@ HERE = ROOT / "tools" / "playground"
 EXAMPLES = ROOT / "examples"
 _INPUTS = ("graph.yaml", "request.yaml")
 _FIRST = "agg-vllm"
-_DATA = (".py", ".json", ".yaml")
+_NO_DATA = (".md", ".pyc")
 _LIBRARY = "python_stdlib.zip"
 _DATE = (2020, 1, 1, 0, 0, 0)
 """The date of all files in the archive, so that the same files give the same bytes."""
@@ -88,7 +88,8 @@ def _write_archive(target: Path, files: dict[str, Path]) -> None:
 def _packages() -> dict[str, Path]:
     """Returns the files of the Python packages, with their licences."""
     folder = Path(krm_fn.__file__).parent
-    files = {path.relative_to(folder.parent).as_posix(): path for path in folder.rglob("*") if path.suffix in _DATA}
+    paths = (path for path in folder.rglob("*") if path.is_file() and path.suffix not in _NO_DATA)
+    files = {path.relative_to(folder.parent).as_posix(): path for path in paths}
     files["playground_requests.py"] = HERE / "python" / "playground_requests.py"
     for package in ("PyYAML", "click"):
         for file in importlib.metadata.files(package) or ():
