@@ -25,6 +25,8 @@ SECRET = "adapter-bucket"  # noqa: S105 - a name
 NAME = "acme/support"
 """The adapter in requests. The slash must stay one part of the path with which the adapter is unloaded."""
 LOADED = ("AllEndpointsReady", True)
+LONGEST_RETRIES = 30 + 60 + 120 + 240
+"""Seconds from the first request to a worker to its fifth, if the worker fails all of them while it starts."""
 
 
 def graph(release, workers):
@@ -60,7 +62,7 @@ class Support:
 
     def eventually(self, holds):
         try:
-            self.bed.machine.eventually(holds, self.here.namespace)
+            self.bed.machine.eventually(holds, self.here.namespace, LONGEST_RETRIES + 60)
         except AssertionError as problem:
             found = {"adapters": self.adapters(), "status": self.here.status("support", serving.MODEL)}
             raise AssertionError(f"{json.dumps(found)}\n{problem}") from problem
