@@ -212,6 +212,7 @@ generate: $(VENV)/dev ## write the files that the code generates: schemas, defin
 	$(BIN)/python tools/error_pages.py
 	$(BIN)/python tools/help_texts.py
 	$(BIN)/python tools/example_index.py
+	$(BIN)/python tools/forecast_picture.py
 	$(BIN)/python tools/running_page.py
 
 native: $(VENV)/dev tools ## for a new version of Kubernetes: read its schemas from a kube-apiserver, then generate

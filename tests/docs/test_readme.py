@@ -15,6 +15,7 @@ from tests.testbed import programs
 
 ROOT = programs.ROOT
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), golden.EXAMPLES / "README.md", *golden.EXAMPLES.glob("*/README.md")])
+ALL_PAGES = ROOT / "docs" / "all-pages.md"
 CONSOLES = [page for page in PAGES if markdown.consoles(page.read_text())]
 TOOLS = ("kustomize", "kpt", "kubectl")
 AUTHOR = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in (("NAME", "A"), ("EMAIL", "a@example.com"))}
@@ -75,27 +76,31 @@ def anchors(page):
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
-def test_the_front_page_leads_everywhere():
+def test_the_list_of_all_pages_leads_everywhere():
+    listed = {(ALL_PAGES.parent / target).resolve() for target in re.findall(r"\]\(([^)#]+)", ALL_PAGES.read_text())}
+    listed |= {ALL_PAGES, ROOT / "README.md"}
+    assert [name(page) for page in PAGES if page.parent in (ROOT, ROOT / "docs") and page not in listed] == []
+
+
+def test_the_front_page_leads_to_the_layouts():
     text = (ROOT / "README.md").read_text()
-    layouts = [folder for folder in golden.folders() if folder.name.startswith("layout-")]
-    pages = [*ROOT.glob("docs/*.md"), *(folder / "README.md" for folder in layouts)]
-    assert [name(page) for page in pages if f"({name(page)})" not in text] == []
+    layouts = [folder / "README.md" for folder in golden.folders() if folder.name.startswith("layout-")]
+    assert [name(page) for page in layouts if f"({name(page)})" not in text] == []
 
 
-def test_the_front_page_has_the_sections_of_the_site():
-    """The README lists the pages of each section of the navigation under the same heading, in the same order."""
-    parts = re.split(
-        r"^### ", (ROOT / "README.md").read_text().partition("## Documentation\n")[2].partition("\n## ")[0], flags=re.MULTILINE
-    )[1:]
+def test_the_list_of_all_pages_has_the_sections_of_the_site():
+    """The page lists the pages of each section of the navigation under the same heading, in the same order."""
+    parts = re.split(r"^## ", ALL_PAGES.read_text(), flags=re.MULTILINE)[1:]
     listed = {
-        title: re.findall(r"^\| \[.*?\]\((\S+\.md)\)", part, re.MULTILINE) for title, _, part in (part.partition("\n") for part in parts)
+        title: [name((ALL_PAGES.parent / target).resolve()) for target in re.findall(r"^\| \[.*?\]\((\S+\.md)\)", part, re.MULTILINE)]
+        for title, _, part in (part.partition("\n") for part in parts)
     }
     navigation = yaml.safe_load((ROOT / "tools" / "website" / "navigation.yaml").read_text())["navigation"]
     assert listed == {title: [*navigated(value)] for entry in navigation[1:] for title, value in entry.items()}
 
 
 def navigated(value):
-    """The pages of an entry of the navigation. The README has the first page of a subsection for all of them."""
+    """The pages of an entry of the navigation. The list has the first page of a subsection for all of them."""
     if isinstance(value, str):
         yield from [value] * ("*" not in value)
         return
@@ -103,13 +108,12 @@ def navigated(value):
         yield from navigated(entry if isinstance(entry, str) else next(iter(entry.values())))
 
 
-def test_every_verb_is_on_the_front_page_and_has_its_help_shown():
-    """The front page names every verb, and docs/commands.md shows the help of each."""
+def test_the_page_of_commands_lists_every_verb_and_shows_its_help():
     said = subprocess.run(["krm-fn", "--help"], env=golden.environment(), capture_output=True, text=True, check=True).stdout
     verbs = re.findall(r"^  (\w+) ", said.partition("Options:")[2], re.MULTILINE)
-    front, commands = (ROOT / "README.md").read_text(), golden.COMMANDS.read_text()
+    commands = golden.COMMANDS.read_text()
     assert verbs
-    assert [verb for verb in verbs if f"| `krm-fn {verb}" not in front] == []
+    assert [verb for verb in verbs if f"| `krm-fn {verb}" not in commands] == []
     assert [verb for verb in verbs if f"$ krm-fn {verb} --help" not in commands] == []
     assert "\\b" not in commands
 
