@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from krm_fn.base import results
+from krm_fn.base import report, results
 from krm_fn.base.results import Result
 from krm_fn.base.yaml import emitter
 from krm_fn.cli import command_options, command_output, finding_formats
@@ -89,7 +89,7 @@ def adopt(*, live: str, folder: Path, everywhere: bool, limit: float | None, qui
             folder,
             {name: emitter.text(content) for name, content in adopted.files.items()} | {migration_files.STEPS: adopted.steps},
         )
-    command_output.print_line(f"{len(adopted.files) + 1} files in {folder}")
+    command_output.print_line(f"{report.counted(len(adopted.files) + 1, 'file')} in {folder}")
     command_output.print_line(adoption.summary(adopted.verification))
     ctx.exit(1 if results.failed(findings) else 0)
 
@@ -113,7 +113,7 @@ def _adopt_all(live: str, folder: Path, limit: float | None, *, quiet: bool) -> 
                 writing.write_texts(folder / name, {file: emitter.text(content) for file, content in adoption.files.items()})
         writing.write_texts(folder, cluster.pages)
     files = sum(len(adoption.files) for adoption in cluster.namespaces.values()) + len(cluster.pages)
-    command_output.print_line(f"{files} files in {folder}")
+    command_output.print_line(f"{report.counted(files, 'file')} in {folder}")
     command_output.print_line(all_namespaces.summary(cluster.namespaces))
     if limit is not None and not cluster.is_steady:
         command_output.print_line("an update is still in progress; run the command again when it is done", err=True)

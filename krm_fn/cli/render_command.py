@@ -133,7 +133,7 @@ def _write_files(folder: Path, rendered: list[Resource], *, prune: bool) -> str:
         writing.remove(folder, stale if prune else [])
     except OSError as problem:
         raise click.ClickException(f"cannot write to {folder}: {problem.strerror}") from problem
-    summary = f"{len(files)} files in {folder}\n"
+    summary = f"{report.counted(len(files), 'file')} in {folder}\n"
     if stale:
         summary += f"{'removed' if prune else 'no longer rendered, --prune removes them'}: {shlex.join(stale)}\n"
     return summary

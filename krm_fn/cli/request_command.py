@@ -124,7 +124,7 @@ def _read(paths: tuple[str, ...], namespace: str | None) -> _Objects:
     if results.failed(loaded.results):
         finding_formats.print_text(loaded.resources, loaded.results, loaded.stdin)
         raise click.ClickException(f"no request is read: {report.count(loaded.results)}")
-    return _Objects(loaded.values, loaded.default_namespace, f"among {len(loaded.values)} objects")
+    return _Objects(loaded.values, loaded.default_namespace, f"among {report.counted(len(loaded.values), 'object')}")
 
 
 def _fetch(name: str, namespace: str | None, kubeconfig: str | None, context: str | None) -> _Objects:

@@ -173,7 +173,7 @@ def upgrade(  # noqa: PLR0913 - one for each option
 
 def _steps(plan: UpgradePlan, number: int | None) -> tuple[StepPlan, ...]:
     if number is not None and number > len(plan.steps):
-        raise click.BadParameter(f"the plan has {len(plan.steps)} steps.", param_hint="--step")
+        raise click.BadParameter(f"the plan has {report.counted(len(plan.steps), 'step')}.", param_hint="--step")
     return plan.steps if number is None else plan.steps[number - 1 : number]
 
 

@@ -269,7 +269,7 @@ def _remedies(entry: GraphRollouts) -> tuple[str, ...]:
             for rollout in entry.rollouts
         ]
         if (fewer := of_graph(entry.graph, changed).gpus.peak) < peak:
-            remedies.append(f"{choice.advice} ({choice.cost}; the peak is then {fewer} GPUs)")
+            remedies.append(f"{choice.advice} ({choice.cost}; the peak is then {report.counted(fewer, 'GPU')})")
             peak = fewer
     return (*remedies, "lower its replicas during the step")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from krm_fn.base import results
+from krm_fn.base import report, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.kubernetes import identity
@@ -127,7 +127,9 @@ def _missing_kinds(unlisted: Iterable[tuple[str, str]]) -> Iterator[Result]:
 def _unknown_owners(unowned: Sequence[ObjectKey]) -> Iterator[Result]:
     """Reports objects without managed fields: their removed fields look like fields that controllers added."""
     if unowned:
-        message = f"the export lacks managedFields for {len(unowned)} objects, such as {unowned[0].kind} {unowned[0].name}"
+        message = (
+            f"the export lacks managedFields for {report.counted(len(unowned), 'object')}, such as {unowned[0].kind} {unowned[0].name}"
+        )
         effect = "fields that controllers set in their pods appear as removed, and labels and annotations that left the files do not"
         yield results.info("DYN522", f"{message}, so {effect}; export again with `--show-managed-fields`")
 
