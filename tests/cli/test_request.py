@@ -107,7 +107,7 @@ def test_the_graph_in_the_status_stands_in(objects):
 
 
 REFUSED = [
-    ("no such request", [asked.config_map()], "no DynamoGraphDeploymentRequest qwen among 1 objects"),
+    ("no such request", [asked.config_map()], "no DynamoGraphDeploymentRequest qwen among 1 object"),
     ("nothing is profiled yet", [asked.resource()], "the Job profile-qwen does not exist yet; "),
     ("profiling runs", [asked.resource(), asked.job_resource()], "Profiling is in progress"),
     (
