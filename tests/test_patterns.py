@@ -64,3 +64,11 @@ def test_the_worst_texts_show_a_quadratic_expression():
 
 def test_all_expressions_are_read():
     assert len(patterns.all_patterns()) > 150
+
+
+def test_the_cache_of_expressions_changes_nothing():
+    """Otherwise an expression that only `fullmatch` uses would count as one that searches, after other tests have filled the cache."""
+    known = patterns.all_patterns()
+    re.purge()
+    patterns.all_patterns.cache_clear()
+    assert patterns.all_patterns() == known
