@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo try test test-all coverage fuzz admission convert-check explain-coverage forecast company soak soak-members test-gitops test-upgrades test-running test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream upstream-diff native golden bench bench-sync bench-fleet bench-repositories clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags site site-serve test-site tools-site release release-check tools-release test-emulated playground test-playground
+.PHONY: help venv demo try test test-all coverage fuzz admission convert-check explain-coverage forecast company soak soak-members test-gitops test-upgrades test-running test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream upstream-diff native golden bench bench-sync bench-fleet bench-repositories bench-lsp clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags site site-serve test-site tools-site release release-check tools-release test-emulated playground test-playground
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -235,6 +235,9 @@ bench-sync: $(VENV)/dev tools ## measure the status syncer beside a client-go pr
 bench-repositories: $(VENV)/dev tools ## measure check, diff, upgrade and explain on repositories with up to 1,000 graphs, about 15 minutes
 	$(BIN)/python benchmarks/bench_repositories.py
 
+bench-lsp: $(VENV)/dev ## measure the language server on files of 2,000 lines: the time from an edit to its findings, and memory
+	$(BIN)/python benchmarks/bench_lsp.py
+
 bench-fleet: $(VENV)/dev tools ## measure the memory, CPU time and traffic of the status syncer for up to 5,000 graphs, as one, three and six processes, about 30 minutes
 	$(BIN)/python benchmarks/bench_fleet.py
 
@@ -250,7 +253,7 @@ $(VENV)/runtime: setup.cfg pyproject.toml | $(BIN)/python
 
 $(VENV)/dev: setup.cfg pyproject.toml | $(BIN)/python
 	@echo "Installing the packages of the tests and checks from PyPI into $(VENV), about a minute."
-	@$(BIN)/python -m pip install --disable-pip-version-check --editable '.[dev,sync,mcp]'
+	@$(BIN)/python -m pip install --disable-pip-version-check --editable '.[dev,sync,mcp,lsp]'
 	@touch $@ $(VENV)/runtime
 
 $(VENV)/site: setup.cfg pyproject.toml | $(BIN)/python
@@ -260,7 +263,7 @@ $(VENV)/site: setup.cfg pyproject.toml | $(BIN)/python
 # twine, pipx and uv, for release-check only.
 $(VENV)/release: setup.cfg pyproject.toml | $(VENV)/dev
 	@echo "installing the packages of a release check into $(VENV)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,sync,mcp,release]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,sync,mcp,lsp,release]'
 	@touch $(VENV)/runtime $(VENV)/dev $@
 
 $(BIN)/python:

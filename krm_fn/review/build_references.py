@@ -153,6 +153,8 @@ def _unscalable(resource: Resource, kind: str) -> Result:
 
 def _adapter_of(resource: Resource) -> str:
     """Returns the name of the scaling adapter that an autoscaler scales; empty for other resources and targets."""
+    if paths.at(resource, references.SCALED) is None:  # most resources: their other references need not be read
+        return ""
     scaled = (reference for reference in dynamo_references.of(resource) if reference.path == references.SCALED)
     return next((reference.name for reference in scaled if reference.kind == dynamo_api.ADAPTER), "")
 

@@ -24,7 +24,10 @@ class FileChangedError(Exception):
 
 
 class EditableFiles:
-    """Reads each file once. A file that a program generated, and one with encrypted values, has no text."""
+    """Reads each file once. A file that a program generated, and one with encrypted values, has no text.
+
+    The texts of the inputs are those of files that an editor has open: they are edited in place of the files on disk.
+    """
 
     def __init__(self, given: Inputs) -> None:
         self._given = given
@@ -44,10 +47,10 @@ class EditableFiles:
         return self._edited[file][1]
 
     def _read(self, file: str) -> File | None:
-        if not edit_locations.is_given(file, self._given):
+        if file not in self._given.texts and not edit_locations.is_given(file, self._given):
             return None
         try:
-            data = reading.data(file)
+            data = self._given.texts[file].encode() if file in self._given.texts else reading.data(file)
         except reading.UnreadableError:
             return None
         read = reading.parse(data, file)

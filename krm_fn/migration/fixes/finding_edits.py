@@ -115,6 +115,21 @@ def described(entry: FindingEdit) -> str:
     return report.printable(f"{result.file}:{result.line}: {result.code} {field}: {text}")
 
 
+def title(entry: FindingEdit) -> str:
+    """Returns an edit as a command of an editor: `Write replicas`, with the code. An edit that can change what runs says so."""
+    result, new = entry.results[0], entry.edit.new
+    field = report.visible(str(result.path[-1])) if result.path else "the field"
+    if isinstance(new, Key):
+        text = f"Rename {field} to {new.name}"
+    elif isinstance(new, Word):
+        text = f"Write {_unquoted(new.new)}"
+    else:
+        text = (
+            f"Remove {field}" if isinstance(new, Removal) else "Put in quotes" if isinstance(new, Quotes) else f"Write {report.value(new)}"
+        )
+    return report.printable(f"{text} ({result.code}{'' if entry.is_safe else ', unsafe: can change what runs'})")
+
+
 def _old(result: Result) -> Any:
     """Returns the old key, word or value of an edit; None for a value that the message hides, because it may be secret."""
     new = result.edit.new if result.edit else None

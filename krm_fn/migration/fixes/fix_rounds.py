@@ -46,10 +46,17 @@ class Fixed(NamedTuple, Generic[State]):
     unsafe: int
 
 
-def fix(files: EditableFiles, check: Callable[[Mapping[str, str]], State], *, unsafe: bool) -> Fixed[State]:
-    """Fixes findings. `check` judges the inputs with new texts of files. `unsafe`: edits that only an author can judge are made, too."""
+def fix(
+    files: EditableFiles, check: Callable[[Mapping[str, str]], State], *, unsafe: bool, only: Collection[EditIdentity] | None = None
+) -> Fixed[State]:
+    """Fixes findings. `check` judges the inputs with new texts of files. `unsafe`: edits that only an author can judge are made, too.
+
+    With `only`, these edits are made, in one round, and those of findings that they bring to light.
+    """
     fixer = _Fixer(files, check, unsafe=unsafe)
-    for _ in range(_ROUNDS):
+    if only is not None:
+        fixer.attempt([*only])
+    for _ in range(_ROUNDS if only is None else 0):
         if not fixer.attempt([entry.identity for entry in fixer.wanted()]):
             break
     edits = sorted(fixer.edits, key=lambda entry: (entry.file, entry.results[0].line, entry.results[0].column))

@@ -111,11 +111,27 @@ def configuration_above(path: str) -> str | None:
     folder = Path(path)
     if path == reading.STDIN or not folder.is_dir() or not os.path.lexists(top(folder) / ".git"):
         return None
-    for above in list(_upwards(folder))[1:]:
-        files = [file for file in sorted(above.iterdir()) if selection.is_read(file.name) and file.is_file() and not file.is_symlink()]
+    file = _configuration(list(_upwards(folder))[1:])
+    return file and os.path.relpath(file)
+
+
+def configuration_beside(file: str) -> str | None:
+    """Returns the absolute path of the only DynamoRender in the folder of a file, or in the nearest folder above it that has one.
+
+    None without one. Folders above count only in the same repository.
+    """
+    folder = Path(file).absolute().parent
+    is_in_repository = os.path.lexists(top(folder) / ".git")
+    return _configuration(list(_upwards(folder)) if is_in_repository else [folder])
+
+
+def _configuration(folders: Sequence[Path]) -> str | None:
+    """Returns the file of the only DynamoRender in the first folder that has one; None without one, and if it has several."""
+    for folder in filter(Path.is_dir, folders):
+        files = [file for file in sorted(folder.iterdir()) if selection.is_read(file.name) and file.is_file() and not file.is_symlink()]
         configured = [file for file in files if _has_configuration(file)]
         if configured:
-            return os.path.relpath(configured[0]) if len(configured) == 1 else None
+            return str(configured[0]) if len(configured) == 1 else None
     return None
 
 

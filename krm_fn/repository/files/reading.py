@@ -181,14 +181,18 @@ def parse(data: bytes, file: str) -> File:
         Source(document.value, file, document.number, document.line, text[document.start : document.end], start=document.start)
         for document in documents
     ]
-    is_named = bool(_DYNAMO.search(data.replace(b"\0", b"")))  # UTF-16 has zero bytes
-    names_dynamo = is_named and not (wholes and all(is_tool_schema(whole.value) for whole in wholes))
+    names_dynamo = may_name_dynamo(data) and not (wholes and all(is_tool_schema(whole.value) for whole in wholes))
     return File(
         text,
         [source for whole in wholes for source in _members(whole)],
         [*undecodable, *([template] if template else broken)],
         names_dynamo,
     )
+
+
+def may_name_dynamo(data: bytes) -> bool:
+    """Returns true for the bytes of a file with a Dynamo kind or one of our annotations; also for a schema that names them."""
+    return bool(_DYNAMO.search(data.replace(b"\0", b"")))  # UTF-16 has zero bytes
 
 
 def is_tool_schema(value: Any) -> bool:
