@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import time
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -11,6 +12,7 @@ import build_playground
 import pytest
 
 from tests.playground import inputs
+from tests.support import golden
 
 EXAMPLE = "disagg-vllm-planner"
 CALM = 60_000  # milliseconds that a test waits at most for something to appear; the machine may be busy
@@ -151,6 +153,34 @@ def test_findings_are_at_their_lines(tab):
     assert tab.page.evaluate("getSelection().focusNode.parentElement.closest('.cm-line').textContent").strip().startswith("componentTyp")
 
 
+def test_the_last_objects_stay_after_an_error(tab):
+    """With a line that says so, and without origins. The next input without errors replaces them."""
+    tab.open("#graph=" + quote(inputs.graph("first")))
+    tab.page.click("#objects-tab")
+    assert "Deployment/first-worker" in tab.page.locator("#object").text_content()
+    tab.render("graph", inputs.graph("second", replicas="-1"))
+    assert tab.page.is_visible("#stale")
+    assert "error" in tab.status
+    assert "Deployment/first-worker" in tab.page.locator("#object").text_content()
+    tab.page.locator("#objects .cm-line", has_text="kind: Deployment").first.click()
+    assert tab.page.locator("#origins h3").count() == 0
+    tab.render("graph", inputs.graph("second"))
+    assert not tab.page.is_visible("#stale")
+    assert "Deployment/second-worker" in tab.page.locator("#object").text_content()
+
+
+def test_workloads_are_first(tab):
+    """A reader looks for pods. The downloaded file keeps the order of applying."""
+    tab.open("#example=agg-vllm")
+    kinds = [text.partition("/")[0] for text in tab.page.locator("#object option").all_text_contents()]
+    assert kinds[:2] == ["Deployment", "Deployment"]
+    assert "ServiceAccount" in kinds[2:]
+    with tab.page.expect_download() as download:
+        tab.page.click("#download")
+    expected = next(row.expected for row in golden.recordings() if row.name == "agg-vllm")
+    assert Path(download.value.path()).read_text() == expected.read_text()
+
+
 def test_the_picture_and_the_change(tab):
     """The picture is an image with its text below it; a change has the report of `krm-fn diff`."""
     tab.open(f"#example={EXAMPLE}")
@@ -162,6 +192,8 @@ def test_the_picture_and_the_change(tab):
     graph = next(graph for name, graph, _ in inputs.examples() if name == EXAMPLE)
     tab.render("graph", graph.replace("replicas: 2", "replicas: 3"))
     tab.page.wait_for_selector("#changes-panel pre:has-text('spec.replicas: 2 -> 3')")
+    assert "\x1b" not in tab.page.inner_text("#changes-panel pre")
+    assert tab.page.locator("#changes-panel pre span[class*=sgr-3]").count() >= 1
 
 
 def test_settings_change_the_objects(tab):

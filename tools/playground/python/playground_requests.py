@@ -18,7 +18,7 @@ from krm_fn.base.results import Path, Result
 from krm_fn.base.yaml import emitter, positions
 from krm_fn.kubernetes import identity, paths
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import apply_order, expand, labels
+from krm_fn.render import apply_order, dynamo_api, expand, labels
 from krm_fn.render.expand import KnownItems
 from krm_fn.render.manifests import ownership
 from krm_fn.repository.files import reading, sources
@@ -82,9 +82,16 @@ def _rendered(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the objects as YAML, each with its address, and the findings of the render."""
     rendered = _render(fields["graph"], fields["settings"])
     return {
-        "objects": [{**_address(resource), "yaml": emitter.text(resource)} for resource in rendered.objects],
+        "objects": [
+            {**_address(resource), "yaml": emitter.text(resource), "hasPods": _has_pods(resource)} for resource in rendered.objects
+        ],
         "findings": [report.json_fields(result) for result in rendered.results],
     }
+
+
+def _has_pods(resource: Resource) -> bool:
+    """Returns true for a native object with containers, such as a Deployment or a PodCliqueSet."""
+    return not dynamo_api.is_dynamo(resource) and any("containers" in path for path, _ in paths.leaves(resource))
 
 
 def _address(resource: Resource) -> dict[str, str]:
@@ -168,7 +175,7 @@ def _compared(fields: Mapping[str, Any]) -> dict[str, Any]:
     content = repository_diffs.compare(StatePair("", state, before), compared_states.ClusterCapacity(), Policy()).content
     return {
         **json.loads(json_diff.write(content._replace(colours=False))),
-        "text": text_diff.write(content._replace(colours=False)),
+        "text": text_diff.write(content._replace(colours=True)),
         **_diagram(graph_diagram.change_diagram(before.rendered, state.rendered)),
     }
 

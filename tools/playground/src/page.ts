@@ -27,6 +27,9 @@ class Page {
   private readonly views: Record<keyof Inputs, EditorView>;
   private readonly objectsView: EditorView;
   private firstLines: number[] = [];
+  private objects: RenderedObject[] = [];
+  private order: number[] = [];
+  private isCurrent = true;
   private visible = "objects";
   private timer = 0;
   private run = 0;
@@ -108,10 +111,12 @@ class Page {
     try {
       const rendered = await this.python.ask("render", inputs);
       if (run !== this.run) return;
-      this.showObjects(rendered.objects);
+      const errors = rendered.findings.filter((finding) => finding.severity === "error").length;
+      this.keepObjects(errors > 0);
+      if (!errors) this.showObjects(rendered.objects);
       this.showFindings(rendered.findings);
       const milliseconds = Math.round(performance.now() - started);
-      this.status(`${count(rendered.objects.length, "object")} in ${milliseconds} ms`);
+      this.status(errors ? `${count(errors, "error")}: see Findings` : `${count(rendered.objects.length, "object")} in ${milliseconds} ms`, errors > 0);
       performance.mark("rendered", { detail: milliseconds });
       this.keepOffline();
       const checked = await this.python.ask("check", inputs);
@@ -119,7 +124,7 @@ class Page {
       this.showFindings(checked.findings);
       if (this.visible === "picture") await this.showPicture();
       if (this.visible === "changes") await this.showChanges();
-      if (this.visible === "objects" && rendered.objects.length) await this.python.ask("explain", { ...inputs, object: 0 }); // the first one is slow
+      if (this.visible === "objects" && this.isCurrent && this.objects.length) await this.python.ask("explain", { ...inputs, object: 0 }); // the first one is slow
       document.body.dataset["run"] = String(run);
     } catch (problem) {
       this.failed(problem, run);
@@ -130,7 +135,7 @@ class Page {
     if (run !== this.run || (problem instanceof DOMException && problem.name === "AbortError")) return;
     const reason = problem instanceof Error ? problem.message : String(problem);
     this.status(problem instanceof TooSlowError ? reason : `The input cannot be rendered: ${reason}`, true);
-    this.showObjects([]);
+    this.keepObjects(true);
     this.showFindings([]);
     document.body.dataset["run"] = String(run);
   }
@@ -141,12 +146,25 @@ class Page {
     line.classList.toggle("failed", isFailed);
   }
 
+  /** Keeps the objects of the last input without errors, and says so; or takes the words away. */
+  private keepObjects(isKept: boolean): void {
+    this.isCurrent = !isKept;
+    const isStale = isKept && this.objects.length > 0;
+    byId("stale").hidden = !isStale;
+    byId("objects").classList.toggle("stale", isStale);
+    if (isKept) views.showOrigins(byId("origins"), [], this.go);
+  }
+
+  /** Shows objects with pods first. `order` has their numbers in the answer, whose order is that of applying. */
   private showObjects(objects: RenderedObject[]): void {
+    const numbers = objects.map((_, number) => number);
+    this.order = [...numbers.filter((number) => objects[number]?.hasPods), ...numbers.filter((number) => !objects[number]?.hasPods)];
+    this.objects = objects;
     this.firstLines = [];
     let text = "";
     let line = 1;
-    for (const [index, object] of objects.entries()) {
-      const part = (index ? "---\n" : "") + object.yaml;
+    for (const [index, number] of this.order.entries()) {
+      const part = (index ? "---\n" : "") + (objects[number]?.yaml ?? "");
       this.firstLines.push(line + (index ? 1 : 0));
       line += part.split("\n").length - 1;
       text += part;
@@ -154,7 +172,8 @@ class Page {
     editors.write(this.objectsView, text);
     byId("objects-count").textContent = objects.length ? String(objects.length) : "";
     const select = byId<HTMLSelectElement>("object");
-    select.replaceChildren(...objects.map((object, index) => new Option(`${object.kind}/${object.name}`, String(index))));
+    const shown = this.order.flatMap((number) => objects[number] ?? []);
+    select.replaceChildren(...shown.map((object, index) => new Option(`${object.kind}/${object.name}`, String(index))));
     select.disabled = !objects.length;
     byId<HTMLButtonElement>("download").disabled = !objects.length;
     views.showOrigins(byId("origins"), [], this.go);
@@ -199,9 +218,9 @@ class Page {
 
   /** Shows the origins of a line of the output, and marks the lines of the input that made it. */
   private async explain(line: number): Promise<void> {
-    const object = this.firstLines.findLastIndex((first) => first <= line);
-    const first = this.firstLines[object];
-    if (first === undefined) return;
+    const index = this.firstLines.findLastIndex((first) => first <= line);
+    const [first, object] = [this.firstLines[index], this.order[index]];
+    if (first === undefined || object === undefined || !this.isCurrent) return;
     const run = this.run;
     try {
       const answer = await this.python.ask("explain", { graph: this.text("graph"), settings: this.text("settings"), object });
@@ -239,7 +258,7 @@ class Page {
 
   private download(): void {
     const anchor = element("a");
-    anchor.href = URL.createObjectURL(new Blob([this.objectsView.state.doc.toString()], { type: "application/yaml" }));
+    anchor.href = URL.createObjectURL(new Blob([this.objects.map((object) => object.yaml).join("---\n")], { type: "application/yaml" }));
     anchor.download = "objects.yaml";
     anchor.click();
     window.setTimeout(() => URL.revokeObjectURL(anchor.href), 10_000);
@@ -263,7 +282,7 @@ async function read<T>(file: string): Promise<T> {
   return (await fetch(file)).json() as Promise<T>;
 }
 
-const python = new PythonWorker(SECONDS); // loads while the editors are made
+const python = new PythonWorker(SECONDS, (step) => void (byId("status").textContent = step)); // loads while the editors are made
 const [schema, examples] = await Promise.all([read<Schema>("schema.json"), read<Example[]>("examples.json")]);
 byId("version").textContent = VERSION;
 await new Page(python, schema, examples).open();

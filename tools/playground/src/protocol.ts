@@ -31,6 +31,7 @@ export interface RenderedObject {
   namespace: string;
   name: string;
   yaml: string;
+  hasPods: boolean;
 }
 
 export interface Origin {
@@ -66,5 +67,5 @@ export interface Answers {
   code: { markdown: string };
 }
 
-/** A message of the worker: it has loaded, an answer, or the reason why there is none. */
-export type Message = { loaded: true } | { id: number; answer: unknown } | { id: number; failure: string };
+/** A message of the worker: what it loads, that it has loaded, an answer, or the reason why there is none. */
+export type Message = { loads: string } | { loaded: true } | { id: number; answer: unknown } | { id: number; failure: string };

@@ -19,8 +19,11 @@ export class PythonWorker {
   private timer = 0;
   private number = 0;
 
-  /** `seconds` is the time limit of an answer. */
-  constructor(private readonly seconds: number) {
+  /** `seconds` is the time limit of an answer. `loading` gets what the first worker does until it has loaded. */
+  constructor(
+    private readonly seconds: number,
+    private loading: (step: string) => void,
+  ) {
     this.worker = this.start();
   }
 
@@ -53,7 +56,13 @@ export class PythonWorker {
   }
 
   private receive(message: Message): void {
+    if ("loads" in message) {
+      this.loading(message.loads);
+      return;
+    }
     if ("loaded" in message) {
+      this.loading("Step 3 of 3: loading the first answer …");
+      this.loading = () => undefined; // a later worker follows a failure, whose reason stays
       window.clearTimeout(this.timer);
       this.isLoaded = true;
       this.send();

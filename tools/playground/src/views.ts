@@ -89,5 +89,16 @@ export function showPicture(panel: HTMLElement, picture: Picture, colours: boole
 export function showChanges(panel: HTMLElement, changes: Answers["diff"]): void {
   const picture = element("div");
   showPicture(picture, changes, true);
-  panel.replaceChildren(element("pre", "", changes.text || "Nothing changes."), picture);
+  panel.replaceChildren(element("pre", "", ...(changes.text ? coloured(changes.text) : ["Nothing changes."])), picture);
+}
+
+/** Turns the colours of a terminal (SGR of ECMA-48) into elements with a class. */
+function coloured(text: string): (Node | string)[] {
+  const classes = new Set<string>();
+  return text.split(/\x1b\[(\d+)m/).flatMap((part, index): (Node | string)[] => {
+    if (index % 2 === 0) return part && classes.size ? [element("span", [...classes].join(" "), part)] : [part];
+    if (part === "0") classes.clear();
+    else classes.add(`sgr-${part}`);
+    return [];
+  });
 }

@@ -16,8 +16,10 @@ interface Pyodide {
 
 async function loadPython(): Promise<(request: string) => string> {
   const archive = fetch(new URL("python.zip", HERE)).then((response) => response.arrayBuffer());
+  post({ loads: "Step 1 of 3: loading Python …" });
   const { loadPyodide } = await import(new URL("pyodide/pyodide.mjs", HERE).href);
   const python: Pyodide = await loadPyodide({ indexURL: new URL("pyodide/", HERE).href, packages: [] });
+  post({ loads: "Step 2 of 3: loading krm-fn …" });
   python.unpackArchive(await archive, "zip", { extractDir: PACKAGES });
   return python.runPython(`import sys\nsys.path.append("${PACKAGES}")\nfrom playground_requests import answer\nanswer`);
 }
