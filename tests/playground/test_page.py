@@ -149,8 +149,22 @@ def test_findings_are_at_their_lines(tab):
     assert tab.page.locator("#graph-panel .cm-lint-marker-error").count() >= 1
     entry.locator("summary").click()
     tab.until("document.querySelector('.findings pre').textContent.length > 50")
-    entry.locator("button").click()
+    entry.locator("button:has-text('graph.yaml:7')").click()
     assert tab.page.evaluate("getSelection().focusNode.parentElement.closest('.cm-line').textContent").strip().startswith("componentTyp")
+
+
+def test_a_click_makes_the_fix_of_a_finding(tab):
+    """The finding is gone afterwards, and Ctrl-Z takes the fix back."""
+    tab.open("#graph=" + quote(inputs.graph().replace("componentType", "componentTyp")))
+    tab.page.click("#findings-tab")
+    runs = tab.runs
+    tab.page.locator(".findings li", has_text="componentTyp").locator("button:has-text('Rename')").click()
+    tab.until(f"Number(document.body.dataset.run) > {runs}")
+    assert "componentType: worker" in tab.page.inner_text("#graph-panel .cm-content")
+    assert tab.page.locator(".findings li", has_text="componentTyp:").count() == 0
+    tab.page.locator("#graph-panel .cm-content").focus()
+    tab.page.keyboard.press("Control+z")
+    tab.until("document.querySelector('#graph-panel .cm-content').innerText.includes('componentTyp: worker')")
 
 
 def test_the_last_objects_stay_after_an_error(tab):

@@ -11,7 +11,7 @@ import json.scanner
 import sys
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_fn.base import report, results
 from krm_fn.base.results import Path, Result
@@ -24,6 +24,9 @@ from krm_fn.render.manifests import ownership
 from krm_fn.repository.files import reading, sources
 from krm_fn.repository.files.reading import File
 from krm_fn.repository.files.sources import Sources
+
+if TYPE_CHECKING:
+    from krm_fn.migration.fixes.finding_edits import FindingEdit
 
 GRAPH, OLD, SETTINGS = "graph.yaml", "before.yaml", "settings.yaml"
 """The names of the editors' texts in findings and origins."""
@@ -100,13 +103,46 @@ def _address(resource: Resource) -> dict[str, str]:
 
 
 def _checked(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the findings of `krm-fn check`."""
-    from krm_fn.review import resource_findings  # noqa: PLC0415 - the first render is shown before this is loaded
+    """Returns the findings of `krm-fn check`. `fix` is the title of the edit that `krm-fn check --fix` makes; null without one."""
+    from krm_fn.migration.fixes import finding_edits  # noqa: PLC0415 - the first render is shown before this is loaded
 
-    loaded = _load(fields["graph"], fields["settings"], GRAPH)
+    findings = _check(fields["graph"], fields["settings"])
+    titles = {id(result): finding_edits.title(edit) for edit in _edits(findings, fields) for result in edit.results}
+    return {"findings": [{**report.json_fields(result), "fix": titles.get(id(result))} for result in findings]}
+
+
+@lru_cache(maxsize=4)
+def _check(text: str, settings: str) -> list[Result]:
+    from krm_fn.review import resource_findings  # noqa: PLC0415 - see above
+
+    loaded = _load(text, settings, GRAPH)
     findings = resource_findings.check(loaded.values, loaded.config, is_configured=bool(loaded.configs))
-    distinct = {repr(result): result for result in findings}.values()
-    return {"findings": [report.json_fields(result) for result in loaded.located(distinct)]}
+    return loaded.located({repr(result): result for result in findings}.values())
+
+
+def _edits(findings: list[Result], fields: Mapping[str, Any]) -> list[FindingEdit]:
+    """Returns the edits of findings about the texts of the editors."""
+    from krm_fn.migration.fixes import finding_edits  # noqa: PLC0415 - see above
+    from krm_fn.migration.fixes.editable_files import EditableFiles  # noqa: PLC0415
+    from krm_fn.review.inputs import Inputs  # noqa: PLC0415
+
+    return finding_edits.of(findings, EditableFiles(Inputs((), None, None, texts=_texts(fields))), {})
+
+
+def _texts(fields: Mapping[str, Any]) -> dict[str, str]:
+    return {GRAPH: fields["graph"], SETTINGS: fields["settings"]}
+
+
+def _fixed(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the texts of the editors with the fix of one finding, by its number in the answer to `check`."""
+    from krm_fn.migration.edits import edited_files  # noqa: PLC0415 - see above
+    from krm_fn.migration.fixes import finding_edits  # noqa: PLC0415
+
+    findings, texts = _check(fields["graph"], fields["settings"]), _texts(fields)
+    chosen = [edit for edit in _edits(findings, fields) if any(result is findings[fields["finding"]] for result in edit.results)]
+    written, _ = edited_files.written(finding_edits.documents(chosen), texts)
+    new = {**texts, **{file: text.new for file, text in written.items()}}
+    return {"graph": new[GRAPH], "settings": new[SETTINGS]}
 
 
 def _drawn(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -203,5 +239,6 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "explain": _explained,
     "diff": _compared,
     "code": _page,
+    "fix": _fixed,
 }
 """The functions that answer, by the kind of a request."""

@@ -180,7 +180,11 @@ class Page {
   }
 
   private showFindings(findings: Finding[]): void {
-    views.showFindings(byId("findings-panel"), findings, this.go, async (code) => (await this.python.ask("code", { code })).markdown);
+    views.showFindings(byId("findings-panel"), findings, {
+      go: this.go,
+      page: async (code) => (await this.python.ask("code", { code })).markdown,
+      fix: (finding) => void this.fix(finding),
+    });
     for (const [file, name] of Object.entries(FILES)) {
       editors.showFindings(this.views[name], findings.filter((finding) => (finding.file ?? "graph.yaml") === file));
     }
@@ -188,6 +192,19 @@ class Page {
     const badge = byId("findings-count");
     badge.textContent = findings.length ? String(findings.length) : "";
     badge.className = `count ${worst ?? ""}`;
+  }
+
+  /** Makes the fix of a finding in the editors, where the reader can undo it. */
+  private async fix(finding: number): Promise<void> {
+    const run = this.run;
+    try {
+      const fixed = await this.python.ask("fix", { graph: this.text("graph"), settings: this.text("settings"), finding });
+      if (run !== this.run) return;
+      editors.write(this.views.graph, fixed.graph);
+      editors.write(this.views.settings, fixed.settings);
+    } catch (problem) {
+      this.failed(problem, run);
+    }
   }
 
   private outputChosen(name: string): void {

@@ -6,13 +6,14 @@ export interface Inputs {
   old: string;
 }
 
-export type Kind = "render" | "check" | "graph" | "explain" | "diff" | "code";
+export type Kind = "render" | "check" | "fix" | "graph" | "explain" | "diff" | "code";
 
 export interface Request extends Partial<Inputs> {
   id: number;
   kind: Kind;
   object?: number;
   code?: string;
+  finding?: number;
 }
 
 export interface Finding {
@@ -23,6 +24,7 @@ export interface Finding {
   file: string | null;
   line: number | null;
   column: number | null;
+  fix?: string | null;
 }
 
 export interface RenderedObject {
@@ -61,6 +63,7 @@ export interface Picture {
 export interface Answers {
   render: { objects: RenderedObject[]; findings: Finding[] };
   check: { findings: Finding[] };
+  fix: { graph: string; settings: string };
   graph: Picture;
   explain: { fields: ExplainedField[] };
   diff: Picture & { text: string; findings: Finding[] };

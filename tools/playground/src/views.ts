@@ -6,19 +6,27 @@ import type { Answers, ExplainedField, Finding, Origin, Picture } from "./protoc
 /** Goes to a line of a file: `graph.yaml`, `settings.yaml` or `before.yaml`. */
 export type Go = (file: string, line: number) => void;
 
-/** Shows findings, each with a button for its line and the page of its code. */
-export function showFindings(panel: HTMLElement, findings: Finding[], go: Go, page: (code: string) => Promise<string>): void {
+/** What the buttons of findings do: go to a line, load the page of a code, or make the fix of a finding, by its number. */
+export interface FindingActions {
+  go: Go;
+  page(code: string): Promise<string>;
+  fix(finding: number): void;
+}
+
+/** Shows findings, each with a button for its line, one for its fix, and the page of its code. */
+export function showFindings(panel: HTMLElement, findings: Finding[], actions: FindingActions): void {
   if (!findings.length) {
     panel.replaceChildren(element("p", "quiet", "No findings."));
     return;
   }
   const list = element("ul", "findings");
-  for (const finding of findings) {
+  for (const [number, finding] of findings.entries()) {
     const head = element("p", "", element("span", `severity ${finding.severity}`, finding.severity), ` ${finding.code} `);
-    if (finding.file && finding.line) head.append(lineButton(finding.file, finding.line, go));
+    if (finding.file && finding.line) head.append(lineButton(finding.file, finding.line, actions.go));
+    if (finding.fix) head.append(" ", button(finding.fix, () => actions.fix(number)));
     const entry = element("li", "", head);
     if (finding.field) entry.append(element("p", "quiet", finding.field));
-    entry.append(element("p", "", finding.message), codePage(finding.code, page));
+    entry.append(element("p", "", finding.message), codePage(finding.code, actions.page));
     list.append(entry);
   }
   panel.replaceChildren(list);
