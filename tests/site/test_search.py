@@ -115,5 +115,5 @@ def _ask(page: Page, question: str) -> list[str]:
 
 def _target(path: str) -> str:
     """The path of a page on the site."""
-    tree = site_pages.Tree(programs.ROOT, "", "", "README.md")
+    tree = site_pages.Tree(programs.ROOT, "", "", "docs/start.md")
     return tree.target(path).removesuffix(".md") + ".html"
