@@ -6,7 +6,7 @@ import json
 import tomllib
 
 from krm_fn import cli
-from krm_fn.review.inputs import document_checks
+from krm_fn.review.inputs import document_checks, document_origins
 from tests.support import markdown
 from tests.testbed import programs
 
@@ -26,5 +26,6 @@ def test_the_settings_start_the_command():
     assert 'cmd = { "krm-fn", "lsp" }' in neovim
 
 
-def test_the_page_has_the_limit():
+def test_the_page_has_the_limits():
+    assert f"{document_origins.LARGEST:,} characters" in PAGE
     assert f"{document_checks.LARGEST // 1024**2} MiB" in PAGE

@@ -91,6 +91,10 @@ class DocumentChecker:
             document.scope = await loop.run_in_executor(self.executor, document_checks.scope, document.file)
         if not document.is_judged or document.alone is not None:
             return
+        if document.is_too_large:
+            document.alone = [document_checks.too_large(document.file)]
+            self._shown(document)
+            return
         text, texts, start = document.text, self._documents.texts(), time.monotonic()
         checked = await loop.run_in_executor(self.executor, document_checks.check_alone, document.scope, texts)
         document.seconds = time.monotonic() - start

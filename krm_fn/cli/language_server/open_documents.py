@@ -34,7 +34,7 @@ class OpenDocument:
         self.version: int | None = None
         self.text = ""
         self.lines: list[str] = [""]
-        self.is_of_dynamo = False
+        self.is_of_dynamo = self.is_too_large = False
         self.alone: list[Result] | None = None
         self.built: list[Result] | None = None
         self.seconds = 0.0
@@ -42,11 +42,12 @@ class OpenDocument:
         self._codec, self._width = _WIDTHS.get(types.PositionEncodingKind(encoding or "utf-16"), _UTF_16)
 
     def update(self, text: str, version: int | None) -> None:
-        """Takes a new text. Half of a surrogate pair, which is no text, becomes a question mark."""
-        self.text, self.version = text.encode("utf-8", "replace").decode(), version
+        """Takes a new text. Half of a surrogate pair, which is no text, becomes a question mark. Of a large text, nothing is kept."""
+        self.is_of_dynamo = self.is_of_dynamo or document_checks.names_dynamo(text)
+        self.is_too_large = document_checks.is_too_large(text)
+        self.text, self.version = "" if self.is_too_large else text.encode("utf-8", "replace").decode(), version
         self.lines = tokens.lines(self.text)
         self.alone = self.built = None
-        self.is_of_dynamo = self.is_of_dynamo or len(self.text) > document_checks.LARGEST or document_checks.names_dynamo(self.text)
 
     @property
     def is_judged(self) -> bool:
@@ -116,8 +117,8 @@ class OpenDocuments:
         return self._by_uri.pop(uri, None)
 
     def texts(self) -> dict[str, str]:
-        """Returns the texts by the paths of their files."""
-        return {document.file: document.text for document in self._by_uri.values()}
+        """Returns the texts by the paths of their files, without large ones."""
+        return {document.file: document.text for document in self._by_uri.values() if not document.is_too_large}
 
     def of_file(self, file: str) -> OpenDocument | None:
         """Returns the document of a file; None if it is not open."""

@@ -15,7 +15,7 @@ from pygls.lsp.server import LanguageServer
 import krm_fn
 from krm_fn.base import report
 from krm_fn.base.results import Result
-from krm_fn.cli.language_server import code_actions
+from krm_fn.cli.language_server import code_actions, position_requests
 from krm_fn.cli.language_server.checking import DocumentChecker
 from krm_fn.cli.language_server.open_documents import OpenDocument, OpenDocuments
 
@@ -56,6 +56,7 @@ def create() -> GraphServer:
     _follow_documents(server)
     _follow_files(server)
     _offer_actions(server)
+    _answer_about_positions(server)
     return server
 
 
@@ -106,3 +107,24 @@ def _offer_actions(server: GraphServer) -> None:
         text = document.text
         listed = code_actions.actions(document, server.documents, params)
         return listed if document.text is text else []
+
+
+def _answer_about_positions(server: GraphServer) -> None:
+    documents = server.documents
+
+    @server.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=position_requests.TRIGGERS))
+    def complete(params: types.CompletionParams) -> types.CompletionList | None:
+        document = documents.get(params.text_document.uri)
+        return position_requests.complete(document, params.position) if document else None
+
+    @server.feature(types.TEXT_DOCUMENT_HOVER)
+    @server.thread()
+    def hover(params: types.HoverParams) -> types.Hover | None:
+        document = documents.get(params.text_document.uri)
+        return position_requests.hover(document, params.position, documents) if document else None
+
+    @server.feature(types.TEXT_DOCUMENT_DEFINITION)
+    @server.thread()
+    def define(params: types.DefinitionParams) -> list[types.Location] | None:
+        document = documents.get(params.text_document.uri)
+        return position_requests.define(document, params.position, documents) if document else None

@@ -102,17 +102,24 @@ def _is_patch(folder: Path, file: str) -> bool:
 
 def names_dynamo(text: str) -> bool:
     """Returns true for a text that names a Dynamo kind or one of our annotations. Other texts belong to other programs."""
-    return reading.may_name_dynamo(text.encode())
+    return reading.may_name_dynamo(text.encode("utf-8", "replace"))
+
+
+def is_too_large(text: str) -> bool:
+    """Returns true for a text that is not judged."""
+    return len(text) > LARGEST or len(text.encode("utf-8", "replace")) > LARGEST
+
+
+def too_large(file: str) -> Result:
+    """Returns the finding about a file whose text is not judged."""
+    problem = reading.too_large(LARGEST)
+    return results.error(problem.code, str(problem), file=file)
 
 
 def check_alone(scope: DocumentScope, texts: Mapping[str, str]) -> CheckedDocuments:
     """Judges a document with its configuration. `texts` are the texts of open documents by their absolute paths. Never raises."""
-    text = texts.get(scope.file, "")
-    if len(text) > LARGEST or len(text.encode()) > LARGEST:
-        problem = reading.too_large(LARGEST)
-        return CheckedDocuments(_NOTHING, [results.error(problem.code, str(problem), file=scope.file)])
     if scope.is_part:
-        return CheckedDocuments(_NOTHING, reading.parse(text.encode(), scope.file).results)
+        return CheckedDocuments(_NOTHING, reading.parse(texts[scope.file].encode(), scope.file).results)
     checked = check(scope.alone, texts)
     is_config = any(source.file == scope.file for part in checked.inputs.parts for source in part.loaded.configs)
     return checked._replace(findings=[finding for finding in checked.findings if not is_config or finding.code != _NO_RESOURCE])

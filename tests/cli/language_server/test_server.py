@@ -215,3 +215,45 @@ def test_the_packages_of_the_extra_are_missing(tmp_path):
     paths = f"{tmp_path}:{programs.ROOT}"
     done = subprocess.run(command, input="", capture_output=True, check=False, timeout=120, text=True, env={"PYTHONPATH": paths})
     assert (done.returncode, done.stderr) == (2, "error: krm-fn lsp needs more packages; run: pip install 'dynamo-krm-fn[lsp]'\n")
+
+
+def place(path, text, words):
+    """The parameters of a request about the position behind some words."""
+    before = text[: text.index(words) + len(words)]
+    position = types.Position(before.count("\n"), len(before) - before.rfind("\n") - 1)
+    return {"text_document": types.TextDocumentIdentifier(path.as_uri()), "position": position}
+
+
+def test_answers_about_a_position(connected, root):
+    """Completion in half a line replaces its word, help names the effect, and a render leads to the graph."""
+    path = root / "asked.yaml"
+    path.write_text(console.GRAPH)
+    connected.open(path, console.GRAPH)
+    help_text = connected.ask("text_document_hover", types.HoverParams(**place(path, console.GRAPH, "  repli"))).contents.value
+    assert "Deployment/chat-worker `spec.replicas`: `2`" in help_text
+    half = console.GRAPH.replace("replicas: 2", "repl")
+    connected.change(path, half, 2)
+    listed = connected.ask("text_document_completion", types.CompletionParams(**place(path, half, "      repl"))).items
+    (replicas,) = (item for item in listed if item.label == "replicas")
+    assert replicas.text_edit.new_text == "replicas: "
+    assert replicas.text_edit.range.start.character == 6
+    connected.change(path, console.GRAPH, 3)
+    rendered = console.run("render", path).out
+    connected.open(root / "render-of-asked.yaml", rendered)
+    params = types.DefinitionParams(**place(root / "render-of-asked.yaml", rendered, "replicas: 2"))
+    (location,) = connected.ask("text_document_definition", params)
+    assert location.uri == path.as_uri()
+    assert console.GRAPH.split("\n")[location.range.start.line].strip() == "replicas: 2"
+    for name in ("asked.yaml", "render-of-asked.yaml"):
+        connected.close(root / name)
+
+
+def test_positions_that_no_text_has(connected, root):
+    """An editor can be a text behind."""
+    path, beyond = root / "short.yaml", types.Position(900, 900)
+    connected.open(path, console.GRAPH)
+    for document in (types.TextDocumentIdentifier(path.as_uri()), types.TextDocumentIdentifier("untitled:Untitled-1")):
+        assert not connected.ask("text_document_hover", types.HoverParams(document, beyond))
+        assert connected.ask("text_document_completion", types.CompletionParams(document, beyond)) is None or document.uri == path.as_uri()
+        assert not connected.ask("text_document_definition", types.DefinitionParams(document, beyond))
+    connected.close(path)
