@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from krm_fn.base import report, results
-from krm_fn.base.results import Path, Result
+from krm_fn.base.results import Result
 from krm_fn.base.yaml import emitter
 from krm_fn.render import labels
 from krm_fn.render.krm import origin
-from krm_fn.repository import function_layers, kustomizations, mixed_versions, preparation, private_programs
+from krm_fn.repository import build_causes, function_layers, kustomizations, mixed_versions, preparation, private_programs
 from krm_fn.repository.files import commands, reading
 from krm_fn.repository.files.commands import CommandResult
 from krm_fn.repository.files.reading import Source
@@ -59,8 +59,11 @@ def kustomize(tree: Tree, root: Root, closure: Closure, programs: Programs) -> R
         again = programs.run(command, tree.path(root.folder), renders=False) if process.problem else process
     sources, problem = _output(tree, root, closure, process)
     if problem:
-        message = f"the root is not built: {name} {problem}: {_message(tree, process.messages)}; repair the Kustomization"
-        location = _problem_location(closure, process.messages) or location
+        said = f"{name} {problem}: {_message(tree, process.messages)}"
+        cause = build_causes.find(tree, closure, process.messages)
+        what, _, fix = cause.message.partition("; ") if cause else (said, "", "repair the Kustomization")
+        message = f"the root is not built: {what}{f' ({said})' if cause else ''}; {fix}"
+        location = (cause.location if cause else None) or _problem_location(closure, process.messages) or location
         return RootBuild([], [results.error("DYN593", message, **location)], "", _output(tree, root, closure, again)[0])
     return RootBuild(sources, [*function_layers.check(tree, closure, sources), *mixed_versions.check(sources)], name)
 
@@ -136,16 +139,9 @@ def _of_kustomization(tree: Tree, folder: str, kustomization: Source) -> Iterato
             name = posixpath.normpath(posixpath.join(folder, text_of(entry, "path"))) if text_of(entry, "path") else ""
             if "\n" in inline.strip():
                 step = () if isinstance(entry, str) else ("patch",)
-                yield from _inline(kustomization, (field_name, number, *step), inline)
+                yield from kustomizations.inline_documents(kustomization, (field_name, number, *step), inline)
             elif name and tree.is_file(name):
                 yield from (source for source in tree.read(name).sources if isinstance(source.value, list))
-
-
-def _inline(kustomization: Source, path: Path, text: str) -> Iterator[Source]:
-    """Yields the documents of a patch in the text of a Kustomization, each at its lines there."""
-    line = kustomization.location(path)["line"]
-    for source in reading.parse(text.encode("utf-8", "surrogateescape"), kustomization.file).sources:
-        yield source._replace(line=line + source.line, document=kustomization.document)
 
 
 def _is_same(source: Source, document: Source) -> bool:

@@ -198,6 +198,13 @@ def named_paths(value: dict[str, Any]) -> Iterator[tuple[results.Path, str]]:
         yield ("openapi", "path"), path
 
 
+def inline_documents(kustomization: Source, path: results.Path, text: str) -> Iterator[Source]:
+    """Yields the documents of a patch in the text of a Kustomization, each at its lines there. `path` is the field with the text."""
+    line = kustomization.location(path)["line"]
+    for source in reading.parse(text.encode("utf-8", "surrogateescape"), kustomization.file).sources:
+        yield source._replace(line=line + source.line, document=kustomization.document)
+
+
 def inline_plugins(value: dict[str, Any]) -> Iterator[Any]:
     """Yields the values of functions that are written inside of a Kustomization."""
     for name in PLUGINS:

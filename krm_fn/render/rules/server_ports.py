@@ -78,32 +78,44 @@ def check(pods: Pods) -> Iterator[Result]:
                 for server in _SERVERS:
                     yield from _of_server(pods, pod, (field, index), container, server)
         yield from _of_numbers(pods, pod)
-        yield from _of_paths(pods, pod)
+        yield from _of_requests(pods, pod)
 
 
-def _of_paths(pods: Pods, pod: Pod) -> Iterator[Result]:
-    """Yields a finding for each probe of the main container that asks a server of Dynamo for a path of other servers.
+def _of_requests(pods: Pods, pod: Pod) -> Iterator[Result]:
+    """Yields a finding for each probe of the main container that asks a server of Dynamo for a path of other servers, or by HTTPS.
 
-    A ConfigMap may have the variable that moves a path, so containers with all variables of one are not judged.
+    A ConfigMap may have the variable that moves a path or turns TLS on, so containers with all variables of one are not judged.
     """
     container: Any = pod.main
-    names = [str(entry.get("name")) for entry in container.get("env") or ()]
-    if not _is_server(container) or any(map(_MOVES.search, (*names, *_words(container)))):
-        return
-    if any(source.get("configMapRef") for source in container.get("envFrom") or ()):
+    if not _is_server(container) or any(source.get("configMapRef") for source in container.get("envFrom") or ()):
         return
     plan = pods.plan.of_role(pod.role.role)
     ports = [port for _, port in _ports(container) if port.get("name") in [server.port for server in _SERVERS]]
     asked = [value for port in ports for value in (port.get("name"), port.get("containerPort"))]
+    texts = [*_words(container), *(str(entry.get("name")) for entry in container.get("env") or ())]
     for probe in merge.PROBES:
         handler: Any = (container.get(probe) or {}).get("httpGet") or {}
-        right = _OTHER_PATHS.get(str(handler.get("path")).rstrip("/"))
-        if right and handler.get("port") in asked and not handler.get("host"):
-            message = f"{probe} asks for {handler['path']}, which the server does not have, so the probe always fails; write {right}"
-            rejection = Rejection(_CODE, ("containers", 0, probe, "httpGet", "path"), message)
+        if handler.get("port") not in asked or handler.get("host"):
+            continue
+        for field, problem, right in _wrong_parts(handler, texts):
+            message = f"{probe} {problem}, so the probe always fails; write {right}"
+            rejection = Rejection(_CODE, ("containers", 0, probe, "httpGet", field), message)
             path = field_origin.path(pods._replace(plan=plan), pod.spec, rejection)
             if path is not None:
-                yield results.warning(_CODE, message, plan.ref, path, current=handler["path"], proposed=right)
+                yield results.warning(_CODE, message, plan.ref, path, current=handler[field], proposed=right)
+
+
+def _wrong_parts(handler: Any, texts: list[str]) -> Iterator[tuple[str, str, str]]:
+    """Yields the fields of a request that no server of Dynamo answers, each with the problem and the right value.
+
+    `texts` are the words of the container and the names of its variables. The system server speaks HTTP only, and the frontend without
+    `--tls-cert-path` or `DYN_TLS_CERT_PATH` too (lib/runtime/src/system_status_server.rs, lib/llm/src/http/service/service_v2.rs).
+    """
+    right = _OTHER_PATHS.get(str(handler.get("path")).rstrip("/"))
+    if right and not any(map(_MOVES.search, texts)):
+        yield "path", f"asks for {handler['path']}, which the server does not have", right
+    if handler.get("scheme") == "HTTPS" and not any("tls" in text.lower() for text in texts):
+        yield "scheme", "uses HTTPS, and the server speaks HTTP", "HTTP"
 
 
 def _of_numbers(pods: Pods, pod: Pod) -> Iterator[Result]:

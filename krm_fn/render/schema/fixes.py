@@ -26,6 +26,10 @@ TYPES = {
 }
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9./-]{0,99}|[0-9]{1,10}[A-Za-z]{1,2}", re.ASCII)
 """Texts that YAML reads as texts without quotes."""
+_FILE_MODES = ("defaultMode", "mode")
+"""The fields with the permissions of files."""
+_OCTAL = re.compile(r"0?o?([0-7]{3})", re.ASCII)
+"""Permissions as people write them: Kubernetes, kustomize and kubectl read 0400 without quotes as the octal number, 256."""
 _TRUE = ("true", "yes", "on", "1")
 _FALSE = ("false", "no", "off", "0")
 
@@ -86,6 +90,8 @@ def _fix(value: Any, expected: str, schema: Schema, path: Path, definitions: dic
         return _as_text(value, path)
     if expected == "boolean":
         return _as_boolean(value)
+    if path[-1:] and path[-1] in _FILE_MODES and isinstance(value, str) and (mode := _OCTAL.fullmatch(value.strip())):
+        return f"write 0{mode[1]} without quotes, which YAML reads as octal, or the decimal number {int(mode[1], 8)}", int(mode[1], 8)
     return _as_number(value, expected)
 
 

@@ -63,8 +63,12 @@ _OPERATOR = "leave this resource to an operator of that release"
 LATER_KINDS = {"LPXGraphDeployment": f"only Dynamo 1.6 and later has this kind, and krm-fn does not expand it; {_OPERATOR}"}
 """Kinds of releases that krm-fn does not follow yet, with the message."""
 _OLDEST_OF_V1BETA1 = "write v1.2, the release of images from 1.0 to 1.2"
-OTHER_VALUES = {"lpx": f"only Dynamo 1.6 and later has it; {_OPERATOR}", **dict.fromkeys(("v1.0", "v1.1"), _OLDEST_OF_V1BETA1)}
-"""Enum values of releases without a value of their own, with the end of the message."""
+OTHER_VALUES = {
+    "lpx": f"only Dynamo 1.6 and later has it; {_OPERATOR}",
+    **dict.fromkeys(("v1.0", "v1.1"), _OLDEST_OF_V1BETA1),
+    "https": "write HTTP, as Dynamo's servers speak it, or HTTPS for a server with TLS",
+}
+"""Enum values of releases without a value of their own, and values that can mean two others, with the end of the message."""
 _FIXES = {
     # v1alpha1 fields in v1beta1
     ("ComponentDeploymentSpecV1beta1", "serviceName"): "write name",

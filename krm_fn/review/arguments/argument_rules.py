@@ -231,15 +231,24 @@ def _superfluous_value(problem: Problem, table: FlagTable) -> tuple[str, str]:
 
 def _superfluous_word(problem: Problem, table: FlagTable) -> tuple[str, str]:
     text = problem.word.text
-    is_flag = text[:1].isspace() and text.lstrip().startswith("--")
-    fix = (
-        "remove the blank before the flag"
-        if is_flag
-        else f"write {problem.option} before it"
-        if problem.option
-        else "remove it, or quote it"
-    )
+    before = "".join(problem.detail)
+    if before.startswith("--") and before.endswith("="):
+        joined = f"write {before[:60]}{shown(problem.word)} as one item"
+        fix = f"remove the blank behind {before[:60]}" if problem.word.source else joined
+    elif flag := _inner_flag(before, table):
+        fix = f"write a blank before {flag} in `{before[:60]}`"
+    elif text != text.strip() and text.strip().startswith("--"):
+        fix = "remove the blank before the flag" if text[:1].isspace() else "remove the blank at the end of the flag"
+    else:
+        fix = f"write {problem.option} before it" if problem.option else "remove it, or quote it"
     return "DYN603", f"`{shown(problem.word)}` is not the value of a flag, and {_program(table)} reads no such word; {fix}"
+
+
+def _inner_flag(text: str, table: FlagTable) -> str:
+    """Returns the flag of a program at the end of a value, without a blank between them, as in `2--page-size`; empty without one."""
+    value, dashes, name = text.partition("--")
+    flag = f"{dashes}{name.partition('=')[0]}"
+    return flag if value and not value.startswith("-") and flag in table.flags else ""
 
 
 def _choice(problem: Problem, table: FlagTable) -> tuple[str, str]:
@@ -269,6 +278,8 @@ def _right_choice(problem: Problem, choices: tuple[str, ...], table: FlagTable) 
 def _wrong_type(problem: Problem, table: FlagTable) -> tuple[str, str]:
     expected = value_types.get(problem.flag.type) if problem.flag else None
     name, value = expected.name if expected else "another type", shown(problem.word, problem.option)
+    if flag := _inner_flag(problem.word.text, table):
+        return "DYN605", f"{_name(problem)} of {_program(table)} needs {name}, not `{value}`; write a blank before {flag}"
     number = problem.flag.range.fix(problem.word.text) if problem.flag and problem.flag.range else ""
     meant = number or (value_types.meant(expected, value) if expected and value == problem.word.text else "")
     return "DYN605", f"{_name(problem)} of {_program(table)} needs {name}, not `{value}`; write {meant or name}"

@@ -59,8 +59,9 @@ class Use(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """A mistake at a word. `option` is the flag as written; `detail` lists flags that an abbreviation can mean.
+    """A mistake at a word. `option` is the flag as written.
 
+    `detail` lists flags that an abbreviation can mean; for a superfluous word, it is the word before it.
     `field` is the mistake in a field of a JSON document. A program accepts the command line only if all its mistakes are ignored fields and
     numbers outside an advised range.
     """
@@ -203,7 +204,8 @@ def _unknown(rest: Sequence[Word], table: FlagTable, words: Sequence[Word]) -> I
         elif not behind_unknown:
             capacity -= 1
             if capacity < 0:
-                yield Problem("superfluous word", word, "")
+                before = words[last - 1].text if last > 0 else ""
+                yield Problem("superfluous word", word, "", detail=(before,))
 
 
 def _capacity(table: FlagTable) -> float:

@@ -113,10 +113,24 @@ def test_a_right_command_line_has_no_finding(args):
     assert findings(worker(args, env=VARIABLES)) == []
 
 
-def test_a_blank_before_a_flag_has_its_own_remedy():
-    """The parsers read such a word as a value, because it does not begin with a dash."""
-    found = findings(worker(["--model", "acme/tiny", " --enforce-eager"]))
-    assert [(finding.code, finding.message.partition("; ")[2]) for finding in found] == [("DYN603", "remove the blank before the flag")]
+BLANKS = [
+    ("a blank before a flag", ["--model", "acme/tiny", " --enforce-eager"], ["remove the blank before the flag"]),
+    ("a blank behind a flag", ["--model", "acme/tiny", "--enforce-eager "], ["remove the blank at the end of the flag"]),
+    ("a value behind =", ["--model", "acme/tiny", "--served-model-name=", "tiny"], ["write --served-model-name=tiny as one item"]),
+    (
+        "no blank before a flag",
+        ["--model", "acme/tiny", "-tp", "2--max-num-seqs", "16"],
+        ["write a blank before --max-num-seqs in `2--max-num-seqs`", "write a blank before --max-num-seqs"],
+    ),
+]
+
+
+@cases(("args", "fixes"), BLANKS)
+def test_a_wrong_blank_has_its_own_remedy(args, fixes):
+    """The parsers read a word that does not begin with a dash, or that has a blank, as a value."""
+    found = findings(worker(args))
+    assert {finding.code for finding in found} <= {"DYN603", "DYN605"}
+    assert sorted(finding.message.partition("; ")[2] for finding in found) == sorted(fixes)
 
 
 MODELS = [

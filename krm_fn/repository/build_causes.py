@@ -1,0 +1,306 @@
+"""Finds the cause of a build that kustomize ends with an error: the patch, the operation or the replacement that fits no resource.
+
+kustomize names the part that it looks for, and neither the file nor what the base has. The texts are those of kustomize 5
+(`api/resmap`, `api/resource`, `api/filters/replacement`) and of the JSON patches in it (`gopkg.in/evanphx/json-patch.v4`).
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from krm_fn.base import spelling
+from krm_fn.base.results import Path
+from krm_fn.repository import kustomizations
+from krm_fn.repository.files.reading import Source
+from krm_fn.repository.kustomizations import Closure
+from krm_fn.repository.tree import Tree, entries, text_of
+
+_NO_MATCH = re.compile(r"no matches for Id (\w+)\.\S+/([\w.-]+)\.(?:\[noNs\]|[\w-]+)[;\s]")
+_NO_FIELD = re.compile(r'unable to find field "([^"]+)" in replacement target')
+_OPERATION = re.compile(
+    r"\b(add|replace|remove|move|copy|test) operation does not apply|error in (add|replace|remove|move|copy|test) for path"
+)
+_STEP = re.compile(r"\[([^\]=]+)=([^\]]*)\]|((?:\\\.|[^.\[])+)")
+_WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
+"""A word of a name in camel case, or with dashes."""
+_PATCHES = ("patches", "patchesJson6902", "patchesStrategicMerge")
+_DOMAIN = re.compile(r"[\w-]+(\.[\w-]+)+", re.ASCII)
+_PREFIXED = 2
+"""The parts of a key with a domain: `nvidia.com` and `gpu`."""
+_MOST_SHOWN = 6
+"""The largest number of entries or keys that a message lists."""
+
+
+class BuildCause(NamedTuple):
+    """The message about the cause of a build that failed, with the fix after a semicolon, and the location as fields of a finding."""
+
+    message: str
+    location: dict[str, Any]
+
+
+class _Patch(NamedTuple):
+    """A document of a patch, and the target that its Kustomization names; empty without one."""
+
+    source: Source
+    target: dict[str, Any]
+
+
+class _Gap(NamedTuple):
+    """The first step of a path that a value lacks: the steps before it, the value there, and the steps from it on."""
+
+    before: list[str]
+    value: Any
+    rest: list[str]
+
+
+def find(tree: Tree, closure: Closure, messages: str) -> BuildCause | None:
+    """Returns the cause of the error in the messages of kustomize; None if the files do not show it."""
+    if missing := _missing_file(tree, closure, messages):
+        return missing
+    patches = [*_patches(tree, closure)]
+    files = {patch.source.file for patch in patches}
+    listed = [source for name in sorted(closure.files) for source in tree.read(name).sources]
+    bases = [source for source in listed if source.file not in files and isinstance(source.value, dict)]
+    if match := _NO_MATCH.search(f"{messages} "):
+        return _without_match(match, patches, bases)
+    if field := _NO_FIELD.search(messages):
+        return _of_replacement(tree, closure, field[1], bases)
+    if operation := _OPERATION.search(messages):
+        return _of_operation(operation[1] or operation[2], messages, patches, bases)
+    return None
+
+
+def _missing_file(tree: Tree, closure: Closure, messages: str) -> BuildCause | None:
+    """Returns the cause of a file or folder that does not exist, with the name in its folder that is meant."""
+    if "no such file or directory" not in messages and "doesn't exist" not in messages:
+        return None
+    for folder, kustomization in closure.folders.items():
+        for path, written in kustomizations.named_paths(kustomization.value):
+            target = posixpath.normpath(posixpath.join(folder, written))
+            if target in messages and tree.contains(target) and not tree.path(target).exists():
+                parent = posixpath.dirname(target)
+                names = [each.name for each in tree.path(parent).iterdir()] if tree.is_folder(parent or ".") else []
+                near = spelling.nearest(posixpath.basename(target), names)
+                fix = f"write {posixpath.join(posixpath.dirname(written), near)}" if near else "correct the path, or remove it"
+                location = kustomization.location(path or _path_of(kustomization.value, written))
+                return BuildCause(f"{written} does not exist; {fix}", location)
+    return None
+
+
+def _path_of(value: Any, text: str) -> Path:
+    """Returns the path of the first entry of a value that is a text; empty without one."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, entry in inner:
+        if entry == text:
+            return (key,)
+        if path := _path_of(entry, text):
+            return (key, *path)
+    return ()
+
+
+def _patches(tree: Tree, closure: Closure) -> Iterator[_Patch]:
+    """Yields the documents of all patches, in files and in Kustomizations."""
+    for folder, kustomization in closure.folders.items():
+        for field_name in _PATCHES:
+            for number, entry in enumerate(entries(kustomization.value, field_name)):
+                target = entry.get("target") if isinstance(entry, dict) else None
+                for source in _documents(tree, folder, kustomization, (field_name, number), entry):
+                    yield _Patch(source, target if isinstance(target, dict) else {})
+
+
+def _documents(tree: Tree, folder: str, kustomization: Source, path: Path, entry: Any) -> Iterator[Source]:
+    """Yields the documents of one entry with a patch: those of its file, or those in its text, each at its lines there."""
+    inline = entry if isinstance(entry, str) else text_of(entry, "patch")
+    if "\n" in inline.strip():
+        yield from kustomizations.inline_documents(kustomization, path if isinstance(entry, str) else (*path, "patch"), inline)
+    else:
+        name = posixpath.normpath(posixpath.join(folder, inline or text_of(entry, "path")))
+        yield from tree.read(name).sources if tree.is_file(name) else ()
+
+
+def _without_match(match: re.Match[str], patches: Iterable[_Patch], bases: Iterable[Source]) -> BuildCause | None:
+    """Returns the cause of a merge patch for a resource that the build does not have."""
+    kind, name = match[1], match[2]
+    sources = (patch.source for patch in patches if not patch.target)
+    source = next((source for source in sources if (source.address.kind, source.address.name) == (kind, name)), None)
+    others = [base for base in bases if base.address.kind == kind]
+    if source is None or not isinstance(source.value, dict):
+        return None
+    if same := next((base for base in others if base.address.name == name), None):
+        right, written = same.value.get("apiVersion"), source.value.get("apiVersion")
+        if right != written:
+            problem = f"the patch has apiVersion {written}, and {kind} {name} of the base has {right}"
+            return BuildCause(f"{problem}; write {right}, and the fields of that version", source.location(("apiVersion",)))
+        problem = f"the patch of {kind} {name} has another namespace than the base"
+        return BuildCause(f"{problem}; write metadata.namespace as the base does", source.location(("metadata",)))
+    names = [base.address.name for base in others]
+    near = _near(name, names)
+    fix = (
+        f"write {near}"
+        if near
+        else f"write one of {', '.join(names[:_MOST_SHOWN])}"
+        if names
+        else f"remove the patch, or add {kind} {name}"
+    )
+    return BuildCause(f"no {kind} of the build has the name {name} of this patch; {fix}", source.location(("metadata", "name")))
+
+
+def _near(name: str, names: Iterable[str]) -> str:
+    """Returns the name that is meant: a similar one, or the only one at all."""
+    listed = [*names]
+    return _similar(name, listed) or (listed[0] if len(listed) == 1 else "")
+
+
+def _similar(name: str, names: Iterable[str]) -> str:
+    """Returns the name that another one misspells, or the only one that has all its words, or all whose words it has.
+
+    >>> _similar("VllmDecodeWorker", ["Frontend", "VllmWorker"]), _similar("a", ["b"])
+    ('VllmWorker', '')
+    """
+    listed, words = [*names], _words(name)
+    parts = [other for other in listed if words <= _words(other) or _words(other) <= words]
+    return spelling.nearest(name, listed) or (parts[0] if len(parts) == 1 else "")
+
+
+def _words(name: str) -> set[str]:
+    return {word.lower() for word in _WORD.findall(name)}
+
+
+def _of_operation(name: str, messages: str, patches: Iterable[_Patch], bases: Iterable[Source]) -> BuildCause | None:
+    """Returns the cause of an operation of a JSON patch whose path a resource lacks."""
+    for patch in patches:
+        operations = patch.source.value if isinstance(patch.source.value, list) else ()
+        for number, operation in enumerate(operations):
+            pointer = text_of(operation, "path")
+            if text_of(operation, "op") != name or not pointer or not re.search(rf"{re.escape(pointer)}(?![\w/~.-])", messages):
+                continue
+            steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+            for base in _targets(patch.target, bases):
+                if gap := _gap(base.value, steps, name):
+                    return BuildCause(_gap_message(name, gap, base), patch.source.location((number, "path")))
+    return None
+
+
+def _targets(target: dict[str, Any], bases: Iterable[Source]) -> list[Source]:
+    """Returns the resources with the kind of a target, and of these the ones with its name, if there are any."""
+    kind, name = text_of(target, "kind"), text_of(target, "name")
+    alike = [base for base in bases if kind in ("", base.address.kind)]
+    return [base for base in alike if name in ("", base.address.name)] or alike
+
+
+def _gap(value: Any, steps: list[str], name: str) -> _Gap | None:
+    """Returns the first step that a value lacks; None without one. The last step of `add` and `replace` may be a new field."""
+    for number, step in enumerate(steps):
+        is_last = number == len(steps) - 1
+        if isinstance(value, list):
+            if is_last and name == "add" and step in ("-", str(len(value))):
+                return None
+            if not step.isdecimal() or int(step) >= len(value):
+                return _Gap(steps[:number], value, steps[number:])
+            value = value[int(step)]
+        elif not isinstance(value, dict) or (step not in value and not (is_last and name in ("add", "replace"))):
+            return _Gap(steps[:number], value, steps[number:])
+        else:
+            value = value.get(step)
+    return None
+
+
+def _gap_message(name: str, gap: _Gap, base: Source) -> str:
+    """Returns the message about an operation: what the resource has at the step that it lacks, and the fix."""
+    where = f"{base.address.kind} {base.address.name} has"
+    pointer, step = "/" + "/".join(_escaped(part) for part in gap.before), gap.rest[0]
+    if isinstance(gap.value, list):
+        shown = ", ".join(f"{number}{_named(entry)}" for number, entry in enumerate(gap.value[:_MOST_SHOWN]))
+        last = f"{len(gap.value) - 1}"
+        fix = f"indexes count from 0, so write {pointer}/{last}" if step == str(len(gap.value)) != "0" else "write an index of the list"
+        fix = f"{fix}, or {pointer}/- to append an entry" if name == "add" else fix
+        return f"the path has the index {step} in {pointer}, where {where} {shown or 'no entry'}; {fix}"
+    keys = [*gap.value] if isinstance(gap.value, dict) else []
+    if isinstance(gap.value, dict) and (whole := _key_with_slash(gap.rest, keys)):
+        return f"a slash in a key of a JSON pointer is ~1; write {pointer}/{_escaped(whole)}"
+    near = _similar(step, keys)
+    problem = f"{where} no {step} in {pointer}"
+    if near:
+        removal = ", or remove this operation" if name == "remove" and len(gap.rest) == 1 else ""
+        return f"{problem}; write {near}{removal}"
+    if len(gap.rest) == 1 and name == "remove":
+        return f"{problem}; remove this operation"
+    listed = ", ".join(keys[:_MOST_SHOWN]) or "no fields"
+    return f"{problem}, which has {listed}; add {step} with an operation of its own before this one, or correct the path"
+
+
+def _key_with_slash(rest: list[str], keys: list[str]) -> str:
+    """Returns the key that the next steps of a path make together, as `nvidia.com/gpu` is written; empty without one."""
+    joined = ("/".join(rest[:count]) for count in range(2, len(rest) + 1))
+    known = next((key for key in joined if key in keys), "")
+    return known or ("/".join(rest) if len(rest) == _PREFIXED and _DOMAIN.fullmatch(rest[0]) else "")
+
+
+def _escaped(step: str) -> str:
+    return step.replace("~", "~0").replace("/", "~1")
+
+
+def _named(entry: Any) -> str:
+    return f" ({entry['name']})" if isinstance(entry, dict) and isinstance(entry.get("name"), str) else ""
+
+
+def _of_replacement(tree: Tree, closure: Closure, field: str, bases: Iterable[Source]) -> BuildCause | None:
+    """Returns the cause of a target of a replacement that a resource does not have."""
+    for source, path, selected in _field_paths(tree, closure, field):
+        for base in _targets(selected, bases):
+            value: Any = base.value
+            before = "the resource"
+            for match in _STEP.finditer(field):
+                inner = _entry(value, match[1], match[2]) if match[1] else _member(value, match[3].replace("\\.", "."))
+                if inner is None:
+                    whose = f"{before} of {base.address.kind} {base.address.name}"
+                    return BuildCause(_field_message(whose, value, match), source.location(path))
+                value, before = inner, match[0]
+    return None
+
+
+def _field_paths(tree: Tree, closure: Closure, field: str) -> Iterator[tuple[Source, Path, dict[str, Any]]]:
+    """Yields the locations of a field path in the replacements of a build, each with the resources that its target selects."""
+    for folder, kustomization in closure.folders.items():
+        for number, entry in enumerate(entries(kustomization.value, "replacements")):
+            name = posixpath.normpath(posixpath.join(folder, text_of(entry, "path"))) if text_of(entry, "path") else ""
+            files = tree.read(name).sources if name and tree.is_file(name) else []
+            listed: list[tuple[Source, Path, Any]] = [(kustomization, ("replacements", number), entry)]
+            for source in files:
+                values = source.value if isinstance(source.value, list) else [source.value]
+                listed += [(source, (index,) if isinstance(source.value, list) else (), value) for index, value in enumerate(values)]
+            for source, path, value in listed:
+                for index, target in enumerate(entries(value, "targets")):
+                    for position, text in enumerate(entries(target, "fieldPaths")):
+                        if text == field:
+                            select = target.get("select")
+                            yield source, (*path, "targets", index, "fieldPaths", position), select if isinstance(select, dict) else {}
+
+
+def _entry(value: Any, key: str, wanted: str) -> Any:
+    listed = value if isinstance(value, list) else ()
+    return next((entry for entry in listed if isinstance(entry, dict) and str(entry.get(key)) == wanted), None)
+
+
+def _member(value: Any, step: str) -> Any:
+    if isinstance(value, list):
+        return value[int(step)] if step.isdecimal() and int(step) < len(value) else value if step == "*" else None
+    return value.get(step) if isinstance(value, dict) else None
+
+
+def _field_message(whose: str, value: Any, step: re.Match[str]) -> str:
+    """Returns the message about the step of a field path that a value lacks. `whose` is the value in words."""
+    key, wanted, name = step[1], step[2], step[3]
+    if key:
+        names = [str(entry.get(key)) for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+        near = _near(wanted, names)
+        right = [near] if near else names[:_MOST_SHOWN]
+        fix = f"write {' or '.join(f'[{key}={other}]' for other in right)}" if right else "correct the path"
+        return f"no entry of {whose} has the {key} {wanted}; {fix}"
+    if isinstance(value, list):
+        return f"{whose} has {len(value)} entries, and the path has the index {name}; write an index from 0 to {len(value) - 1}"
+    near = _similar(name, [*value]) if isinstance(value, dict) else ""
+    return f"{whose} has no {name}; write {near or 'a field that it has, or set options.create: true'}"

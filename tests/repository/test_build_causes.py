@@ -1,0 +1,116 @@
+"""The finding about a build that kustomize ends with an error names the patch that fits no resource, and what the base has instead."""
+
+from __future__ import annotations
+
+from tests.cli import console
+from tests.repository.clones import GRAPH, codes
+from tests.support.cases import cases
+
+LAYER = "namespace: prod\nresources: [base]\n"
+TARGET = "target: {kind: DynamoGraphDeployment, name: chat}"
+WORKER = "/spec/services/Worker"
+SETTINGS = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {size: '3'}\n"
+BETA = """\
+apiVersion: nvidia.com/v1beta1
+kind: DynamoGraphDeployment
+metadata: {name: chat}
+spec:
+  components:
+  - name: Frontend
+    type: frontend
+  - name: worker
+    type: worker
+"""
+
+
+def merge(version: str = "v1alpha1", name: str = "chat", more: str = "") -> str:
+    spec = "spec:\n  services:\n    Worker: {replicas: 3}\n"
+    return f"apiVersion: nvidia.com/{version}\nkind: DynamoGraphDeployment\nmetadata:\n  name: {name}\n{more}{spec}"
+
+
+def operation(name: str, path: str, value: str = "  value: 3\n") -> str:
+    return f"- op: add\n  path: /metadata/labels\n  value: {{team: llm}}\n- op: {name}\n  path: {path}\n{value}"
+
+
+def replacement(path: str) -> dict[str, str]:
+    source = "replacements:\n- source: {kind: ConfigMap, name: settings, fieldPath: data.size}\n"
+    text = f"{source}  targets:\n  - select: {{kind: DynamoGraphDeployment}}\n"
+    return {"kustomization.yaml": f"{LAYER}{text}    fieldPaths:\n    - {path}\n", "base/settings.yaml": SETTINGS}
+
+
+def file(text: str, target: str = "") -> dict[str, str]:
+    return {"kustomization.yaml": f"{LAYER}patches:\n- path: fix.yaml\n{f'  {target}' if target else ''}\n", "fix.yaml": text}
+
+
+def inline(text: str) -> dict[str, str]:
+    lines = "".join(f"    {line}\n" for line in text.splitlines())
+    return {"kustomization.yaml": f"{LAYER}patches:\n- {TARGET}\n  patch: |-\n{lines}"}
+
+
+ROWS = [
+    # reason, files, the location of the finding, the cause, the fix
+    ("a misspelt name", file(merge(name="chats")), "fix.yaml:4:", "has the name chats", "write chat"),
+    ("another version", file(merge("v1beta1")), "fix.yaml:1:", "the patch has apiVersion nvidia.com/v1beta1", "write nvidia.com/v1alpha1"),
+    ("another namespace", file(merge(more="  namespace: other\n")), "fix.yaml:3:", "another namespace", "write metadata.namespace"),
+    ("a missing service", file(operation("replace", "/spec/services/Workr/replicas"), TARGET), "fix.yaml:5:", "no Workr", "write Worker"),
+    (
+        "more words",
+        inline(operation("replace", "/spec/services/DecodeWorker/replicas")),
+        "kustomization.yaml:10:",
+        "no DecodeWorker",
+        "write Worker",
+    ),
+    ("a removal", inline(operation("remove", f"{WORKER}/ingress", "")), "kustomization.yaml:10:", "no ingress", "remove this operation"),
+    ("no object for it", file(operation("add", f"{WORKER}/a/b"), TARGET), "fix.yaml:5:", "no a", "add a with an operation of its own"),
+    (
+        "a slash in a key",
+        file(operation("replace", f"{WORKER}/annotations/example.com/team"), TARGET),
+        "fix.yaml:5:",
+        "no annotations",
+        "add annotations",
+    ),
+    (
+        "a slash in a key of the base",
+        {
+            **file(operation("replace", "/metadata/annotations/example.com/team"), TARGET),
+            "base/graph.yaml": GRAPH.replace("metadata:\n", "metadata:\n  annotations: {example.com/team: llm}\n"),
+        },
+        "fix.yaml:5:",
+        "a slash in a key of a JSON pointer is ~1",
+        "write /metadata/annotations/example.com~1team",
+    ),
+    (
+        "an index that counts from 1",
+        {**file(operation("replace", "/spec/components/2/replicas"), TARGET), "base/graph.yaml": BETA},
+        "fix.yaml:5:",
+        "has 0 (Frontend), 1 (worker)",
+        "indexes count from 0, so write /spec/components/1",
+    ),
+    (
+        "the path of a replacement",
+        {**replacement("spec.components.[name=VllmWorker].replicas"), "base/graph.yaml": BETA},
+        "kustomization.yaml:8:",
+        "no entry of components of DynamoGraphDeployment chat has the name VllmWorker",
+        "write [name=worker]",
+    ),
+    ("a field of it", replacement("spec.services.Workr.replicas"), "kustomization.yaml:8:", "has no Workr", "write Worker"),
+    (
+        "a missing file",
+        {"kustomization.yaml": f"{LAYER}patches:\n- path: fixx.yaml\n", "fix.yaml": merge()},
+        "kustomization.yaml:4:",
+        "fixx.yaml",
+        "write fix.yaml",
+    ),
+]
+
+
+@cases(("files", "location", "cause", "fix"), ROWS)
+def test_a_failed_build_names_the_patch_and_what_the_base_has(files, location, cause, fix, clone):
+    resources = "resources: [graph.yaml, settings.yaml]\n" if "base/settings.yaml" in files else "resources: [graph.yaml]\n"
+    clone.put({"base/graph.yaml": GRAPH, "base/kustomization.yaml": resources, **files})
+    done = console.run("check")
+    assert (done.code, codes(done)) == (1, ["DYN593"])
+    assert done.out.startswith(location)
+    problem, _, remedy = done.out.partition("\n")[0].partition("Error: ")
+    assert cause in problem
+    assert f"; {fix}" in remedy
