@@ -13,7 +13,15 @@ from krm_fn.base.results import Result
 from krm_fn.base.yaml import emitter
 from krm_fn.render import labels
 from krm_fn.render.krm import origin
-from krm_fn.repository import build_causes, function_layers, kustomizations, mixed_versions, preparation, private_programs
+from krm_fn.repository import (
+    build_causes,
+    function_layers,
+    kustomizations,
+    mixed_versions,
+    preparation,
+    private_programs,
+    unmatched_entries,
+)
 from krm_fn.repository.files import commands, reading
 from krm_fn.repository.files.commands import CommandResult
 from krm_fn.repository.files.reading import Source
@@ -65,7 +73,8 @@ def kustomize(tree: Tree, root: Root, closure: Closure, programs: Programs) -> R
         message = f"the root is not built: {what}{f' ({said})' if cause else ''}; {fix}"
         location = (cause.location if cause else None) or _problem_location(closure, process.messages) or location
         return RootBuild([], [results.error("DYN593", message, **location)], "", _output(tree, root, closure, again)[0])
-    return RootBuild(sources, [*function_layers.check(tree, closure, sources), *mixed_versions.check(sources)], name)
+    findings = [*function_layers.check(tree, closure, sources), *mixed_versions.check(sources)]
+    return RootBuild(sources, [*findings, *unmatched_entries.check(tree, closure), *unmatched_entries.check_lists(sources)], name)
 
 
 def _problem_location(closure: Closure, messages: str) -> dict[str, Any]:

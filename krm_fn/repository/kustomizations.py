@@ -174,6 +174,15 @@ def _unknown_fields(kustomization: Source) -> Iterator[Result]:
             yield _problem(kustomization, (name,), "DYN593", message)
 
 
+def missing(tree: Tree, closure: Closure) -> Iterator[str]:
+    """Yields the paths in the repository that a Kustomization names, and that do not exist."""
+    for folder, kustomization in closure.folders.items():
+        for _, written in named_paths(kustomization.value):
+            target = posixpath.normpath(posixpath.join(folder, written))
+            if not _REMOTE.search(written) and not written.startswith("/") and tree.contains(target) and not tree.path(target).exists():
+                yield target
+
+
 def included(tree: Tree, folder: str) -> Iterator[str]:
     """Yields the folders that the Kustomization of a folder includes directly."""
     kustomization = tree.kustomization(folder)

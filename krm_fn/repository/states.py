@@ -21,6 +21,7 @@ from krm_fn.repository.files import selection, sources
 from krm_fn.repository.files.reading import File, Source
 from krm_fn.repository.files.selection import FileListing, ListedFile
 from krm_fn.repository.files.sources import Sources
+from krm_fn.repository.kustomizations import Closure
 from krm_fn.repository.private_programs import Programs
 from krm_fn.repository.roots import Root, Roots
 from krm_fn.repository.tree import Tree
@@ -183,9 +184,15 @@ def _is_shown(state: RootState) -> bool:
 
 def _is_relevant(tree: Tree, root: Root, listing: Roots) -> bool:
     if root.kind == "kustomize":
-        return listing.closures[root.folder].names_dynamo
+        return listing.closures[root.folder].names_dynamo or _misses_dynamo(tree, listing.closures[root.folder], listing)
     names = root.files if root.kind == "folder" else tree.below(root.folder)
     return any(tree.read(name).names_dynamo for name in names)
+
+
+def _misses_dynamo(tree: Tree, closure: Closure, listing: Roots) -> bool:
+    """True if a Kustomization names a folder that does not exist, and a folder of the same name elsewhere has a Dynamo resource."""
+    names = {posixpath.basename(target) for target in kustomizations.missing(tree, closure)}
+    return bool(names) and any(posixpath.basename(folder) in names and other.names_dynamo for folder, other in listing.closures.items())
 
 
 def _remote(root: Root, listing: Roots) -> Iterator[Result]:

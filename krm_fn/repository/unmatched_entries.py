@@ -1,0 +1,139 @@
+"""Entries of a Kustomization without an effect, and patches with more effect than their author meant.
+
+kustomize accepts a patch whose target selects nothing, and an image that no container has, in silence (`api/internal/builtins` of
+kustomize 5: PatchTransformer and ImageTagTransformer). A merge patch of a custom resource replaces whole lists, unless `openapi` has their
+keys.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from krm_fn.base import results, spelling
+from krm_fn.base.results import Result
+from krm_fn.kubernetes.values import mapping, name_of, objects, text
+from krm_fn.render import dynamo_api
+from krm_fn.repository import kustomizations
+from krm_fn.repository.files.reading import Source
+from krm_fn.repository.kustomizations import Closure
+from krm_fn.repository.tree import Tree, entries, field
+
+_NO_EFFECT, _LOST = "DYN590", "DYN591"
+_SELECTED = ("kind", "name")
+_GENERATED = {"configMapGenerator": "ConfigMap", "secretGenerator": "Secret"}
+_PLAIN = re.compile(r"[\w./-]+", re.ASCII)
+"""A name that is no other pattern than itself, apart from its dots."""
+_LISTED = 5
+_DEPTH = 12
+
+
+def check(tree: Tree, closure: Closure) -> Iterator[Result]:
+    """Yields a warning for each entry without an effect. Components are left out: they patch what other layers may have."""
+    for folder, kustomization in closure.folders.items():
+        targets = [*_targets(kustomization)]
+        images = objects(field(kustomization.value, "images"))
+        if (targets or images) and not kustomizations.is_component(kustomization):
+            below = kustomizations.closure(tree, folder)
+            documents = [
+                source.value for name in sorted(below.files) for source in tree.read(name).sources if isinstance(source.value, dict)
+            ]
+            yield from _unselected(kustomization, targets, below, documents)
+            yield from _unused_images(kustomization, images, below, documents)
+
+
+def _targets(kustomization: Source) -> Iterator[tuple[results.Path, dict[str, Any]]]:
+    for name in ("patches", "patchesJson6902"):
+        for number, entry in enumerate(entries(kustomization.value, name)):
+            target = mapping(entry, "target") if isinstance(entry, dict) else {}
+            if target:
+                yield (name, number, "target"), target
+
+
+def _unselected(
+    kustomization: Source, targets: Sequence[tuple[results.Path, dict[str, Any]]], below: Closure, documents: Sequence[dict[str, Any]]
+) -> Iterator[Result]:
+    """Finds targets whose kind or name no object of the layer has, next to one that it has. Each is a pattern for the whole text."""
+    layers = [source.value for source in below.folders.values()]
+    known = {
+        "kind": {text(document.get("kind")) for document in documents}
+        | {kind for layer in layers for name, kind in _GENERATED.items() if layer.get(name)},
+        "name": {name_of(mapping(document, "metadata")) for document in documents},
+    }
+    affixes = [text(layer.get(name)) for layer in layers for name in ("namePrefix", "nameSuffix")]
+    for path, target in targets:
+        for step in _SELECTED:
+            pattern = text(target.get(step))
+            if not _PLAIN.fullmatch(pattern) or any(known_name and _matches(pattern, known_name) for known_name in known[step]):
+                continue
+            bare = pattern
+            for affix in affixes if step == "name" else ():
+                bare = bare.removeprefix(affix).removesuffix(affix)
+            near = spelling.nearest_name(pattern, sorted(known[step] - {""})) if bare not in known[step] else ""
+            if near:
+                message = f"this patch has no effect, because nothing has the {step} {pattern}; write {near}"
+                yield results.warning(_NO_EFFECT, message, **kustomization.location((*path, step)))
+                break
+
+
+def _matches(pattern: str, name: str) -> bool:
+    return pattern == name or re.fullmatch(pattern, name) is not None
+
+
+def _unused_images(
+    kustomization: Source, images: Sequence[dict[str, Any]], below: Closure, documents: Sequence[dict[str, Any]]
+) -> Iterator[Result]:
+    """Finds entries whose name is the last part of an image, or a slip for one: kustomize compares whole names without tag and digest."""
+    known = {_repository(image) for document in documents for image in _texts(document, _DEPTH)}
+    layers = [source.value for source in below.folders.values()]
+    known |= {text(entry.get("newName")) for layer in layers for entry in objects(field(layer, "images"))}
+    for number, entry in enumerate(images):
+        name = text(entry.get("name"))
+        if not _PLAIN.fullmatch(name) or any(_matches(name, image) for image in known):
+            continue
+        ends = sorted(image for image in known if image.endswith(f"/{name}"))
+        near = ends[0] if len(ends) == 1 else "" if ends else spelling.nearest_name(name, sorted(known))
+        if near:
+            message = f"this entry has no effect, because no container has the image {name}; write {near}"
+            yield results.warning(_NO_EFFECT, message, **kustomization.location(("images", number, "name")))
+
+
+def _repository(image: str) -> str:
+    name = image.partition("@")[0]
+    return name.rpartition(":")[0] if ":" in name.rpartition("/")[2] else name
+
+
+def _texts(value: Any, depth: int) -> Iterator[str]:
+    """Yields the texts of all fields `image` at any depth."""
+    if isinstance(value, dict) and depth:
+        for key, inner in value.items():
+            if key == "image" and isinstance(inner, str):
+                yield inner
+            else:
+                yield from _texts(inner, depth - 1)
+    elif isinstance(value, list) and depth:
+        for inner in value:
+            yield from _texts(inner, depth - 1)
+
+
+def check_lists(built: Sequence[Source]) -> Iterator[Result]:
+    """Yields an error for each merge patch that replaced the list of components, so that others of the graph are lost.
+
+    A list of components of another patch, as in JSON, is what its author wrote.
+    """
+    for source in built:
+        if source.value.get("apiVersion") != dynamo_api.V1BETA1 or source.value.get("kind") != dynamo_api.GRAPH:
+            continue
+        before, after = (_components(value) for value in (source.unbuilt, source.value))
+        lost = [name for name in before if name not in after]
+        patch = next((patch for patch in source.patches if isinstance(patch.value, dict) and _components(patch.value)), None)
+        if lost and patch and [*_components(patch.value)] == after:
+            names = ", ".join((*lost[:_LISTED], *["..."] * (len(lost) > _LISTED)))
+            message = f"this patch replaces the whole list of components, so the graph loses {names}"
+            fix = "set openapi to the file of `krm-fn schema --for kustomize`, which merges components by name"
+            yield results.warning(_LOST, f"{message}; {fix}", **patch.location(("spec", "components")))
+
+
+def _components(graph: Any) -> list[str]:
+    return [name_of(component) for component in objects(mapping(graph, "spec").get("components"))] if isinstance(graph, dict) else []
