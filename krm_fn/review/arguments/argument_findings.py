@@ -19,12 +19,15 @@ from krm_fn.render.plan import GraphPlan
 from krm_fn.review.arguments import (
     argument_rules,
     bootstrap_hosts,
+    common_planes,
     frontend_programs,
     judged_commands,
     later_releases,
     pairing_rules,
     planner_backends,
+    router_endpoints,
     size_rules,
+    speculative_configs,
     variable_rules,
     word_rules,
     worker_modes,
@@ -85,6 +88,9 @@ def _check_graph(components: Iterable[Pods], ref: Ref, *, notes: bool) -> Iterat
         *frontend_programs.check(mains, plans),
         *bootstrap_hosts.check(mains),
         *planner_backends.check(mains, plans),
+        *common_planes.check(mains),
+        *router_endpoints.check(mains),
+        *speculative_configs.check(mains),
     )
     for judged, finding in of_graph:
         yield result(judged.container, ref, _weakened(judged, finding))

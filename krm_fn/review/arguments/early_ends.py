@@ -16,6 +16,10 @@ from krm_fn.review.arguments import flag_tables, message_parts
 from krm_fn.review.arguments.shell_words import UNKNOWN, ShellLine, ShellWord
 
 _LONG = re.compile(r"--[A-Za-z][\w.-]*", re.ASCII)
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_ASSIGNING = ("export", "readonly")
+"""Words of a shell before an assignment."""
+_TORN = ("export", "NAME", "=")
 _COMMENT = re.compile(r"(?:\A|(?<=\s))#[^\n]*")
 _QUOTABLE = re.compile(r"[^'\"\\\n]{1,60}")
 _PLAIN_WORD = re.compile(r"\w[\w-]*", re.ASCII)
@@ -46,6 +50,8 @@ class EarlyEnd(NamedTuple):
 def check(line: ShellLine, text: str, *, is_whole: bool) -> Iterator[EarlyEnd]:
     """Yields the findings about a line. `is_whole` is true if the container ends with the shell that reads the line."""
     programs = [_program(words) for words in line.commands]
+    for words in line.commands:
+        yield from _torn_assignment(words)
     for position, seam in enumerate(line.seams[1:], 1):
         if seam.kind == "operator" and programs[position - 1] and text[seam.start : seam.end] in ("&", ";", "|"):
             yield from _in_value(line.commands[position - 1], line.commands[position], programs[position - 1], text, seam.start)
@@ -59,6 +65,16 @@ def check(line: ShellLine, text: str, *, is_whole: bool) -> Iterator[EarlyEnd]:
     if "\n" not in text.strip() and (comment := _COMMENT.search(rest)) and (flag := _commented_flag(comment[0], programs[-1])):
         message = f"this text is one line, so the comment goes on to its end, and `{flag}` is a part of it; remove the comment"
         yield EarlyEnd(len(text) - len(rest) + comment.start(), "DYN648", "warning", message)
+
+
+def _torn_assignment(words: Sequence[ShellWord]) -> Iterator[EarlyEnd]:
+    """Reports `export NAME = value`: dash ends at the word `=`, which is no name, and bash sets no variable (POSIX.1-2017, 2.14 and 2.8.1)."""
+    texts = [word.text for word in words[:3]]
+    if len(texts) == len(_TORN) and texts[0] in _ASSIGNING and _NAME.fullmatch(texts[1]) and texts[2].startswith("="):
+        message = (
+            f"the shell reads {texts[1]} and = as two names here, and sets no variable; write {texts[1]}= and the value without a blank"
+        )
+        yield EarlyEnd(words[2].start, "DYN544", "error", message)
 
 
 def _program(words: Sequence[ShellWord]) -> str:

@@ -27,6 +27,8 @@ _ANY_TEXT = ("template", "args", "prompt")
 """Parts of the names of flags whose values can hold flags."""
 _UPPER_CASE = re.compile(r"[A-Z_][A-Z0-9_]*", re.ASCII)
 _DOLLAR = re.compile(r"(?:\A|(?<=[=/:,\"'{\[]))\$(?:\{([A-Z_][A-Z0-9_]*)\}|([A-Z_][A-Z0-9_]*))", re.ASCII)
+_IN_SINGLE_QUOTES = re.compile(r"(?:\A|=)'\$(?:\{([A-Z_][A-Z0-9_]*)\}|([A-Z_][A-Z0-9_]*))'\Z", re.ASCII)
+"""A word of a shell, or the value in it, that is nothing but a variable in single quotes."""
 _ADDED_LATER = re.compile(
     r"(?:LWS|GROVE|PCIDEVICE)_\w+|NVIDIA_VISIBLE_DEVICES|JOB_COMPLETION_INDEX|\w+_SERVICE_(?:HOST|PORT)(?:_\w+)?"
     r"|\w+_PORT_[0-9]+_(?:TCP|UDP|SCTP)(?:_\w+)?",
@@ -60,6 +62,13 @@ def check_words(judged: JudgedCommand, pods: Pods) -> Iterator[ArgumentFinding]:
             addition = ", which Kubernetes replaces" if known is None or name in known else ", and add the variable"
             message = f"no shell reads this word, so the program gets `${name}` as it is; write $({name}){addition}"
             yield ArgumentFinding("DYN628", "warning", word, message)
+        elif judged.command.is_in_shell and (match := _IN_SINGLE_QUOTES.search(word.source)) and _EXPANDS not in option:
+            name, known = match[1] or match[2], variables()
+            if known is None or name in known:
+                message = (
+                    f"a shell replaces no variable in single quotes, so the program gets `${name}` as it is; write it in double quotes"
+                )
+                yield ArgumentFinding("DYN628", "warning", word, message)
 
 
 def _inner_flag(text: str, before: str, judged: JudgedCommand) -> str:

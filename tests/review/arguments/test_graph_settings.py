@@ -1,0 +1,99 @@
+"""Endpoints of routers, planes of a graph, speculative decoding, and variables that a shell does not replace, each with right neighbours."""
+
+from __future__ import annotations
+
+import json
+
+from tests.review.arguments.test_argument_findings import IMAGE, findings
+from tests.support import given
+from tests.support.cases import cases
+
+_VARIABLES = [{"name": "MODEL", "value": "acme/tiny"}]
+
+
+def service(program, *args, kind="worker", version="1.5.1", command=None):
+    main = {"image": f"{IMAGE}:{version}", "command": command or ["python3", "-m", program], "args": [*args], "env": _VARIABLES}
+    return given.service(kind, main=main)
+
+
+def of(code, **services):
+    return [(finding.severity, finding.message.rpartition("; ")[2]) for finding in findings(given.graph(services)) if finding.code == code]
+
+
+ENDPOINTS = [
+    ("two parts", "chat.prefill", True),
+    ("a slash in place of a dot", "$(DYN_NAMESPACE)/prefill", True),
+    ("four parts", "chat.prefill.generate.now", True),
+    ("three parts", "chat.prefill.generate", False),
+    ("the variable with the namespace", "$(DYN_NAMESPACE).prefill.generate", False),
+    ("a variable with any text", "$(ENDPOINT)", False),
+]
+
+
+@cases(("value", "is_found"), ENDPOINTS)
+def test_an_endpoint_of_a_router_has_three_parts(value, is_found):
+    for words in (["--endpoint", value], [f"--endpoint={value}"]):
+        found = of("DYN541", Router=service("dynamo.router", *words))
+        assert [severity for severity, _ in found] == ["error"] * is_found
+    line = f"exec python3 -m dynamo.router --endpoint '{value}'"
+    assert bool(of("DYN541", Router=service("", line, command=["sh", "-c"]))) == is_found
+
+
+def test_the_endpoint_to_write():
+    ((_, fix),) = of("DYN541", Router=service("dynamo.router", "--endpoint", "$(DYN_NAMESPACE)/prefill"))
+    assert fix == "write $(DYN_NAMESPACE).prefill.generate"
+
+
+PLANES = [
+    ("another request plane", ["--request-plane", "nats"], ["--request-plane", "tcp"], True),
+    ("another discovery", ["--discovery-backend", "etcd"], ["--discovery-backend", "kubernetes"], True),
+    ("one plane", ["--request-plane", "nats"], ["--request-plane", "nats"], False),
+    ("the default of one of them", ["--request-plane", "nats"], [], False),
+]
+
+
+@cases(("frontend", "worker", "is_found"), PLANES)
+def test_a_worker_has_the_plane_of_its_frontend(frontend, worker, is_found):
+    """Source: `dynamo/common/configuration/groups/runtime_args.py`. A default depends on the release and on variables."""
+    services = {
+        "Frontend": service("dynamo.frontend", *frontend, kind="frontend"),
+        "Worker": service("dynamo.vllm", "--model", "acme/tiny", *worker),
+    }
+    assert of("DYN542", **services) == [("warning", f"write {frontend[1]}")] * is_found
+
+
+SPECULATIVE = [
+    ("EAGLE", {"method": "eagle3", "model": "acme/draft"}, True),
+    ("n-grams", {"method": "ngram", "prompt_lookup_max": 4}, True),
+    ("a number", {"method": "eagle3", "model": "acme/draft", "num_speculative_tokens": 3}, False),
+    ("multi-token prediction, whose model has a number", {"method": "mtp"}, False),
+    ("suffixes, which have a default", {"method": "suffix"}, False),
+    ("a method that the model decides", {"model": "acme/draft"}, False),
+]
+
+
+@cases(("config", "is_found"), SPECULATIVE)
+def test_speculative_decoding_has_a_number_of_tokens(config, is_found):
+    worker = service("dynamo.vllm", "--model", "acme/tiny", "--speculative-config", json.dumps(config))
+    assert bool(of("DYN543", Worker=worker)) == is_found
+
+
+LINES = [
+    # reason, line, codes
+    ("blanks around =", "export LEVEL = info; exec python3 -m dynamo.vllm --model a", ["DYN544"]),
+    ("a blank before =", "readonly LEVEL =info; exec python3 -m dynamo.vllm --model a", ["DYN544"]),
+    ("no blank", "export LEVEL=info; exec python3 -m dynamo.vllm --model a", []),
+    ("two names", "export LEVEL OTHER; exec python3 -m dynamo.vllm --model a", []),
+    ("a comparison", "[ $LEVEL = info ]; exec python3 -m dynamo.vllm --model a", []),
+    ("a variable in single quotes", "exec python3 -m dynamo.vllm --model '$MODEL'", ["DYN628"]),
+    ("the same behind =", "exec python3 -m dynamo.vllm --model='${MODEL}'", ["DYN628"]),
+    ("double quotes", 'exec python3 -m dynamo.vllm --model "$MODEL"', []),
+    ("a text that no variable has as its name", "exec python3 -m dynamo.vllm --model '$OTHER'", []),
+]
+
+
+@cases(("line", "expected"), LINES)
+def test_a_line_that_a_shell_reads_in_another_way(line, expected):
+    services = {"Worker": service("", line, command=["sh", "-c"])}
+    found = [finding.code for finding in findings(given.graph(services)) if finding.code in ("DYN544", "DYN628")]
+    assert found == expected
