@@ -68,7 +68,7 @@ def check(line: ShellLine, text: str, *, is_whole: bool) -> Iterator[EarlyEnd]:
 
 
 def _torn_assignment(words: Sequence[ShellWord]) -> Iterator[EarlyEnd]:
-    """Reports `export NAME = value`: dash ends at the word `=`, which is no name, and bash sets no variable (POSIX.1-2017, 2.14 and 2.8.1)."""
+    """Reports `export NAME = value`: dash ends at the word `=`, and bash sets no variable (POSIX.1-2017, 2.8.1 and 2.14)."""
     texts = [word.text for word in words[:3]]
     if len(texts) == len(_TORN) and texts[0] in _ASSIGNING and _NAME.fullmatch(texts[1]) and texts[2].startswith("="):
         message = (

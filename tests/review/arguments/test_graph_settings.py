@@ -1,4 +1,4 @@
-"""Endpoints of routers, planes of a graph, speculative decoding, and variables that a shell does not replace, each with right neighbours."""
+"""Endpoints of routers, planes of a graph, speculative decoding, and variables that a shell does not replace, with right neighbours."""
 
 from __future__ import annotations
 
