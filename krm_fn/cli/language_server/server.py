@@ -19,12 +19,15 @@ from krm_fn.cli.language_server import code_actions, position_requests
 from krm_fn.cli.language_server.checking import DocumentChecker
 from krm_fn.cli.language_server.open_documents import OpenDocument, OpenDocuments
 
+_THREADS = 16
+"""Threads for requests that take longer. One of them reads stdin, so it must not wait for the others."""
+
 
 class GraphServer(LanguageServer):
     """The server with its open documents and their checker."""
 
     def __init__(self) -> None:
-        super().__init__(report.PROGRAM, krm_fn.__version__, types.TextDocumentSyncKind.Full)
+        super().__init__(report.PROGRAM, krm_fn.__version__, types.TextDocumentSyncKind.Full, max_workers=_THREADS)
         self.documents = OpenDocuments()
         self.checker = DocumentChecker(self.documents, self._publish)
 
