@@ -116,6 +116,7 @@ def _answer_about_positions(server: GraphServer) -> None:
     documents = server.documents
 
     @server.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=position_requests.TRIGGERS))
+    @server.thread()
     def complete(params: types.CompletionParams) -> types.CompletionList | None:
         document = documents.get(params.text_document.uri)
         return position_requests.complete(document, params.position) if document else None
