@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ def _around_colours(line: str) -> str:
     return "".join(part if number % 2 else visible(part) for number, part in enumerate(re.split(_COLOUR, line)))
 
 
+@lru_cache(4096)  # a hostile document has thousands of characters that must be judged one by one
 def _is_visible(character: str) -> bool:
     return character.isprintable() and not re.match(_BLANK, character)
 

@@ -50,8 +50,10 @@ def _limit(name: str) -> int:
 
 def _edits(text: str, name: str) -> int:
     """Returns the number of inserted, deleted, replaced and swapped letters; 3 for more than two."""
+    if abs(len(text) - len(name)) > 2:
+        return 3
     letters, others = Counter(text), Counter(name)
-    if abs(len(text) - len(name)) > 2 or (letters - others).total() > 2 or (others - letters).total() > 2:
+    if (letters - others).total() > 2 or (others - letters).total() > 2:
         return 3
     rows: list[list[int]] = [[*range(len(name) + 1)]]
     for row, letter in enumerate(text, 1):

@@ -174,10 +174,8 @@ def of_each_minor(program: str) -> Iterator[FlagTable]:
 
 def releases_of(program: str, option: str, choice: str = "") -> list[str]:
     """Returns the releases with a flag, the older ones first. With a choice, these are the releases whose flag lists it."""
-    table, releases = content(program), list(_versions(program))
-    order = list(table["releases"])
-    shapes = [shape for name, entries in table["flags"].items() for shape in entries if option in _names(name, shape)]
-    shapes = [shape for shape in shapes if not choice or choice in shape.get("choices", ())]
+    releases, order = list(_versions(program)), list(content(program)["releases"])
+    shapes = [shape for shape in _shapes(program).get(option, ()) if not choice or choice in shape.get("choices", ())]
     return [release for release in releases if any(is_in(shape, release, order) for shape in shapes)]
 
 
@@ -186,6 +184,17 @@ def content(program: str) -> dict[str, Any]:
     """Returns the content of the file of a program. Raises OSError without one."""
     table: dict[str, Any] = json.loads(registry.data(f"review/arguments/tables/{program}.json"))
     return table
+
+
+@cache
+def _shapes(program: str) -> dict[str, list[Mapping[str, Any]]]:
+    """The shapes of the flags of all releases, by each of their names."""
+    by_name: dict[str, list[Mapping[str, Any]]] = {}
+    for name, shapes in content(program)["flags"].items():
+        for shape in shapes:
+            for option in dict.fromkeys((name, *shape.get("aliases", ()), *shape.get("negations", ()))):
+                by_name.setdefault(option, []).append(shape)
+    return by_name
 
 
 @cache
@@ -250,10 +259,6 @@ def is_nightly(release: str) -> bool:
     (True, False)
     """
     return ".dev" in release
-
-
-def _names(name: str, shape: Mapping[str, Any]) -> tuple[str, ...]:
-    return (name, *shape.get("aliases", ()), *shape.get("negations", ()))
 
 
 def is_in(shape: Mapping[str, Any], release: str, order: list[str]) -> bool:
