@@ -17,7 +17,8 @@ from tests.testbed import programs
 
 pytestmark = pytest.mark.slow  # runs a copy of this clone
 
-LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "build", "*.egg-info")
+LEFT_OUT = shutil.ignore_patterns(".*", "build", "*.egg-info")
+"""Bytecode is copied, too. The copy keeps the times of all files, so Python compiles only what a test changes."""
 RUN = {"command": ["python3"], "args": ["-m", "dynamo.abacus"]}
 WORKER = given.service("worker", main=RUN, resources={"limits": {"cpu": "1", "memory": "1Gi"}})
 GRAPH = given.graph({"Worker": WORKER}, name="sums", namespace="demo")
@@ -75,7 +76,8 @@ class Clone:
         self.python("tools/error_pages.py")
 
     def test(self, *arguments):
-        self.python("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *arguments)
+        """Runs tests of the copy. Their temporary folders are their own: pytest would also remove those of earlier runs."""
+        self.python("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--basetemp", str(self.root.parent / "basetemp"), *arguments)
 
     def edit(self, name, old, new):
         file = self.root / "krm_fn" / name
