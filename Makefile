@@ -56,8 +56,8 @@ coverage: $(VENV)/dev ## count which statements of each package make test runs, 
 		--cov krm_fn --cov-report json:build/coverage.json $(OTHERS:%=--ignore %)
 	@$(BIN)/python tools/coverage_by_package.py build/coverage.json
 
-fuzz: $(VENV)/dev ## run the function on 18,000 resources with random mistakes; make test-all runs 2,000
-	KRM_FN_MUTATIONS=18000 $(BIN)/python -m pytest -n $(WORKERS) tests/fuzz
+fuzz: $(VENV)/dev ## run the function on 18,000 resources with random mistakes, and on 300 random graphs for each property; make test-all runs 800 and 40
+	KRM_FN_MUTATIONS=18000 KRM_FN_EXAMPLES=300 $(BIN)/python -m pytest -n $(WORKERS) tests/fuzz tests/properties
 
 admission: $(VENV)/dev tools ## compare krm-fn check with an API server on 5,000 random native objects; make test-all does it for 300
 	KRM_FN_TOOLS=required KRM_FN_ADMISSION=5000 $(BIN)/python -m pytest tests/api_server/test_admission.py
@@ -98,7 +98,7 @@ test-engine: $(VENV)/dev tools tools-dynamo tools-engine ## run rendered graphs 
 test-engines: $(VENV)/dev tools-engines ## run the command lines of rendered pods, and changed ones, through the real parsers of Dynamo, vLLM and SGLang
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/engine_flags
 
-test-containers: $(VENV)/dev tools ## build the image and run the tests with a real container engine
+test-containers: $(VENV)/release tools ## build the image and run the tests with a real container engine
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest --ignore tests/containers/emulated tests/containers
 
 test-emulated: $(VENV)/dev tools ## build the images for arm64 with QEMU, and run them; needs root
