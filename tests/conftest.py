@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # A slow machine must not fail a test: properties have no deadline, and no health check measures time.
 hypothesis.settings.register_profile(
-    "busy", max_examples=tier.number(100, 10), deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    "busy", max_examples=tier.number(50, 10), deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("busy")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import re
@@ -346,12 +347,14 @@ def _broken(count, seed):
     examples = sorted(Path(__file__).parents[2].glob("examples/*/graph.yaml"))
     texts = [file.read_text() for file in examples if "no findings" in console.run("check", file).err]
     made = 0
-    while made < count:
-        mutation, right = MUTATIONS[generator.randrange(len(MUTATIONS))], generator.choice(texts)
+    for mutation in itertools.cycle(MUTATIONS):
+        right = generator.choice(texts)
         wrong = mutation.change(right, generator)
         if wrong != right:
             made += 1
             yield mutation, right, wrong
+        if made == count:
+            return
 
 
 _IN_COMPONENTS = 6
@@ -417,8 +420,8 @@ def test_broken_graphs_get_better(tmp_path):
 
 
 @pytest.mark.slow
-def test_400_broken_graphs_get_better(tmp_path):
-    """The same for 400 mistakes."""
-    wrong, without = _judged(tmp_path, 400, seed=11)
-    assert wrong >= 300
+def test_120_broken_graphs_get_better(tmp_path):
+    """The same for 120 mistakes."""
+    wrong, without = _judged(tmp_path, 120, seed=11)
+    assert wrong >= 90
     assert without >= 0.6 * wrong

@@ -13,8 +13,13 @@ from krm_fn.base.yaml import emitter
 from tests.cli import console
 from tests.support import strategies
 from tests.support.text_mutations import MUTATIONS
+from tests.testbed import tier
 
-_EXAMPLES = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+_EXAMPLES = settings(
+    deadline=None,
+    max_examples=tier.number(20, 10, "KRM_FN_EXAMPLES"),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
 
 
 def _findings(file, *options):

@@ -112,7 +112,7 @@ LETTERS = st.sampled_from("""aA1 \t\n'"\\`$;&|<>()#~*?[]{},.!^=+-_@%:/""") | ANY
 @given(word=st.text(LETTERS, max_size=8))
 @example(word="--cache=~/m")
 @example(word="a=b~")
-@settings(max_examples=tier.number(300, 10), deadline=None)
+@settings(max_examples=tier.number(100, 10), deadline=None)
 def test_no_shell_changes_a_word_that_counts_as_unchanged(word, folder):
     """Words that count as changed are not run: a shell could do anything with them."""
     assert _command_lines.change(word) or changed(word, folder) == []
@@ -127,7 +127,7 @@ JSON = st.recursive(
 
 @given(value=JSON, blanks=st.sampled_from([None, 1]), raw=st.booleans())
 @example(value={"name": "it's"}, blanks=None, raw=False)
-@settings(max_examples=tier.number(150, 10), deadline=None)
+@settings(max_examples=tier.number(60, 10), deadline=None)
 def test_json_arrives_as_written(value, blanks, raw, folder):
     word = json.dumps(value, indent=blanks, ensure_ascii=not raw)
     line = _command_lines.shell_line([word], quoted=False)
@@ -186,7 +186,7 @@ WITHOUT_SHELL = {"NAME": "a b", "QUOTED": '"$NAME"'}
 @example(words=["$(a", "b)"])
 @example(words=["$(it's)", "'$(NAME"])
 @example(words=["", "$$", "a$"])
-@settings(max_examples=tier.number(300, 10), deadline=None)
+@settings(max_examples=tier.number(100, 10), deadline=None)
 def test_a_program_gets_quoted_words_as_without_a_shell(words, folder):
     """The line runs in dash, in bash, and in bash that another shell starts, as the MPI job does. Later references stay alive."""
     expected = ["first", *(container_commands.expanded(word, WITHOUT_SHELL) for word in words), "a b", "last"]
