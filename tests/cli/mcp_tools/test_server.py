@@ -86,7 +86,7 @@ WRONG: tuple[tuple[str, str, dict[str, Any], str], ...] = (
     ("a missing argument", "diff", {}, "'old' is a required property"),
     ("an unknown release", "upgrade", {"to": "9.9"}, "is not a release of Dynamo that krm-fn knows"),
     ("an option as release", "upgrade", {"to": "--write"}, "is not a release of Dynamo that krm-fn knows"),
-    ("a step that the plan lacks", "upgrade", {"to": "1.6", "step": 99}, "steps"),
+    ("a step that the plan lacks", "upgrade", {"to": "1.6", "step": 99}, "the plan has 1 step"),
     ("a wrong namespace", "check", {"namespace": "--strict"}, "is not a namespace"),
     ("an unknown object", "explain", {"object": "Deployment/nobody"}, "nobody"),
     ("an unknown code", "codes", {"code": "DYN998"}, "is not the code of a finding"),
