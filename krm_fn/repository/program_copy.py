@@ -31,7 +31,7 @@ LAUNCHER = "krm-fn"
 _EXCLUDED = (
     *("__phello__", "config-*", "distutils", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "sitecustomize.py"),
     *("site-packages", "dist-packages", "test", "tests", "idle_test", "turtle.py", "turtledemo", "unittest", "venv"),
-    *("doctest.py", "pydoc.py", "multiprocessing", "_multiprocessing*", "wsgiref", "xmlrpc"),
+    *("doctest.py", "pydoc.py", "multiprocessing", "_multiprocessing*", "xmlrpc"),
     *("curses", "_curses*", "dbm", "_dbm*", "_gdbm*", "readline*", "sqlite3", "_sqlite3*", "tkinter", "_tkinter*", "nis.*"),
     *("_test*", "_xx*", "xx*", "*.opt-1.pyc", "*.opt-2.pyc", "*.a"),
 )
