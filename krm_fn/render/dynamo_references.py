@@ -22,6 +22,7 @@ from krm_fn.kubernetes.references.name_fields import (
     Target,
     below,
     named,
+    with_keys,
 )
 from krm_fn.render import dynamo_api
 
@@ -36,7 +37,7 @@ _KINDS = (dynamo_api.GRAPH, dynamo_api.COMPONENT, dynamo_api.ADAPTER, dynamo_api
 GRAPH, COMPONENT, ADAPTER, REQUEST = ((dynamo_api.GROUP, kind) for kind in _KINDS)
 
 _OF_V1ALPHA1_COMPONENTS = (
-    *named(CONFIG_MAP, "eppConfig.configMapRef.name"),
+    *with_keys(CONFIG_MAP, "key", "eppConfig.configMapRef.name"),
     *named(SECRET, "envFromSecret", "ingress.tls.secretName", "frontendSidecar.envFromSecret"),
     *named(INGRESS_CLASS, "ingress.ingressControllerClassName"),
     *named(CLAIM, "volumeMounts[].name"),
@@ -46,7 +47,7 @@ _OF_V1ALPHA1_COMPONENTS = (
     *below("extraPodSpec", (*OF_PODS, *below("mainContainer", OF_CONTAINERS))),
 )
 _OF_V1BETA1_COMPONENTS = (
-    *named(CONFIG_MAP, "eppConfig.configMapRef.name"),
+    *with_keys(CONFIG_MAP, "key", "eppConfig.configMapRef.name"),
     *named(CLAIM, "compilationCache.pvcName"),
     *named(DEVICE_CLASS, "experimental.gpuMemoryService.deviceClassName"),
     *below("podTemplate.spec", OF_PODS),

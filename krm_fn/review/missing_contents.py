@@ -123,8 +123,13 @@ def _near_backend(name: str, backends: Sequence[str]) -> str:
     ('chat-frontend', 'chat-pool', '')
     """
     longer = (f"{name}-frontend", f"{name}-pool")
-    near = [known for known in backends[:_MOST] if known in longer or name.startswith(f"{known}-")]
+    near = [known for known in backends[:_MOST] if known in longer or name.startswith(f"{known}-") or _has_prefix(known, name)]
     return near[0] if len(near) == 1 else ""
+
+
+def _has_prefix(backend: str, name: str) -> bool:
+    """True for a name without the prefix that kustomize writes before it. One word, such as `frontend`, can be another program."""
+    return "-" in name and backend.endswith(f"-{name}")
 
 
 def _port(route: Resource, reference: Reference, served: Sequence[dict[str, Any]]) -> Iterator[Result]:

@@ -28,7 +28,7 @@ from krm_fn.review.unread_objects import UnreadObjects
 _CODE, _UNDECLARED = "DYN707", "DYN711"
 _CHECKS_VOLUMES = "v0.9"
 """The release in which a mount without a volume is an error (DYN208)."""
-_KINDS = (name_fields.CLAIM, name_fields.SECRET, name_fields.CONFIG_MAP)
+_KINDS = (name_fields.CLAIM, name_fields.SECRET, name_fields.CONFIG_MAP, name_fields.RESOURCE_CLAIM, name_fields.RESOURCE_CLAIM_TEMPLATE)
 _COMPONENTS: tuple[Path, ...] = (("spec", "components", paths.EVERY), ("spec", "services", paths.EVERY), ("spec",))
 _DECLARED: Path = ("spec", "pvcs", paths.EVERY)
 

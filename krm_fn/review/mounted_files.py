@@ -60,13 +60,24 @@ def _volumes(pod: Any, namespace: str, files: Mapping[ObjectKey, set[str]]) -> I
 
 def _of_container(resource: Resource, path: Path, container: Any, volumes: Mapping[str, set[str]]) -> Iterator[Result]:
     mounts = objects(container.get("volumeMounts") if isinstance(container, dict) else ())
+    mounted = {text(mount.get("mountPath")) for mount in mounts}
     folders = {text(mount.get("mountPath")).rstrip("/"): name_of(mount) for mount in mounts if not mount.get("subPath")}
     for inner, word in paths.find(container, _WORDS) if folders else ():
         for folder, file in _FILE.findall(word) if isinstance(word, str) else ():
             names = volumes.get(folders.get(folder, ""), set())
-            if names and file not in names and (near := _near(file, names)):
+            near = _near(file, names) or (_only(names) if _is_whole(word, f"{folder}/{file}") else "")
+            if near and file not in names and f"{folder}/{file}" not in mounted:
                 message = f"{folder} has no file {file}, because its volume has no such key; write {folder}/{near}"
                 yield results.warning(_CODE, message, results.ref(resource), (*path, *inner), current=word)
+
+
+def _is_whole(word: str, file: str) -> bool:
+    """True for a word that is a path and nothing else, or the value of a flag. A line for a shell can also name a file in a comment."""
+    return word == file or (word.startswith("--") and word.partition("=")[2] == file)
+
+
+def _only(names: set[str]) -> str:
+    return next(iter(names)) if len(names) == 1 else ""
 
 
 def _near(file: str, names: set[str]) -> str:

@@ -27,7 +27,7 @@ from krm_fn.review import (
     misspelt_names,
     native_objects,
 )
-from krm_fn.review.arguments import argument_findings, lora_rules
+from krm_fn.review.arguments import argument_findings, lora_rules, read_objects
 
 _ORPHAN = "DYN053"
 _PRUNED = "DYN056"
@@ -84,6 +84,7 @@ def _findings(resources: Sequence[Resource], config: Config, *, is_configured: b
     arguments = [*argument_findings.check(judged, notes=notes)]
     yield from arguments
     yield from lora_rules.check(judged, resources, used)
+    yield from read_objects.check(judged, resources, used)
     invalid = {result.ref for result in results.errors_of([*expansion.results, *arguments]) if result.ref}
     yield from frontends.missing([entry.pods for entry in planned if isinstance(entry.plan, GraphPlan)], invalid)
     yield from placeholders.absorb(native_objects.check(resources, used), resources)

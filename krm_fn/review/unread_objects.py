@@ -1,6 +1,7 @@
 """Finds the object of the input that a missing name means, among those that nothing in the input reads.
 
-Such an object has the name in another namespace, or its name has one word more or less: `hf-token` and `hf-token-secret`.
+Such an object has the name in another namespace, or its name has one word more or less: `hf-token` and `hf-token-secret`. Two words for one
+thing count as the same word: `epp-config` and `epp-settings`, `compile-cache` and `compilation-cache`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,14 @@ from krm_fn.render import dynamo_references
 
 _COPIED = re.compile(r"reflect|replicat|kubed|sync", re.IGNORECASE)
 """Words in the annotations of objects that a controller copies to other namespaces."""
+_SAME_WORDS = {
+    **dict.fromkeys(("settings", "setting", "conf", "cfg", "configuration", "configs", "options"), "config"),
+    **dict.fromkeys(("credentials", "creds"), "credential"),
+    **{word: f"{number}" for number, word in enumerate(("one", "two", "three", "four", "five", "six", "seven", "eight"), 1)},
+}
+"""Words for one thing, by the word that counts."""
+_STEM = 6
+"""The number of letters of a word that count: `compile` and `compilation` are forms of one word."""
 _SHARED = 2
 """The least number of words that two names share."""
 _MOST_WORDS = 12
@@ -35,8 +44,9 @@ class UnreadObjects(NamedTuple):
 
     def name_of(self, key: ObjectKey) -> str:
         """Returns the only name of this kind and namespace with one word more or less; empty without one, or if there are several."""
-        names = {name: None for text in (key.name, *_shorter(key.name)) for name in self.alike.get((*key[:3], text), ())}
-        near = [name for name in names if key.name in _shorter(name) or name in _shorter(key.name)]
+        wanted = _plain(key.name)
+        names = {name: None for text in (wanted, *_shorter(wanted)) for name in self.alike.get((*key[:3], text), ())}
+        near = [name for name in names if wanted in (plain := _plain(name), *_shorter(plain)) or plain in _shorter(wanted)]
         return near[0] if len(near) == 1 else ""
 
 
@@ -50,7 +60,7 @@ def of(resources: Sequence[Resource], kinds: Collection[tuple[str, str]], defaul
         if (key.group, key.kind) in kinds and key not in read:
             if identity.key(resource).namespace and not any(map(_COPIED.search, identity.annotations_of(resource))):
                 namespaces.setdefault((key.group, key.kind, key.name), []).append(key.namespace)
-            for text in (key.name, *_shorter(key.name)):
+            for text in (plain := _plain(key.name), *_shorter(plain)):
                 alike.setdefault((*key[:3], text), []).append(key.name)
     return UnreadObjects(namespaces, alike)
 
@@ -60,6 +70,15 @@ def _read(resources: Iterable[Resource], default: str) -> Iterator[ObjectKey]:
         namespace = identity.key(resource, default).namespace
         for reference in dynamo_references.of(resource):
             yield ObjectKey(reference.group, reference.kind, reference.namespace or namespace, reference.name)
+
+
+def _plain(name: str) -> str:
+    """Returns a name with one word for each thing, and the beginnings of words.
+
+    >>> _plain("epp-settings"), _plain("compilation-cache"), _plain("two-gpus")
+    ('epp-config', 'compil-cache', '2-gpus')
+    """
+    return "-".join(_SAME_WORDS.get(word, word)[:_STEM] for word in name.split("-"))
 
 
 def _shorter(name: str) -> list[str]:

@@ -135,6 +135,22 @@ BACKENDS = [
 ]
 
 
+def test_a_backend_without_the_prefix_of_the_graph():
+    """kustomize writes a prefix before the name of a graph, and not into routes. One word can be the Service of another program."""
+    graph = beta.graph(beta.component("Frontend", "frontend"), name="eu-chat")
+    for name, known in (("chat-frontend", ["eu-chat-frontend"]), ("frontend", [])):
+        found = resource_findings.check([graph, route(name=name)], Config(), is_configured=False)
+        assert [finding.proposed for finding in found if finding.code == "DYN708"] == known
+
+
+def test_the_key_of_the_configuration_of_a_picker():
+    graph = beta.graph({"name": "Epp", "type": "epp", "eppConfig": {"configMapRef": {"name": "epp", "key": "config.yaml"}}})
+    findings = [*missing_contents.check_keys([graph, given.item("ConfigMap", "epp", data={"epp.yaml": "a"})], Config())]
+    assert [(finding.code, finding.path[-2:], finding.proposed) for finding in findings] == [
+        ("DYN708", ("configMapRef", "key"), "epp.yaml")
+    ]
+
+
 @cases(("entry", "known"), BACKENDS)
 def test_backends_with_almost_the_name_of_a_rendered_service(entry, known):
     """A Service of this name in the input is the backend."""
@@ -175,3 +191,22 @@ def test_files_of_a_mounted_config_map(word, fields, words):
         assert [(finding.code, finding.path[-2:]) for finding in findings if not fields] == [("DYN708", ("args", 1))] * bool(words)
         assert all(finding.message.endswith(words) for finding in findings if not fields)
         assert not any("has no file" in finding.message for finding in findings if fields)
+
+
+ONLY_FILES = [
+    ("the value of a flag", "/etc/trt/agg.yaml", {}, True),
+    ("behind =", "--extra-engine-args=/etc/trt/agg.yaml", {}, True),
+    ("a path in a line", "cat /etc/trt/agg.yaml", {}, False),
+    ("a file of another volume", "/etc/trt/agg.yaml", {"volumeMounts": [{"name": "own", "mountPath": "/etc/trt/agg.yaml"}]}, False),
+]
+
+
+@cases(("word", "fields", "is_found"), ONLY_FILES)
+def test_the_only_file_of_a_mounted_config_map(word, fields, is_found):
+    """A ConfigMap is mounted read-only, so no program can write the file."""
+    engine = given.item("ConfigMap", "engine", data={"engine.yaml": "a: 1"})
+    mounts = [{"name": "trt", "mountPath": "/etc/trt"}, *fields.get("volumeMounts", ())]
+    volumes = [{"name": "trt", "configMap": {"name": "engine"}}, {"name": "own", "emptyDir": {}}]
+    graph = beta.graph(beta.component("Worker", main={"args": [word], "volumeMounts": mounts}, pod={"volumes": volumes}))
+    findings = [*missing_contents.check_keys([graph, engine], Config())]
+    assert [finding.message.rpartition("; ")[2] for finding in findings] == ["write /etc/trt/engine.yaml"] * is_found

@@ -162,6 +162,10 @@ UNREAD = [
     ("one word alone", "token", ["hf-token"], ""),
     ("two words more", "hf-token", ["hf-token-of-team"], ""),
     ("a missing word at both", "hf-token-a", ["hf-token-b"], ""),
+    ("another word for it", "epp-settings", ["epp-config"], "epp-config"),
+    ("another form of a word", "compilation-cache", ["compile-cache"], "compile-cache"),
+    ("a number as a word", "2-gpus", ["two-gpus"], "two-gpus"),
+    ("another number", "2-gpus", ["four-gpus"], ""),
 ]
 
 
@@ -173,6 +177,25 @@ def test_an_object_that_nothing_reads_is_meant(name, secrets, known):
     assert [(finding.code, finding.severity, finding.proposed) for finding in findings] == [("DYN707", "warning", known)] * bool(known)
     readers = [beta.graph(beta.component("W", main={"envFrom": [{"secretRef": {"name": secret}}]}), name="reader") for secret in secrets]
     assert [*misspelt_names.check([with_secret(name), *objects, *readers], Config())] == []
+
+
+READERS = [
+    ("a claim of a cache", "PersistentVolumeClaim", "v1", {"compilationCache": {"pvcName": "gpu-settings"}}),
+    ("a configuration of a picker", "ConfigMap", "v1", {"eppConfig": {"configMapRef": {"name": "gpu-settings", "key": "a"}}}),
+    (
+        "a template of claims",
+        "ResourceClaimTemplate",
+        "resource.k8s.io/v1",
+        {"podTemplate": {"spec": {"resourceClaims": [{"name": "g", "resourceClaimTemplateName": "gpu-settings"}]}}},
+    ),
+]
+
+
+@cases(("kind", "api", "fields"), READERS)
+def test_every_field_with_the_name_of_an_object_is_compared(kind, api, fields):
+    graph = beta.graph({"name": "Worker", "type": "worker", **fields})
+    findings = [*misspelt_names.check([graph, given.item(kind, "gpu-config", api=api)], Config())]
+    assert [(finding.code, finding.proposed) for finding in findings] == [("DYN707", "gpu-config")]
 
 
 def secret_in(namespace, **annotations):

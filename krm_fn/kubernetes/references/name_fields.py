@@ -47,7 +47,8 @@ def named(target: Target, *fields: str) -> tuple[NameField, ...]:
     return tuple(NameField(path_of(field), (target,)) for field in fields)
 
 
-def _with_keys(target: Target, key: str, *fields: str) -> tuple[NameField, ...]:
+def with_keys(target: Target, key: str, *fields: str) -> tuple[NameField, ...]:
+    """Returns fields that name an object of one kind, with the path of a key that it must have."""
     return tuple(NameField(path_of(field), (target,), keys=(path_of(key),)) for field in fields)
 
 
@@ -106,8 +107,8 @@ BUILT_IN = frozenset(
 """Objects that every cluster has, by kind and name."""
 
 OF_VARIABLES = (
-    *_with_keys(SECRET, "key", "valueFrom.secretKeyRef.name"),
-    *_with_keys(CONFIG_MAP, "key", "valueFrom.configMapKeyRef.name"),
+    *with_keys(SECRET, "key", "valueFrom.secretKeyRef.name"),
+    *with_keys(CONFIG_MAP, "key", "valueFrom.configMapKeyRef.name"),
 )
 OF_CONTAINERS = (
     *below("env[]", OF_VARIABLES),
@@ -127,10 +128,10 @@ OF_PODS = (
     *below("containers[]", OF_CONTAINERS),
     *below("ephemeralContainers[]", OF_CONTAINERS),
     *named(CLAIM, "volumes[].persistentVolumeClaim.claimName"),
-    *_with_keys(SECRET, "items[].key", "volumes[].secret.secretName"),
-    *_with_keys(CONFIG_MAP, "items[].key", "volumes[].configMap.name"),
-    *_with_keys(SECRET, "items[].key", "volumes[].projected.sources[].secret.name"),
-    *_with_keys(CONFIG_MAP, "items[].key", "volumes[].projected.sources[].configMap.name"),
+    *with_keys(SECRET, "items[].key", "volumes[].secret.secretName"),
+    *with_keys(CONFIG_MAP, "items[].key", "volumes[].configMap.name"),
+    *with_keys(SECRET, "items[].key", "volumes[].projected.sources[].secret.name"),
+    *with_keys(CONFIG_MAP, "items[].key", "volumes[].projected.sources[].configMap.name"),
     *named(("certificates.k8s.io", "ClusterTrustBundle"), "volumes[].projected.sources[].clusterTrustBundle.name"),
     *named(SECRET, "volumes[].csi.nodePublishSecretRef.name", "volumes[].azureFile.secretName"),
     *named(SECRET, *(f"volumes[].{source}.secretRef.name" for source in _STORAGE)),

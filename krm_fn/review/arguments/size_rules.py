@@ -12,6 +12,7 @@ from math import prod
 from typing import Any
 
 from krm_fn.base import report
+from krm_fn.base.records import NamedTuple
 from krm_fn.render import engines
 from krm_fn.render.engines import ParallelFlags
 from krm_fn.render.kinds import dynamo_images, runtime_tags
@@ -25,23 +26,38 @@ _DECIDING = frozenset(("context_parallel_size", "gpus_per_node"))
 _ON_SOME_GPUS = ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
 
 
+class GpuNeed(NamedTuple):
+    """The GPUs of an engine by its parallel sizes, and the word that says so."""
+
+    gpus: int
+    word: Word
+
+
+def need(judged: JudgedCommand) -> GpuNeed | None:
+    """Returns the GPUs that an engine needs; None if the command line does not say it, or has a mistake that another rule reports."""
+    sizes = _flags(judged.command.program)
+    if sizes is None or not judged.parsed.is_complete or judged.plan.type.is_frontend:
+        return None
+    document = _document(judged, sizes)
+    multiplied = (*sizes.parallel, *(() if judged.has(*sizes.within) else sizes.copies))
+    numbers = [_number(judged, document, names) for names in multiplied] if document is not None else [None]
+    if not all(numbers):
+        return None
+    local = judged.number("--data-parallel-size-local", default=0) if judged.plan.placement.nodes == 1 else 0
+    if local:
+        numbers = [*numbers[: len(sizes.parallel)], local]
+    return GpuNeed(prod(number for number in numbers if number), _word(judged, sizes, document or {}))
+
+
 def check(judged: JudgedCommand, injected: InjectedFlags | None) -> Iterator[ArgumentFinding]:
     """Yields the findings about the sizes of a main container. `injected` is None on one node."""
     sizes, plan = _flags(judged.command.program), judged.plan
     gpus, nodes = plan.pod.gpus.number, plan.placement.nodes
-    if sizes is None or gpus < 0 or not judged.parsed.is_complete or plan.type.is_frontend or _is_elsewhere(judged, sizes):
+    known = need(judged) if sizes and gpus >= 0 and not _is_elsewhere(judged, sizes) else None
+    if known is None:
         return
-    document = _document(judged, sizes)
-    multiplied = (*sizes.parallel, *(() if judged.has(*sizes.within) else sizes.copies))
-    numbers = [_number(judged, document, names) for names in multiplied] if document is not None else [None]
-    if not all(numbers):  # an unknown number, or a mistake that another rule reports
-        return
-    local = judged.number("--data-parallel-size-local", default=0) if nodes == 1 else 0
-    if local:
-        numbers = [*numbers[: len(sizes.parallel)], local]
-    needed = prod(number for number in numbers if number)
+    needed, word = known
     gpus_of_engine = report.counted(needed, "GPU")
-    word = _word(judged, sizes, document or {})
     if not gpus:
         is_published = _is_published(judged)
         if not _may_run_without_gpus(judged) and (needed > 1 or is_published):

@@ -103,10 +103,14 @@ def _shell_variable(text: str, before: str) -> str:
     return str(match[1] or match[2])
 
 
-def check_references(container: AuthorContainer, references: Iterable[Reference], pods: Pods) -> Iterator[ArgumentFinding]:
-    """Yields the findings about the references to variables that a container does not have, one for each name."""
+def check_references(
+    container: AuthorContainer, references: Iterable[Reference], pods: Pods, known: set[str] | None = None
+) -> Iterator[ArgumentFinding]:
+    """Yields the findings about the references to variables that a container does not have, one for each name.
+
+    `known` are the names of its variables; without them, only a container without `envFrom` is checked.
+    """
     names: set[str] = set()
-    known = None
     for reference in references:
         name = reference.name
         is_plain = _UPPER_CASE.fullmatch(name) or (container.is_main and not reference.is_in_shell and "." not in name and "-" not in name)
