@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
+from _pytest import runner
 
 from krm_fn.schemas.generate import crds as generated
 from tests.support import definitions
@@ -63,6 +64,22 @@ def pytest_collection_finish() -> None:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> scheduler.GroupScheduling:
     """Hands tests to the workers of pytest-xdist."""
     return scheduler.GroupScheduling(config, log)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Send the reports of a worker that say something: that of the call, and of a setup or teardown only failures, skips and measurements.
+
+    A report costs half a millisecond of CPU in the two processes, and two thirds of the reports of 24,000 tests say that nothing happened.
+    """
+    if not hasattr(item.config, "workerinput"):
+        return None
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for report in runner.runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed or report.user_properties:
+            item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
 
 
 def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> None:
