@@ -24,6 +24,7 @@ from krm_fn.review.arguments import (
     judged_commands,
     later_releases,
     pairing_rules,
+    picker_images,
     planner_backends,
     router_endpoints,
     size_rules,
@@ -68,6 +69,7 @@ def _check_graph(components: Iterable[Pods], ref: Ref, *, notes: bool) -> Iterat
             read = judged_commands.of_container(container, pods)
             commands = read.commands
             yield from later_releases.check(container, ref)
+            yield from picker_images.check(container, ref)
             if notes:
                 yield from _not_judged(container, ref, read)
             findings = [

@@ -97,3 +97,18 @@ def test_a_line_that_a_shell_reads_in_another_way(line, expected):
     services = {"Worker": service("", line, command=["sh", "-c"])}
     found = [finding.code for finding in findings(given.graph(services)) if finding.code in ("DYN544", "DYN628")]
     assert found == expected
+
+
+PICKERS = [
+    ("an image of an engine", "vllm-runtime:1.5.1", {}, "dynamo-frontend:1.5.1"),
+    ("a build for another CUDA", "vllm-runtime:1.4.0-cuda13", {}, "dynamo-frontend:1.4.0"),
+    ("the image of frontends", "dynamo-frontend:1.5.1", {}, ""),
+    ("a command of its own", "vllm-runtime:1.5.1", {"command": ["/opt/epp"]}, ""),
+]
+
+
+@cases(("image", "fields", "right"), PICKERS)
+def test_an_endpoint_picker_needs_an_image_with_the_picker(image, fields, right):
+    epp = given.service("epp", main={"image": f"nvcr.io/nvidia/ai-dynamo/{image}", **fields})
+    worker = service("dynamo.vllm", "--model", "acme/tiny")
+    assert of("DYN546", Epp=epp, Worker=worker) == [("error", f"write nvcr.io/nvidia/ai-dynamo/{right}")] * bool(right)
