@@ -32,6 +32,7 @@ _SAMPLES = 6
 """The most texts for one part of an expression: one for each of its first branches."""
 LOCAL = {
     "framework": "vllm",
+    "pointer": "/spec/a",
     "name": "nvcr.io/a",
     "old": "a",
     "extra": "sync",

@@ -19,7 +19,7 @@ _BLOCK_SCALAR = re.compile(r"(?:[&!]\S*\s+)*[|>][0-9+-]*\s*(?:#.*)?$")
 _DEEPEST = 100
 """The number of levels that are read: the text of a machine can be deeper, and a path is as long as its depth."""
 _WORD = re.compile(r"\S+")
-_COMMENT = re.compile(r"(?:^|\s)#.*$")
+_COMMENT = re.compile(r"(?:^|\s)#.*", re.DOTALL)
 
 
 class OutlineField(NamedTuple):
