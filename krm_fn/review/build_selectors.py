@@ -27,6 +27,8 @@ from krm_fn.review.selectable_labels import LabelIndex, Labelled
 
 _DYNAMO = "nvidia.com/"
 """The prefix of labels that only a render writes on pods."""
+_OF_DYNAMO = "dynamo"
+"""The word with which the names of these labels begin."""
 _IDENTITY = (labels.SELECTOR, labels.GRAPH, labels.COMPONENT, labels.NAMESPACE)
 """The labels with names of graphs and services. A policy for a type of component may stand beside graphs without this type."""
 _ADDED = (
@@ -84,8 +86,32 @@ def _check(resource: Resource, selector: ObjectSelector, index: LabelIndex, defa
         yield make(
             "DYN670", f"{message} a patch in the layer with the function", results.ref(resource), path, current=before, proposed=value
         )
+    elif renamed := _renamed_label(wanted, near):
+        requirement, key = renamed
+        message = f"no pod of the build has a label {requirement.key}, so this selector selects nothing; write {key}"
+        yield results.warning("DYN670", message, results.ref(resource), requirement.path, current=requirement.values[0])
     elif not selector.template and _is_main(selector):
         yield from _unselected(resource, wanted, near)
+
+
+def _renamed_label(wanted: Sequence[_RequiredLabel], near: Sequence[Labelled]) -> tuple[_RequiredLabel, str] | None:
+    """Returns the first label of Dynamo that no pod has, and the label of the pods with its value that lacks or adds a word."""
+    for requirement in wanted:
+        if requirement.key.startswith(_DYNAMO) and not any(requirement.key in item.labels for item in near):
+            keys = {key for item in near if item.is_generated for key, value in item.labels.items() if value in requirement.values}
+            alike = [key for key in sorted(keys) if _words(key) in (_words(requirement.key), _words(requirement.key) | {_OF_DYNAMO})]
+            if len(alike) == 1:
+                return requirement, alike[0]
+    return None
+
+
+def _words(key: str) -> set[str]:
+    """Returns the words of the name of a label of Dynamo.
+
+    >>> sorted(_words("nvidia.com/dynamo-component-type"))
+    ['component', 'dynamo', 'type']
+    """
+    return {*key.removeprefix(_DYNAMO).split("-")} if key.startswith(_DYNAMO) else set()
 
 
 def _is_main(selector: ObjectSelector) -> bool:

@@ -35,6 +35,10 @@ _NAME = r"[a-z0-9]+(?:[._-]+[a-z0-9]+)*"
 _REFERENCE = re.compile(
     rf"(?:[A-Za-z0-9][A-Za-z0-9.-]*(?::[0-9]+)?/)?{_NAME}(?:/{_NAME})*(?::\w[\w.-]{{0,127}})?(?:@[a-z0-9]+:[0-9a-f]{{32,}})?", re.ASCII
 )
+_LIST_ITEM = re.compile(r"\s-\s+[\"']?([^\s\"']+)")
+"""An entry of a list behind an image."""
+_PROGRAMS = ("python3", "python", "/bin/sh", "/bin/bash", "sh", "bash")
+_SCHEME = re.compile(r"\A(?:https?|docker|oci)://")
 _ALIKE = str.maketrans("lio", "110")
 """Letters that look like digits."""
 _OTHER_WORDS = re.compile(r"[A-Za-z]{2}")
@@ -59,7 +63,9 @@ def check(resources: Iterable[Resource]) -> Iterator[Result]:
                 if not isinstance(entry.image, str):
                     continue
                 _, name, tag = dynamo_images.parts(entry.image)
-                if reference := _valid(entry.image):
+                if list_item := _LIST_ITEM.search(entry.image):
+                    yield results.error("DYN716", _with_list(entry.image, list_item), ref, entry.path, current=entry.image)
+                elif reference := _valid(entry.image):
                     message = f"{entry.image!r} is not the name of an image, so no node pulls it; write {reference}"
                     yield results.warning("DYN705", message, ref, entry.path, current=entry.image, proposed=reference)
                 elif slip := _slip(entry.image, name):
@@ -75,6 +81,13 @@ def check(resources: Iterable[Resource]) -> Iterator[Result]:
                     yield results.warning("DYN704", message, ref, entry.path, current=entry.image, proposed=right)
 
 
+def _with_list(image: str, item: re.Match[str]) -> str:
+    """Returns the message about an image with the entries of a list behind it: YAML reads lines without a key as more text of a value."""
+    field = "command" if item[1].partition("=")[0] in _PROGRAMS else "args"
+    entries = "the entries of a list are a part of this image, because the line with their field is missing"
+    return f"{entries}; write {image[: item.start()].strip()}, and {field}: above the list"
+
+
 def _valid(image: str) -> str:
     """Returns the valid reference that an image means; empty for a valid one, and if none is certain.
 
@@ -85,7 +98,7 @@ def _valid(image: str) -> str:
     """
     if len(image) > _LONGEST or _REFERENCE.fullmatch(image):
         return ""
-    plain = re.sub(r"\s", "", image)
+    plain = _SCHEME.sub("", re.sub(r"\s", "", image))
     folder, slash, last = plain.rpartition("/")
     name, at, digest = last.partition("@")
     base, colon, tag = (name, ":", digest) if at and ":" not in last else last.partition(":")
@@ -107,11 +120,16 @@ def _slip(image: str, name: str) -> _Slip | None:
     """
     folders = tuple(dynamo_images.parts(image).folder.split("/"))
     near = len(folders) == len(_FOLDERS) and all(map(_is_near, folders, _FOLDERS))
-    near = near or (folders[:-1] == _FOLDERS[:-1] and re.sub(r"[^a-z]", "", folders[-1]) in _OTHER_FOLDERS) or folders == _FOLDERS[:-1]
+    near = (
+        near
+        or (folders[:-1] == _FOLDERS[:-1] and re.sub(r"[^a-z]", "", folders[-1]) in _OTHER_FOLDERS)
+        or folders in (_FOLDERS[:-1], _FOLDERS[1:])
+    )
     known = _known_name(image, name) if near or folders[:1] == _FOLDERS[:1] or _FOLDERS[-1] in folders else ""
     if near and folders != _FOLDERS and (known or dynamo_images.tag_of(image) == "dynamo"):
         whole = f"{'/'.join(_FOLDERS)}/{known or name}"
-        return _Slip(f"no image of Dynamo is in {'/'.join(folders)}; write {whole}", f"{whole}{image.partition(f'/{name}')[2]}")
+        where = f"docker.io/{'/'.join(folders)}, which an image without a registry means" if folders == _FOLDERS[1:] else "/".join(folders)
+        return _Slip(f"no image of Dynamo is in {where}; write {whole}", f"{whole}{image.partition(f'/{name}')[2]}")
     if not known:
         return None
     before, _, behind = image.rpartition(f"/{name}")

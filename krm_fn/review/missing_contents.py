@@ -26,6 +26,9 @@ _DATA = ("data", "stringData", "binaryData")
 _KINDS = (name_fields.SECRET, name_fields.CONFIG_MAP)
 _FILLED = ("kubernetes.io/service-account-token",)
 """Types of Secrets whose keys a controller writes."""
+_BACKENDS = (name_fields.SERVICE, name_fields.POOL, name_fields.OLD_POOL)
+_CORE = '""'
+"""The name of the core group in YAML."""
 _ROUTES = ("Ingress", "HTTPRoute", "GRPCRoute")
 _MOST = 200
 """The largest number of names with which one is compared."""
@@ -100,20 +103,38 @@ def check_backends(resources: Sequence[Resource], rendered: Sequence[Resource], 
     routes = [route for route in resources if results.ref(route).kind in _ROUTES and not ownership.is_marked(route)]
     known: set[ObjectKey] = set()
     names: dict[tuple[str, str, str], list[str]] = {}
+    kinds: dict[tuple[str, str], list[ObjectKey]] = {}
     for resource in (*rendered, *resources) if routes else ():
         key = identity.key(resource, default)
         if key not in known and ownership.is_marked(resource):
             names.setdefault(key[:3], []).append(key.name)
+            if (key.group, key.kind) in _BACKENDS:
+                kinds.setdefault((key.namespace, key.name), []).append(key)
         known.add(key)
     for route in routes:
         namespace = identity.key(route, default).namespace
         for reference in dynamo_references.of(route):
             key = ObjectKey(reference.group, reference.kind, reference.namespace or namespace, reference.name)
-            if key not in known and (near := _near_backend(key.name, names.get(key[:3], ()))):
+            others = kinds.get((key.namespace, key.name), ())
+            if key not in known and len(others) == 1:
+                yield from _other_kind(route, reference.path, key, others[0])
+            elif key not in known and (near := _near_backend(key.name, names.get(key[:3], ()))):
                 message = (
                     f"{key.kind} {key.name} is not in the input, but a graph makes {near}; write {near}, or ignore {_CODE} if it exists"
                 )
                 yield results.warning(_CODE, message, results.ref(route), reference.path, current=key.name, proposed=near)
+
+
+def _other_kind(route: Resource, path: Path, key: ObjectKey, other: ObjectKey) -> Iterator[Result]:
+    """Finds a backend with the name of an object of another kind, or of another group."""
+    is_kind = key.kind != other.kind
+    field, written, right = ("kind", key.kind, other.kind) if is_kind else ("group", key.group, other.group)
+    also = f" and group: {other.group or _CORE}" if is_kind and key.group != other.group else ""
+    message = (
+        f"a graph makes {other.name} as {other.kind} of the group {other.group or 'core'}, and not as {key.kind} of {key.group or 'core'}"
+    )
+    fix = f"write {field}: {right or _CORE}{also}, or ignore {_CODE} if this object exists, too"
+    yield results.warning(_CODE, f"{message}; {fix}", results.ref(route), (*path[:-1], field), current=written)
 
 
 def _near_backend(name: str, backends: Sequence[str]) -> str:

@@ -147,9 +147,11 @@ def _plugins(graph: Resource, path: Path, component: dict[str, Any]) -> Iterator
     """
     config = mapping(component, "eppConfig", "config")
     plugins = [name_of(plugin) or text(plugin.get("type")) for plugin in objects(config.get("plugins"))]
+    types = [text(plugin.get("type")) for plugin in objects(config.get("plugins"))]
     for inner, name in paths.find(config, (("schedulingProfiles", paths.EVERY, "plugins", paths.EVERY, "pluginRef"),)):
         if isinstance(name, str) and name not in plugins:
-            near = spelling.nearest_name(name, plugins)
+            of_type = [plugin for plugin, kind in zip(plugins, types, strict=True) if kind == name]
+            near = spelling.nearest_name(name, plugins) or (of_type[0] if len(of_type) == 1 else "")
             message = f"this configuration has no plugin {name}; write {near}, or add the plugin"
             yield from _finding(graph, (*path, "eppConfig", "config", *inner), near, message, name)
 

@@ -6,7 +6,7 @@ A file has the name of its key. Mounts of one file, and volumes that choose thei
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_fn.base import results, spelling
@@ -69,6 +69,16 @@ def _of_container(resource: Resource, path: Path, container: Any, volumes: Mappi
             if near and file not in names and f"{folder}/{file}" not in mounted:
                 message = f"{folder} has no file {file}, because its volume has no such key; write {folder}/{near}"
                 yield results.warning(_CODE, message, results.ref(resource), (*path, *inner), current=word)
+            elif not _is_mounted(folder, folders):
+                others = [other for other, name in folders.items() if file in volumes.get(name, ())]
+                if len(others) == 1:
+                    message = f"no volume of the container is at {folder}, but {file} is in {others[0]}; write {others[0]}/{file}"
+                    yield results.warning(_CODE, message, results.ref(resource), (*path, *inner), current=word)
+
+
+def _is_mounted(folder: str, folders: Iterable[str]) -> bool:
+    """True for a folder of a volume, or one below it."""
+    return any(folder == other or folder.startswith(f"{other}/") for other in folders)
 
 
 def _is_whole(word: str, file: str) -> bool:

@@ -25,9 +25,13 @@ from krm_fn.review import (
     image_names,
     missing_contents,
     misspelt_names,
+    monitor_ports,
     native_objects,
+    node_counts,
+    objects_beside,
+    refused_by_nodes,
 )
-from krm_fn.review.arguments import argument_findings, lora_rules, read_objects
+from krm_fn.review.arguments import argument_findings, engine_documents, lora_rules, read_objects
 
 _ORPHAN = "DYN053"
 _PRUNED = "DYN056"
@@ -54,7 +58,7 @@ def check(resources: Sequence[Resource], config: Config, *, is_configured: bool,
     by_ref = {results.ref(resource): resource for resource in resources}
     findings = [*_findings(resources, config, is_configured=is_configured, notes=notes)]
     for finding in _without_consequences(findings):
-        result = image_names.with_tag(finding, by_ref)
+        result = node_counts.with_nodes(image_names.with_tag(finding, by_ref), by_ref)
         if result.code in _NEVER_WORKS:
             yield result._replace(severity="error")
         else:
@@ -77,6 +81,7 @@ def _findings(resources: Sequence[Resource], config: Config, *, is_configured: b
     yield from misspelt_names.check(resources, config)
     yield from missing_contents.check_keys(resources, config)
     yield from altered_values.check(resources)
+    yield from refused_by_nodes.check(resources)
     yield from dynamo_annotations.check(resources)
     unreplaced = {result.ref for result in expansion.results if result.code == placeholders.CODE}
     yield from placeholders.check((resource for resource in resources if _is_written(resource)), expansion.results)
@@ -85,6 +90,7 @@ def _findings(resources: Sequence[Resource], config: Config, *, is_configured: b
     yield from arguments
     yield from lora_rules.check(judged, resources, used)
     yield from read_objects.check(judged, resources, used)
+    yield from engine_documents.check(judged, resources, used)
     invalid = {result.ref for result in results.errors_of([*expansion.results, *arguments]) if result.ref}
     yield from frontends.missing([entry.pods for entry in planned if isinstance(entry.plan, GraphPlan)], invalid)
     yield from placeholders.absorb(native_objects.check(resources, used), resources)
@@ -95,6 +101,8 @@ def _findings(resources: Sequence[Resource], config: Config, *, is_configured: b
         yield from build_selectors.check(expansion.resources, config)
         yield from missing_contents.check_ports(resources, expansion.resources, config)
         yield from missing_contents.check_backends(resources, expansion.resources, config)
+        yield from monitor_ports.check(resources, expansion.resources, config)
+        yield from objects_beside.check(resources, expansion.resources, config)
 
 
 def _without_consequences(findings: Sequence[Result]) -> Iterator[Result]:

@@ -20,6 +20,7 @@ _COPIED = re.compile(r"reflect|replicat|kubed|sync", re.IGNORECASE)
 _SAME_WORDS = {
     **dict.fromkeys(("settings", "setting", "conf", "cfg", "configuration", "configs", "options"), "config"),
     **dict.fromkeys(("credentials", "creds"), "credential"),
+    "huggingface": "hf",
     **{word: f"{number}" for number, word in enumerate(("one", "two", "three", "four", "five", "six", "seven", "eight"), 1)},
 }
 """Words for one thing, by the word that counts."""

@@ -6,7 +6,7 @@ import pytest
 
 from krm_fn.render.config import Config
 from krm_fn.review import build_references, build_selectors
-from tests.support import growth
+from tests.support import beta, given, growth
 from tests.support.cases import cases
 
 
@@ -80,6 +80,23 @@ def referring(count):
     rules = [{"rules": [{"backendRefs": [{"name": f"b{n}"}]}]} for n in range(count)]
     kind = {"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute"}
     return [*services, *({**kind, "metadata": entry, "spec": spec} for entry, spec in zip(metadata, rules, strict=True))]
+
+
+KEYS = [
+    ("a word less", "nvidia.com/component-type", "frontend", "nvidia.com/dynamo-component-type"),
+    ("words in another order", "nvidia.com/dynamo-type-component", "frontend", "nvidia.com/dynamo-component-type"),
+    ("a label of one's own", "team.example/component-type", "frontend", ""),
+    ("another label of Dynamo", "nvidia.com/gpu", "frontend", ""),
+]
+
+
+@cases(("label", "value", "right"), KEYS)
+def test_a_label_with_a_word_less(label, value, right):
+    """The pods of the graph have the value in the label that is meant."""
+    graph = beta.graph(beta.component("Frontend", "frontend"))
+    entry = given.item("PodDisruptionBudget", "b", api="policy/v1", spec={"selector": {"matchLabels": {label: value}}})
+    findings = [*build_selectors.check([*given.expanded(graph).resources, entry], Config())]
+    assert [(finding.code, finding.message.partition("; write ")[2]) for finding in findings] == [("DYN670", right)] * bool(right)
 
 
 CHECKS = [(build_selectors.check, selecting), (build_references.check_names, referring)]

@@ -23,6 +23,8 @@ IMAGES = [
     ("a near name on a registry of one's own", "registry.example/ml/vllm-runtimes:1.6.1", "", ""),
     ("another separator", f"{REGISTRY}/vllm_runtime:1.6.1", "DYN705", "write vllm-runtime,"),
     ("a blank", f"{REGISTRY}/vllm-runtime: 1.6.1", "DYN705", f"write {REGISTRY}/vllm-runtime:1.6.1"),
+    ("a scheme", f"https://{REGISTRY}/vllm-runtime:1.6.1", "DYN705", f"write {REGISTRY}/vllm-runtime:1.6.1"),
+    ("no registry", "nvidia/ai-dynamo/vllm-runtime:1.6.1", "DYN705", f"write {REGISTRY}/vllm-runtime,"),
     ("a folder in capital letters", "registry.example/ML/vllm-runtime:1.6.1", "DYN705", "write registry.example/ml/vllm-runtime:1.6.1"),
     ("a tag behind the sign of digests", f"{REGISTRY}/vllm-runtime@1.6.1", "DYN705", f"write {REGISTRY}/vllm-runtime:1.6.1"),
     ("the end of a name", f"{REGISTRY}/planner:1.6.1", "DYN705", "write dynamo-planner,"),
@@ -58,6 +60,22 @@ def test_images_that_are_probably_slips(image, code, words):
         assert [(finding.code, finding.severity, finding.path[-1]) for finding in findings] == [(code, "warning", "image")] * bool(code)
         assert all(words in finding.message and "; " in finding.message for finding in findings)
         assert [finding.code for finding in resource_findings.check([graph], Config(), is_configured=False)].count(code) == bool(code)
+
+
+LISTS = [
+    ("of flags", "--model - m", "args"),
+    ("of a program", "python3 - -m - dynamo.vllm", "command"),
+    ("of a shell", "'/bin/sh' - -c", "command"),
+]
+
+
+@cases(("entries", "field"), LISTS)
+def test_a_list_in_an_image_lacks_its_field(entries, field):
+    """YAML folds the lines of a list without a field into the value above it. No node pulls such an image."""
+    graph = beta.graph(beta.component("Worker", main={"image": f"{REGISTRY}/vllm-runtime:1.6.1 - {entries}"}))
+    (finding,) = image_names.check([graph])
+    assert (finding.code, finding.severity) == ("DYN716", "error")
+    assert finding.message.endswith(f"write {REGISTRY}/vllm-runtime:1.6.1, and {field}: above the list")
 
 
 TAGS = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from krm_fn.render.config import Config
+from krm_fn.render.manifests import ownership
 from krm_fn.review import missing_contents, resource_findings
 from tests.support import beta, given
 from tests.support.cases import cases
@@ -125,6 +126,28 @@ def test_a_port_that_a_layer_added_to_the_service_is_there():
         assert [finding.code for finding in findings] == codes
 
 
+POOL = ("inference.networking.k8s.io", "InferencePool")
+KINDS = [
+    ("an older group", "inference.networking.x-k8s.io", "InferencePool", "group", "write group: inference.networking.k8s.io,"),
+    ("another kind", "inference.networking.k8s.io", "Service", "kind", "write kind: InferencePool,"),
+    ("a Service", "", "Service", "kind", "write kind: InferencePool and group: inference.networking.k8s.io,"),
+    ("the pool", *POOL, "", ""),
+]
+
+
+@cases(("group", "kind", "field", "remedy"), KINDS)
+def test_backends_with_the_name_of_an_object_of_another_kind(group, kind, field, remedy):
+    """A graph makes the pool, and nothing in the input has its name otherwise."""
+    rules = [{"backendRefs": [{"group": group, "kind": kind, "name": "chat-pool"}]}]
+    entry = given.item("HTTPRoute", "chat", api="gateway.networking.k8s.io/v1", spec={"rules": rules})
+    service = next(resource for resource in given.expanded(beta.graph()).resources if ownership.is_marked(resource))
+    pool = {**service, "apiVersion": f"{POOL[0]}/v1", "kind": POOL[1], "metadata": {**service["metadata"], "name": "chat-pool"}}
+    findings = [*missing_contents.check_backends([entry], [pool], Config())]
+    assert [(finding.code, finding.path[-1], remedy in finding.message) for finding in findings] == [("DYN708", field, True)] * bool(remedy)
+    other = given.item(kind, "chat-pool", api=f"{group}/v1" if group else "v1")
+    assert [*missing_contents.check_backends([entry, other], [pool], Config())] == []
+
+
 BACKENDS = [
     ("a word too many", route(name="chat-frontend-svc"), "chat-frontend"),
     ("the name of the graph", route(name="chat"), "chat-frontend"),
@@ -168,6 +191,8 @@ FILES = [
     ("another ending", "/etc/trt/agg.yml", {}, "write /etc/trt/agg.yaml"),
     ("a slip", "/etc/trt/prefil.yaml", {}, "write /etc/trt/prefill.yaml"),
     ("a line for a shell", "exec python3 -m dynamo.trtllm --extra-engine-args=/etc/trt/agg.yml", {}, "write /etc/trt/agg.yaml"),
+    ("a folder without a volume", "/etc/engine/agg.yaml", {}, "but agg.yaml is in /etc/trt; write /etc/trt/agg.yaml"),
+    ("another file in such a folder", "/etc/engine/other.yaml", {}, ""),
     ("the right name", "/etc/trt/agg.yaml", {}, ""),
     ("a file of the image", "/etc/trt/other.yaml", {}, ""),
     ("another folder", "/etc/trt-2/agg.yml", {}, ""),

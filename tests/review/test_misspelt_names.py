@@ -71,6 +71,7 @@ SLIPS = [
     ("a volume of the pod", with_mount("model"), ("volumeMounts", 0, "name"), "models"),
     ("a mounted claim", with_mount("model-cach"), ("volumeMounts", 0, "name"), "model-cache"),
     ("a plugin", with_plugin("dyn-decoder"), ("plugins", 0, "pluginRef"), "dyn-decode"),
+    ("the type of a plugin with a name", with_plugin("dyn-decode-scorer"), ("plugins", 0, "pluginRef"), "dyn-decode"),
     ("a plugin with the name of its type", with_plugin("max-score-pickers"), ("plugins", 0, "pluginRef"), "max-score-picker"),
 ]
 
@@ -156,6 +157,7 @@ def test_fields_of_any_type_are_read():
 UNREAD = [
     ("a word less", "hf-token-secret", ["hf-token"], "hf-token"),
     ("a word more", "hf-token", ["hf-token-v2"], "hf-token-v2"),
+    ("another word for Hugging Face, and a word less", "hf-token-secret", ["huggingface-token"], "huggingface-token"),
     ("a word more in the middle", "hf-secret", ["hf-token-secret"], "hf-token-secret"),
     ("two that it can mean", "hf-token", ["hf-token-a", "hf-token-b"], ""),
     ("one word in common", "other-token", ["hf-token"], ""),

@@ -160,6 +160,7 @@ TYPES = [
         ("spec", "services"),
         "write each entry as name: …, without dashes",
     ),
+    Case("an amount for an object", worker(sharedMemory="40Gi"), "DYN021", (*MAIN, "sharedMemory"), "write size: 40Gi below it"),
     Case("a flag for an object", worker(ingress=True), "DYN021", (*MAIN, "ingress"), "its fields below it, for example enabled, host"),
     Case(
         "a flag for an object with one switch",

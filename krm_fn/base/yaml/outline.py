@@ -12,12 +12,9 @@ from typing import NamedTuple
 
 from krm_fn.base.results import Path
 
-_PLAIN = r"(?:[^\s#'\"\[\]{},&*!|>%@`:?-]|[:?-](?=\S))(?:[^\s,\[\]{}:]|:(?=\S)|[ \t]++(?=[^\s:#]))*+"
-_KEY = re.compile(rf"""("(?:\\.|[^"\\])*"|'(?:[^']|'')*'|{_PLAIN})[ \t]*+:(?=\s|$)""")
+_KEY = re.compile(r"""("(?:\\.|[^"\\])*"|'(?:[^']|'')*'|[^\s#'"\[\]{},&*!|>%@`-][^#,\[\]{}]*?|-[^\s#,\[\]{}][^#,\[\]{}]*?)\s*:(?=\s|$)""")
 _FLOW = re.compile(r"""\s*(?:([{}\[\],])|("(?:\\.|[^"\\])*"?|'(?:[^']|'')*'?|[^,\[\]{}:\s](?:[^,\[\]{}:]|:(?!\s|$))*)\s*(:(?=\s|$))?)""")
 _BLOCK_SCALAR = re.compile(r"(?:[&!]\S*\s+)*[|>][0-9+-]*\s*(?:#.*)?$")
-_DEEPEST = 100
-"""The number of levels that are read: the text of a machine can be deeper, and a path is as long as its depth."""
 _WORD = re.compile(r"\S+")
 _COMMENT = re.compile(r"(?:^|\s)#.*", re.DOTALL)
 
@@ -114,7 +111,7 @@ class _Reader:
         if line[indent] == "#":
             return
         column, rest = indent, line[indent:]
-        while (rest == "-" or rest.startswith("- ")) and len(self.open) < _DEEPEST:
+        while rest == "-" or rest.startswith("- "):
             self._entry(column)
             inner = rest[1:].lstrip(" ")
             start = column + len(rest) - len(inner)
@@ -167,9 +164,7 @@ class _Reader:
             self._close(len(text))
             return self.path, "", len(text) + 1, False
         column, rest = indent, text[indent:]
-        while (rest.startswith("- ") or (rest == "-" and column == indent)) and len(
-            self.open
-        ) < _DEEPEST:  # behind a dash, it begins a flag
+        while rest.startswith("- ") or (rest == "-" and column == indent):  # behind a dash, it begins a flag
             self._entry(column)
             inner = rest[1:].lstrip(" ")
             column, rest = column + len(rest) - len(inner), inner
@@ -214,7 +209,7 @@ class _Flow:
                 self._mark(mark)
             elif self.steps:
                 self._scalar(scalar, token.start(2), is_key=bool(colon))
-            if not 0 < len(self.steps) < _DEEPEST:
+            if not self.steps:
                 break
 
     def _mark(self, mark: str) -> None:

@@ -40,7 +40,6 @@ async def run(given: Inputs) -> BuiltFindings | None:
     finally:
         with contextlib.suppress(ProcessLookupError):
             process.terminate()
-        await process.wait()
     try:
         return BuiltFindings(*pickle.loads(out))  # noqa: S301 - our own process wrote it
     except (EOFError, pickle.UnpicklingError):

@@ -19,15 +19,12 @@ from krm_fn.cli.language_server import code_actions, position_requests
 from krm_fn.cli.language_server.checking import DocumentChecker
 from krm_fn.cli.language_server.open_documents import OpenDocument, OpenDocuments
 
-_THREADS = 16
-"""Threads for requests that take longer. One of them reads stdin, so it must not wait for the others."""
-
 
 class GraphServer(LanguageServer):
     """The server with its open documents and their checker."""
 
     def __init__(self) -> None:
-        super().__init__(report.PROGRAM, krm_fn.__version__, types.TextDocumentSyncKind.Full, max_workers=_THREADS)
+        super().__init__(report.PROGRAM, krm_fn.__version__, types.TextDocumentSyncKind.Full)
         self.documents = OpenDocuments()
         self.checker = DocumentChecker(self.documents, self._publish)
 
@@ -116,7 +113,6 @@ def _answer_about_positions(server: GraphServer) -> None:
     documents = server.documents
 
     @server.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=position_requests.TRIGGERS))
-    @server.thread()
     def complete(params: types.CompletionParams) -> types.CompletionList | None:
         document = documents.get(params.text_document.uri)
         return position_requests.complete(document, params.position) if document else None

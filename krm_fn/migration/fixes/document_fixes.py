@@ -12,8 +12,6 @@ from krm_fn.migration.fixes.editable_files import EditableFiles
 from krm_fn.review.inputs import Inputs
 from krm_fn.review.inputs.document_checks import CheckedDocuments
 
-_MOST = 10
-"""The largest number of fixes that are tried: an editor asks for those at its cursor, or for those of the whole text."""
 Check = Callable[[Mapping[str, str]], CheckedDocuments]
 """Checks the inputs with new texts of files."""
 
@@ -30,12 +28,12 @@ class DocumentFix(NamedTuple):
 def of(findings: Sequence[Result], given: Inputs, check: Check | None) -> list[DocumentFix]:
     """Returns the fixes of findings, in their order. `given.texts` are the texts of open documents.
 
-    A fix that makes other findings, or that changes pods of another component, is left out, and so are those behind the first ten. With
-    `check` None nothing is proved: the findings are those of a build, which takes too long for an editor.
+    A fix that makes other findings, or that changes pods of another component, is left out. With `check` None nothing is proved: the
+    findings are those of a build, which takes too long for an editor.
     """
     files = EditableFiles(given)
     fixes: list[DocumentFix] = []
-    for entry in finding_edits.of(findings, files, {})[:_MOST]:
+    for entry in finding_edits.of(findings, files, {}):
         if check is None:
             new, failed = edited_files.written(finding_edits.documents([entry]), given.texts)
             texts = {} if failed else {file: text.new for file, text in new.items()}

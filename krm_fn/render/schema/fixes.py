@@ -30,6 +30,8 @@ _FILE_MODES = ("defaultMode", "mode")
 """The fields with the permissions of files."""
 _OCTAL = re.compile(r"0?o?([0-7]{3})", re.ASCII)
 """Permissions as people write them: Kubernetes, kustomize and kubectl read 0400 without quotes as the octal number, 256."""
+_QUANTITY = "resource.Quantity"
+_AMOUNT = re.compile(r"[0-9]{1,10}[A-Za-z]{1,2}", re.ASCII)
 _TRUE = ("true", "yes", "on", "1")
 _FALSE = ("false", "no", "off", "0")
 
@@ -215,6 +217,9 @@ def _as_object(value: Any, schema: Schema, definitions: dict[str, Schema]) -> tu
     known = list(properties)
     texts = [name for name in known if definitions.get(properties[name].get("$ref", ""), properties[name]).get("type") == "string"]
     field = "name" if "name" in texts else texts[0] if len(texts) == 1 else ""
+    sizes = [name for name in known if properties[name].get("$ref", "").endswith(_QUANTITY)]
+    if len(sizes) == 1 and isinstance(value, str) and _AMOUNT.fullmatch(value):
+        field = sizes[0]
     if field and isinstance(value, str) and _PLAIN.fullmatch(value):
         return f"write {field}: {value} below it", None
     return f"write its fields below it, for example {', '.join(known[:4])}" if known else "write lines of name: value below it", None

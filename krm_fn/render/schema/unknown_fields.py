@@ -143,7 +143,13 @@ def fix(definition: str, key: str, parent: dict[str, object], level: str = "") -
     other, components = _COMPONENTS.get(definition, ("", ""))
     if key == other and components in parent:
         return f"{components} has the components in this apiVersion, so move the entries of {other} there, or remove {other}"
-    return _certain(definition, key) or (f"it belongs in {level}" if level else _probable(definition, key))
+    return _certain(definition, key) or (f"it belongs in {level}" if level else _probable(definition, key, _missing(definition, parent)))
+
+
+def _missing(definition: str, parent: dict[str, object]) -> str:
+    """Returns the only required field that an object lacks; empty without one, or if several are missing."""
+    missing = [name for name in _definition(definition).get("required", ()) if name not in parent]
+    return missing[0] if len(missing) == 1 else ""
 
 
 def level_of(root: SchemaNode, path: Path) -> str:
@@ -183,6 +189,8 @@ def _certain(definition: str, key: str) -> str:
         return "write it below custom"
     if definition == _REQUIREMENTS and ("/" in key or key in ("cpu", "memory")):
         return "move it below limits"
+    if definition == "Resources" and key in _definition("ResourceItem")["properties"]:
+        return "move it below limits"
     for parent, name in _PARENTS.get(component, ()):
         if key in _definition(name)["properties"]:
             return f"it belongs in {parent}{' ' if ' ' in parent else '.'}{key}"
@@ -191,10 +199,11 @@ def _certain(definition: str, key: str) -> str:
 
 
 @cache
-def _probable(definition: str, key: str) -> str:
-    """Returns the fix for a misspelt field."""
+def _probable(definition: str, key: str, missing: str) -> str:
+    """Returns the fix for a misspelt field. `missing` is the only required field that its object lacks."""
     known = tuple(_definition(definition)["properties"])
-    match = nearest(key, known) or spelling.nearest(key, known)
+    is_part = bool(missing) and (_plain(key) in _plain(missing) or _plain(missing) in _plain(key))
+    match = nearest(key, known) or spelling.nearest(key, known) or (missing if is_part else "")
     if match:
         return f"write {match}"
     return f"write one of {', '.join(known)}" if 0 < len(known) <= _MAX_LISTED else "remove it"

@@ -23,10 +23,16 @@ from krm_fn.review.arguments import (
     frontend_programs,
     judged_commands,
     later_releases,
+    model_references,
+    model_sources,
     pairing_rules,
     picker_images,
+    picker_settings,
     planner_backends,
+    planner_images,
+    pod_ports,
     router_endpoints,
+    shell_variables,
     size_rules,
     speculative_configs,
     variable_rules,
@@ -63,9 +69,11 @@ def check_plan(planned: PlannedResource, *, notes: bool = False) -> list[Result]
 
 def _check_graph(components: Iterable[Pods], ref: Ref, *, notes: bool) -> Iterator[Result]:
     mains: list[JudgedCommand] = []
+    containers: list[AuthorContainer] = []
     components = [*components]
     for pods in components:
         for container in judged_commands.containers(pods):
+            containers += [container] if container.is_main else []
             read = judged_commands.of_container(container, pods)
             commands = read.commands
             yield from later_releases.check(container, ref)
@@ -82,9 +90,12 @@ def _check_graph(components: Iterable[Pods], ref: Ref, *, notes: bool) -> Iterat
             ]
             yield from (result(container, ref, finding) for finding in findings[:_MOST])
             for judged in commands:
+                beside = picker_settings.check_sidecar(judged, [other.plan for other in components]) if not container.is_main else ()
+                yield from (result(container, ref, finding) for _, finding in beside)
                 yield from (result(container, ref, finding) for finding in islice(_of_command(judged, pods, len(commands)), _MOST))
             mains += commands if container.is_main and len(commands) == 1 else []
     plans = [pods.plan for pods in components]
+    by_name = {pods.plan.identity.service: pods for pods in components}
     of_graph = (
         *(*pairing_rules.check(mains), *worker_modes.check(mains, plans), *worker_transfers.check(mains)),
         *frontend_programs.check(mains, plans),
@@ -93,12 +104,20 @@ def _check_graph(components: Iterable[Pods], ref: Ref, *, notes: bool) -> Iterat
         *common_planes.check(mains),
         *router_endpoints.check(mains),
         *speculative_configs.check(mains),
+        *model_sources.check_commands(mains),
+        *model_sources.check_folders(mains, by_name),
+        *pod_ports.check(mains, by_name),
+        *shell_variables.check(mains, by_name),
     )
     for judged, finding in of_graph:
         yield result(judged.container, ref, _weakened(judged, finding))
     for judged in mains:
         yield from worker_transfers.check_variable(judged, ref)
     yield from variable_rules.check(mains, ref)
+    yield from model_sources.check_caches(mains, by_name, ref)
+    yield from planner_images.check(containers, ref)
+    yield from model_references.check(mains, ref)
+    yield from picker_settings.check(mains, plans, ref)
 
 
 def _not_judged(container: AuthorContainer, ref: Ref, read: ReadContainer) -> Iterator[Result]:

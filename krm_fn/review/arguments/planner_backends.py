@@ -1,17 +1,19 @@
-"""Findings about planners that are configured for another engine than that of the workers of their graph.
+"""Findings about planners that are configured for another engine, or for other modes, than those of the workers of their graph.
 
 The planner takes the default names and endpoints of the workers, and the figures with which it estimates their speed, from its `backend`
 (`dynamo/planner/defaults.py` of 0.9, later `dynamo/planner/config/backend_components.py`, `monitoring/worker_info.py` and
-`core/perf_model`). It starts with any of them.
+`core/perf_model`). It starts with any of them. Its `mode` decides which workers it finds and scales (`PlannerConfig.mode`, since 1.0).
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from krm_fn.render import engines
 from krm_fn.render.plan import ComponentPlan
+from krm_fn.review.arguments import worker_modes
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.command_line_parser import Use
 from krm_fn.review.arguments.judged_commands import JudgedCommand
@@ -19,6 +21,8 @@ from krm_fn.review.arguments.worker_modes import WorkerFinding
 
 _PLANNER = "dynamo.planner"
 _CONFIG, _BACKEND = "--config", "--backend"
+_MODE, _WORKERS = "mode", {"disagg": ("prefill", "decode"), "prefill": ("prefill",), "decode": ("decode",), "agg": ("agg",)}
+"""The field with the mode of the planner, and the modes of the workers that it then scales."""
 _FIELD, _DEFAULT = "backend", "vllm"
 """The field of the document, and its value without one (`SLAPlannerDefaults.backend`, 0.9 to 1.7)."""
 
@@ -34,6 +38,7 @@ def check(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]
     if len({*workers.values()}) != 1 or not all(plan.type.is_frontend or plan.type.scales or plan.type.picks_workers for plan in others):
         return
     (engine,) = {*workers.values()}
+    yield from _check_modes(commands)
     for judged in commands:
         use = judged.parsed.last(judged.table, _CONFIG, _BACKEND) if judged.command.program == _PLANNER else None
         backend = _backend(use) if use else ""
@@ -43,12 +48,36 @@ def check(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]
             yield WorkerFinding(judged, ArgumentFinding("DYN714", "warning", use.word, message))
 
 
+def _check_modes(commands: Sequence[JudgedCommand]) -> Iterator[WorkerFinding]:
+    """Yields a finding for each planner whose mode names workers that the graph does not have. All workers have a known mode."""
+    modes = {worker_modes.mode(judged) for judged in commands if judged.command.program.removeprefix("dynamo.") in engines.names()}
+    if not modes or not modes <= {*_WORKERS["disagg"], *_WORKERS["agg"]}:
+        return
+    right = "disagg" if len(modes) > 1 else next(iter(modes))
+    for judged in commands:
+        use = judged.parsed.last(judged.table, _CONFIG) if judged.command.program == _PLANNER else None
+        document = _document(use) if use else {}
+        written = f"{document.get(_MODE, 'disagg')}" if document else ""
+        if use and written in _WORKERS and not modes.issuperset(_WORKERS[written]):
+            problem = (
+                f"the planner scales {' and '.join(_WORKERS[written])} workers, and the graph has {' and '.join(sorted(modes))} workers"
+            )
+            fix = f'{"write" if _MODE in document else "add"} "{_MODE}": "{right}"'
+            yield WorkerFinding(judged, ArgumentFinding("DYN733", "warning", use.word, f"{problem}; {fix}"))
+
+
+def _document(use: Use) -> dict[str, Any]:
+    """Returns the document in the value of a flag; empty for a file, and for a text that is not known."""
+    try:
+        document = json.loads(use.text or "")
+    except (ValueError, RecursionError):
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
 def _backend(use: Use) -> str:
     """Returns the backend in the value of a flag; empty for a file, and for a text that is not known."""
     if use.flag.name == _BACKEND or use.text is None:
         return use.text or ""
-    try:
-        document = json.loads(use.text)
-    except (ValueError, RecursionError):
-        return ""
-    return f"{document.get(_FIELD, _DEFAULT)}" if isinstance(document, dict) else ""
+    document = _document(use)
+    return f"{document.get(_FIELD, _DEFAULT)}" if document else ""

@@ -20,6 +20,7 @@ from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.judged_commands import InjectedFlags, JudgedCommand
 from krm_fn.review.arguments.shell_words import Word
 
+_SGLANG = "dynamo.sglang"
 _ON_CPUS = ("VLLM_CPU", "VLLM_TARGET_DEVICE")
 _DECIDING = frozenset(("context_parallel_size", "gpus_per_node"))
 """Fields of a document that decide the GPUs beside the sizes."""
@@ -51,6 +52,7 @@ def need(judged: JudgedCommand) -> GpuNeed | None:
 
 def check(judged: JudgedCommand, injected: InjectedFlags | None) -> Iterator[ArgumentFinding]:
     """Yields the findings about the sizes of a main container. `injected` is None on one node."""
+    yield from _check_divisors(judged)
     sizes, plan = _flags(judged.command.program), judged.plan
     gpus, nodes = plan.pod.gpus.number, plan.placement.nodes
     known = need(judged) if sizes and gpus >= 0 and not _is_elsewhere(judged, sizes) else None
@@ -81,6 +83,23 @@ def check(judged: JudgedCommand, injected: InjectedFlags | None) -> Iterator[Arg
     elif needed < nodes * gpus:
         message = f"the engine uses {gpus_of_engine}, and {_of_pods(nodes, gpus)}; raise the parallel sizes, or request fewer GPUs"
         yield ArgumentFinding("DYN613", "warning", word, message)
+
+
+def _check_divisors(judged: JudgedCommand) -> Iterator[ArgumentFinding]:
+    """Reports sizes of SGLang that do not divide the tensor parallel size, as `ServerArgs` asserts (`sglang/srt/server_args.py`).
+
+    A backend of MoE communication sets the expert parallel size itself.
+    """
+    if judged.command.program != _SGLANG or not judged.parsed.is_complete:
+        return
+    whole = judged.number("--tp-size")
+    for option in ("--dp-size", "--ep-size"):
+        use, size = judged.parsed.last(judged.table, option), judged.number(option)
+        is_split = judged.has("--enable-dp-attention") if option == "--dp-size" else not judged.has("--moe-a2a-backend")
+        if use and use.values and is_split and whole and size and whole % size:
+            right = max(number for number in range(1, min(whole, size) + 1) if whole % number == 0)
+            message = f"{use.option} {size} does not divide --tp-size {whole}, so the worker ends at its start; write {right}"
+            yield ArgumentFinding("DYN691", "warning", use.values[0], message, old=use.text or "")
 
 
 def _flags(program: str) -> ParallelFlags | None:

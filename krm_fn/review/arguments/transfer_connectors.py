@@ -11,11 +11,20 @@ import json
 import re
 from typing import Any
 
+from krm_fn.base import spelling
+
 _WRAPPERS = ("MultiConnector", "PdConnector")
 _ALIASES = {"NixlPullConnector": "NixlConnector"}
 """vLLM's `kv_connector/v1/nixl/connector.py`: `NixlConnector` is the connector that pulls."""
 _LOCAL = frozenset(("DynamoConnector", "OffloadingConnector", "SimpleCPUOffloadConnector"))
 """Connectors that move blocks between the memories of their own worker, and not to another worker."""
+_REGISTRY = (
+    *("NixlConnector", "NixlPullConnector", "NixlPushConnector", "LMCacheConnectorV1", "LMCacheMPConnector", "P2pNcclConnector"),
+    *("SharedStorageConnector", "ExampleConnector", "MooncakeConnector", "MooncakeStoreConnector", "MoRIIOConnector", "MultiConnector"),
+    *("FlexKVConnectorV1", "HF3FSKVConnector", "DecodeBenchConnector", "OffloadingConnector", "SimpleCPUOffloadConnector"),
+    *("ExampleHiddenStatesConnector", "DynamoConnector", "PdConnector"),
+)
+"""The connectors of vLLM (`kv_connector/factory.py`) and of Dynamo. Others have a module of their own."""
 _MODULES_OF_DYNAMO = ("kvbm.", "dynamo.")
 _NAME = re.compile(r"[A-Za-z_]\w{0,60}", re.ASCII)
 
@@ -44,6 +53,19 @@ def names(config: str | None) -> tuple[str, ...]:
         else:
             connectors.append(_ALIASES.get(name, name))
     return tuple(connectors)
+
+
+def misspelt(config: str | None) -> tuple[str, str] | None:
+    """Returns the name of a connector that vLLM does not have, and the one that it is a slip for; None without one.
+
+    >>> misspelt('{"kv_connector": "NixlConector"}'), misspelt('{"kv_connector": "OwnConnector"}')
+    (('NixlConector', 'NixlConnector'), None)
+    """
+    for name in names(config):
+        near = spelling.nearest(name, _REGISTRY) if name not in _REGISTRY else ""
+        if near:
+            return name, near
+    return None
 
 
 def _is_known(module: object) -> bool:

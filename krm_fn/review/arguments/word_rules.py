@@ -43,7 +43,7 @@ def check_words(judged: JudgedCommand, pods: Pods) -> Iterator[ArgumentFinding]:
     """Yields the findings about the words behind the name of one of Dynamo's programs."""
     superfluous = {problem.word for problem in judged.parsed.problems if problem.kind == "superfluous word"}
     rendered = _rendered_words(judged, pods)
-    variables = cache(partial(_variables, judged.container, pods))
+    known_names = cache(partial(variables, judged.container, pods))
     before = ""
     for word in judged.command.words:
         option, before = before, word.text
@@ -58,12 +58,12 @@ def check_words(judged: JudgedCommand, pods: Pods) -> Iterator[ArgumentFinding]:
             message = f"`{flag[:60]}` and the words before it are one word here, so the program does not read the flag; {fix}"
             yield ArgumentFinding(SEVERAL, "error", word, message)
         elif not judged.command.is_in_shell and (name := _shell_variable(judged.container.fields[word.field][word.item], option)):
-            known = variables()
+            known = known_names()
             addition = ", which Kubernetes replaces" if known is None or name in known else ", and add the variable"
             message = f"no shell reads this word, so the program gets `${name}` as it is; write $({name}){addition}"
             yield ArgumentFinding("DYN628", "warning", word, message)
         elif judged.command.is_in_shell and (match := _IN_SINGLE_QUOTES.search(word.source)) and _EXPANDS not in option:
-            name, known = match[1] or match[2], variables()
+            name, known = match[1] or match[2], known_names()
             if known is None or name in known:
                 message = (
                     f"a shell replaces no variable in single quotes, so the program gets `${name}` as it is; write it in double quotes"
@@ -114,14 +114,19 @@ def check_references(
     for reference in references:
         name = reference.name
         is_plain = _UPPER_CASE.fullmatch(name) or (container.is_main and not reference.is_in_shell and "." not in name and "-" not in name)
-        if name in names or not is_plain or _ADDED_LATER.fullmatch(name):
+        if name in names or not is_plain or is_added_later(name):
             continue
         names.add(name)
-        known = _variables(container, pods) if known is None else known
+        known = variables(container, pods) if known is None else known
         if known is None:
             return
         if name not in known:
             yield ArgumentFinding("DYN627", "warning", reference.word, _unknown_variable(reference, known))
+
+
+def is_added_later(name: str) -> bool:
+    """Returns true for a variable that a controller, a device plugin or the kubelet adds to a container."""
+    return _ADDED_LATER.fullmatch(name) is not None
 
 
 def _unknown_variable(reference: Reference, known: Iterable[str]) -> str:
@@ -138,7 +143,7 @@ def _unknown_variable(reference: Reference, known: Iterable[str]) -> str:
     return f"{problem}, so the program gets `$({name})` as it is; {fix}"
 
 
-def _variables(container: AuthorContainer, pods: Pods) -> set[str] | None:
+def variables(container: AuthorContainer, pods: Pods) -> set[str] | None:
     """Returns the names of the variables of a container, with those that a render adds. None if a Secret or a ConfigMap can have more."""
     names: set[str] = set()
     for fields in (container.fields, *judged_commands.rendered(container, pods)):

@@ -13,7 +13,7 @@ from typing import Any
 from krm_fn.base.records import NamedTuple
 from krm_fn.render import names
 from krm_fn.render.plan import ComponentPlan
-from krm_fn.review.arguments import connector_flags
+from krm_fn.review.arguments import connector_flags, flag_tables
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.command_line_parser import ParsedCommand
 from krm_fn.review.arguments.flag_tables import FlagTable
@@ -27,9 +27,14 @@ _OLDER = {"--is-prefill-worker": PREFILL, "--is-decode-worker": DECODE}
 _MODES = (PREFILL, DECODE, "encode")
 _VARIABLES = ("DISAGGREGATION_MODE", "IS_PREFILL_WORKER", "IS_DECODE_WORKER")
 """The ends of the variables that can decide the mode, such as DYN_VLLM_DISAGGREGATION_MODE."""
+_MODE_VARIABLE = "_DISAGGREGATION_MODE"
+_READ_MODES, _SINCE = ("dynamo.vllm", "dynamo.trtllm"), (1, 0, 0)
+"""The programs that read the variable of their mode, and the first release in which they do."""
 _OTHER_ROLES = ("--multimodal", "--headless")
 """The beginnings of flags that give a worker another role."""
 _IN_FILES = ("--config", "--disagg-config")
+_NEED_DECODE = ("dynamo.sglang", "dynamo.trtllm")
+"""The programs whose workers ignore prefill workers without a mode (`dynamo/sglang/main.py`, `dynamo/trtllm/workers`)."""
 _NEEDED = {
     PREFILL: (DECODE, "so no worker answers a request"),
     DECODE: (PREFILL, "and a decode worker waits for the key-value cache of one"),
@@ -49,8 +54,8 @@ def check(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]
     modes = [mode(judged) for judged in workers]
     yield from _check_two_modes(workers)
     for judged, of_worker in zip(workers, modes, strict=True):
-        if of_worker == _AGGREGATED and _is_prefill(judged.plan):
-            yield WorkerFinding(judged, _without_mode(judged))
+        if of_worker == _AGGREGATED and (typed := _typed(judged, modes)):
+            yield WorkerFinding(judged, _without_mode(judged, typed))
     if len(set(modes)) == 1 and modes[0] in _NEEDED and _is_whole(workers, components):
         missing, effect = _NEEDED[modes[0]]
         others = ", ".join(f"{judged.plan.identity.service} ({judged.field_of(word(judged))})" for judged in workers[1:])
@@ -87,7 +92,7 @@ def flagged_mode(words: Sequence[Word], parsed: ParsedCommand, table: FlagTable,
             return older
     use = parsed.last(table, _MODE)
     if use is None:
-        return _AGGREGATED
+        return _of_variable(table, container) or _AGGREGATED
     return "" if use.text is None else use.text if use.text in _MODES else _AGGREGATED
 
 
@@ -107,7 +112,17 @@ def _is_elsewhere(parsed: ParsedCommand, table: FlagTable, container: Mapping[st
     variables = [str(entry.get("name")) for entry in container.get("env") or ()]
     from_maps = any("configMapRef" in entry for entry in container.get("envFrom") or ())
     in_files = any(parsed.last(table, option) for option in _IN_FILES)
-    return from_maps or in_files or any(name.startswith("DYN_") and name.endswith(_VARIABLES) for name in variables)
+    known = f"DYN_{table.program.rpartition('.')[2].upper()}{_MODE_VARIABLE}" if _of_variable(table, container) else ""
+    named = any(name.startswith("DYN_") and name.endswith(_VARIABLES) and name != known for name in variables)
+    return from_maps or in_files or named
+
+
+def _of_variable(table: FlagTable, container: Mapping[str, Any]) -> str:
+    """Returns the mode in the variable of the flag, which vLLM and TensorRT-LLM read since 1.0; empty if it is not there, or not known."""
+    name = f"DYN_{table.program.rpartition('.')[2].upper()}{_MODE_VARIABLE}"
+    values = [entry.get("value") for entry in container.get("env") or () if entry.get("name") == name]
+    is_read = _MODE in table.flags and table.program in _READ_MODES and flag_tables.number(table.release) >= _SINCE
+    return f"{values[-1]}" if is_read and values and values[-1] in _MODES else ""
 
 
 def _with_type(plan: ComponentPlan, mode: str) -> str:
@@ -117,18 +132,23 @@ def _with_type(plan: ComponentPlan, mode: str) -> str:
     return f" and write {plan.word('componentType')}: worker" if plan.identity.type == mode else ""
 
 
-def _is_prefill(plan: ComponentPlan) -> bool:
-    identity = plan.identity
-    return PREFILL in (identity.type, identity.sub_type)
+def _typed(judged: JudgedCommand, modes: Sequence[str]) -> str:
+    """Returns the mode that the type of a worker without one names; empty if its program serves whole requests on purpose.
+
+    A worker of vLLM decodes without a mode, too. `modes` are those of all workers of the graph.
+    """
+    types = (judged.plan.identity.type, judged.plan.identity.sub_type)
+    is_left_out = DECODE in types and judged.command.program in _NEED_DECODE and PREFILL in modes
+    return PREFILL if PREFILL in types else DECODE if is_left_out else ""
 
 
-def _without_mode(judged: JudgedCommand) -> ArgumentFinding:
-    """Returns the finding about a component of the type prefill whose engine serves whole requests."""
-    option = f"{_MODE} {PREFILL}" if _MODE in judged.table.flags else "--is-prefill-worker"
+def _without_mode(judged: JudgedCommand, typed: str) -> ArgumentFinding:
+    """Returns the finding about a component of the type of a mode whose engine serves whole requests."""
+    option = f"{_MODE} {typed}" if _MODE in judged.table.flags else f"--is-{typed}-worker"
     needs_transfer = connector_flags.refuses_connectors(judged.table) and not connector_flags.transfer(judged.parsed, judged.table)
-    transfer = f" and {connector_flags.TRANSFER} '{connector_flags.default_config(PREFILL, judged.table)}'" if needs_transfer else ""
+    transfer = f" and {connector_flags.TRANSFER} '{connector_flags.default_config(typed, judged.table)}'" if needs_transfer else ""
     message = (
-        f"the component has the type {PREFILL}, but {judged.command.program} takes the mode of a worker from its flags, and without one it "
+        f"the component has the type {typed}, but {judged.command.program} takes the mode of a worker from its flags, and without one it "
         f"serves whole requests; {'write' if judged.has(_MODE) else 'add'} `{option}`{transfer}"
     )
     return ArgumentFinding("DYN702", "warning", word(judged), message)

@@ -25,7 +25,17 @@ def check(commands: Sequence[JudgedCommand]) -> Iterator[WorkerFinding]:
     counts = Counter(map(worker_modes.mode, commands))
     for judged in commands:
         yield from _check_type(judged, counts)
+        yield from _check_connector(judged)
     yield from _check_transfers(commands)
+
+
+def _check_connector(judged: JudgedCommand) -> Iterator[WorkerFinding]:
+    """Reports the name of a connector that vLLM does not have. vLLM ends a worker with such a name at its start."""
+    use = connector_flags.transfer(judged.parsed, judged.table)
+    slip = transfer_connectors.misspelt(use.text) if use else None
+    if use and slip:
+        message = f"vLLM has no connector {slip[0]}, so the worker ends at its start; write {slip[1]}"
+        yield WorkerFinding(judged, ArgumentFinding("DYN734", "error", use.values[0] if use.values else use.word, message, old=slip[0]))
 
 
 def _check_type(judged: JudgedCommand, counts: Counter[str]) -> Iterator[WorkerFinding]:

@@ -29,6 +29,7 @@ from krm_fn.review.inputs import (
     Inputs,
     budget_files,
     cluster_discovery,
+    document_syntax,
     path_inputs,
     repository_states,
     revision_path,
@@ -169,7 +170,8 @@ def find(inputs: CheckedInputs, root: Path | None, *, fixed_services: bool, verb
 
 def _check_group(group: Iterable[Source], loaded: Sources, *, verbose: bool) -> Iterator[Result]:
     values = [source.value for source in group]
-    return resource_findings.check(values, loaded.config, is_configured=bool(loaded.configs), notes=verbose)
+    yield from resource_findings.check(values, loaded.config, is_configured=bool(loaded.configs), notes=verbose)
+    yield from document_syntax.check(values)
 
 
 def _once(findings: Iterable[Result]) -> Iterable[Result]:

@@ -25,8 +25,6 @@ from krm_fn.review.inputs.origin_locations import OriginLocations
 LARGEST = 30_000
 """The largest text whose effects are computed, in characters: to find them, krm-fn renders the graph with a trace, which takes longer."""
 _MOST_FILES = 200
-_LONGEST_COMMENT = 1000
-"""The characters at the end of a line in which a comment is searched."""
 _TRACED = threading.Lock()
 """A trace loads a second core when it is first used, so one thread explains at a time."""
 _COMMENT = re.compile(r"# .*?\b(?:user|config) (?P<file>[^\s;]+):(?P<line>[0-9]+)(?=[ ;]|$)")
@@ -80,7 +78,7 @@ def definitions(file: str, text: str, cursor: Cursor, texts: Mapping[str, str]) 
     `text` is the line with the position. A comment of `krm-fn explain` names the line. Without one, the owner is searched among the open
     documents, in the folder of the file and in the one above it, and rendered again.
     """
-    if (comment := _COMMENT.search(text[-_LONGEST_COMMENT:])) and (named := _existing(comment["file"], file, texts)):
+    if (comment := _COMMENT.search(text)) and (named := _existing(comment["file"], file, texts)):
         return [OriginLine(named, int(comment["line"]))]
     mark = cursor.value(("metadata", "annotations", labels.OWNER))
     owner = _owner(mark.split(",")[0].strip(), cursor.value(("metadata", "namespace")), file, texts) if mark else None

@@ -10,10 +10,10 @@ models and requests, 200-249 pods, 250-269 native objects, 270-299 pods, 300-399
 revisions and the configuration of an operator, 425-449 pods, nodes and Grove since Dynamo 1.2, 450-499 rules of Dynamo 1.5 and 1.6, 500-509
 explain and finished builds, 510-529 comparisons of two states, 530-540 forecasts, 550-554 diagrams, 555-564 images, 565-572 exports of a
 cluster and adoption, 573-574 further findings about forecasts, 575-579 the choice of a release, 585-589 about adoption, Grove and worker
-revisions, 590-599 repositories, 541-549, 600-639, 643-649 and 714-719 command lines of engines, 640-642 budgets,
-650-669 and 745-747 upgrades, 670-699 references and layers of builds, 700-709 and 711-713 graphs that find each other, workers, images and
-slips, 710-710 remote bases, 720-729 pipelines, 735-739 clusters, 740-744 roots of a command, 748-749 pods on
-several GPU products and passes of an operator.
+revisions, 590-599 repositories, 541-549, 600-639, 643-649, 714-719, 724-729 and 733-734 command lines of engines, 640-642 budgets, 650-669
+and 745-747 upgrades, 670-689 references and layers of builds, 690-699 further findings about graphs, 700-709 and 711-713 graphs that find
+each other, workers, images and slips, 710-710 remote bases, 720-723 pipelines, 730-732 values that no node can run, 735-739 clusters,
+740-744 roots of a command, 748-749 pods on several GPU products and passes of an operator.
 """
 
 from __future__ import annotations

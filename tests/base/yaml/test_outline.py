@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_fn.base.yaml import outline, reader
-from tests.support import growth
 from tests.support.cases import cases
 from tests.testbed import programs
 
@@ -66,18 +65,6 @@ def leaves(value, path=()):
             yield from leaves(inner, (*path, step))
     else:
         yield path, value
-
-
-@pytest.mark.parametrize("part", ["a", " ", "a ", "a: ", "- ", "{a: ", "[", "'", "'' ", '"', "# ", ": ", "&a ", "|", ",", "a:b "])
-def test_the_time_grows_with_the_line(part):
-    """A line can be a whole file."""
-
-    def read(count):
-        text = f"x: {part * count}"
-        outline.cursor([text], 1, len(text) + 1)
-        outline.under([text, part * count], 2, 1)
-
-    assert growth.is_linear(read, 4000)
 
 
 @given(st.text(alphabet="ab:-[]{},'\"#| \n&*>", max_size=60), st.integers(0, 2**16))

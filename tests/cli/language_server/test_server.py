@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 
 import pytest
 from lsprotocol import types
@@ -167,21 +166,6 @@ def test_a_patch_of_kustomize_has_the_findings_of_its_build(root, monkeypatch):
     (folder / "patch.yaml").write_text(broken)
     done = json.loads(console.program("check", "-o", "json", folder).out)
     assert [finding["code"] for finding in done["findings"] if finding["file"].endswith("patch.yaml")] == [item.code for item in found]
-
-
-@pytest.mark.slow
-def test_the_server_ends_in_the_middle_of_a_build(tmp_path, monkeypatch):
-    """The build ends with it: nothing is printed, and no copy of the folder stays."""
-    monkeypatch.setenv("PATH", programs.search_path(programs.path("kustomize").parent))
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    (folder / "graph.yaml").write_text(console.GRAPH)
-    (folder / "kustomization.yaml").write_text("resources: [graph.yaml]\n")
-    with editor.connected(folder) as connected:
-        connected.open(folder / "graph.yaml", console.GRAPH)
-        time.sleep(0.9)  # the pause before a build, and its beginning
-    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
 def message(text):

@@ -36,3 +36,19 @@ def test_synonyms_are_not_fields():
 )
 def test_nearest(reason, word, known, expected):
     assert unknown_fields.nearest(word, known) == expected
+
+
+CLAIM = "io.k8s.api.core.v1.PersistentVolumeClaimVolumeSource"
+
+
+@pytest.mark.parametrize(
+    ("reason", "definition", "key", "parent", "expected"),
+    [
+        ("an amount without its side", "Resources", "gpu", {}, "move it below limits"),
+        ("in place of the only missing field", CLAIM, "name", {"name": "a"}, "write claimName"),
+        ("beside all required fields", CLAIM, "name", {"claimName": "a", "name": "a"}, "write one of claimName, readOnly"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_fix(reason, definition, key, parent, expected):
+    assert unknown_fields.fix(definition, key, parent) == expected

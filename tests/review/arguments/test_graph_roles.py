@@ -12,7 +12,7 @@ from tests.support import beta, given
 from tests.support.cases import cases
 
 IMAGE = "nvcr.io/nvidia/ai-dynamo/vllm-runtime"
-CODES = ("DYN645", "DYN714")
+CODES = ("DYN645", "DYN714", "DYN733")
 
 
 def part(name: str, kind: str, command: list[str], *args: str, version: str = "1.6.1", **more: Any) -> Any:
@@ -95,3 +95,25 @@ PLANNERS = [
 @cases(("components", "fixes"), PLANNERS)
 def test_a_planner_plans_for_the_engine_of_the_workers(components, fixes):
     assert found(*components) == [("DYN714", fix) for fix in fixes]
+
+
+PREFILL = started("P", "worker", "dynamo.vllm", "--model", "m", "--disaggregation-mode", "prefill")
+DECODE = started("D", "worker", "dynamo.vllm", "--model", "m", "--disaggregation-mode", "decode")
+UNKNOWN = started("U", "worker", "dynamo.vllm", "--model", "m", "$(FLAGS)")
+NO_MODE = started("Planner", "planner", "dynamo.planner", "--config", '{"backend": "vllm"}')
+MODES = [
+    ("agg for two modes", [planner(), PREFILL, DECODE], 'write "mode": "disagg"'),
+    ("disagg for whole requests", [planner(mode="disagg"), VLLM], 'write "mode": "agg"'),
+    ("the default for whole requests", [NO_MODE, VLLM], 'add "mode": "agg"'),
+    ("decode for prefill workers", [planner(mode="decode"), PREFILL], 'write "mode": "prefill"'),
+    ("disagg", [planner(mode="disagg"), PREFILL, DECODE], ""),
+    ("one of two modes", [planner(mode="decode"), PREFILL, DECODE], ""),
+    ("agg", [planner(), VLLM], ""),
+    ("a worker of an unknown mode", [planner(), PREFILL, UNKNOWN], ""),
+    ("another mode", [planner(mode="own"), VLLM], ""),
+]
+
+
+@cases(("components", "fix"), MODES)
+def test_a_planner_scales_the_workers_of_the_graph(components, fix):
+    assert found(*components, ENTRY) == [("DYN733", fix)] * bool(fix)

@@ -18,7 +18,8 @@ def said(component):
 
 def container(version, module, args=(), **fields):
     words = {"command": ["python3", "-m", f"dynamo.{module}"], "args": [*args], **fields}
-    return beta.component("A", main={"image": f"registry.example/dynamo:{version}", **words})
+    kind = "frontend" if module == "frontend" else "worker"
+    return beta.component("A", kind, main={"image": f"registry.example/dynamo:{version}", **words})
 
 
 _MAIN = "spec.components[0].podTemplate.spec.containers[0]"

@@ -44,7 +44,7 @@ LAUNCHED = [
     ("a frontend with a module", "frontend", {"args": ["-m", "dynamo.frontend", "--router-mode", "kv"]}, []),
     ("words of a worker alone", "worker", {"args": VLLM}, ["DYN623"]),
     ("flags of a worker alone", "worker", {"args": ["--model", "m"]}, ["DYN623"]),
-    ("flags of a planner alone", "planner", {"args": ["--config", "a.yaml"]}, ["DYN623"]),
+    ("flags of a planner alone", "planner", {"args": ["--config", "a.yaml"]}, ["DYN623", "DYN717"]),
     ("a line of a worker alone", "worker", {"args": [LINE]}, []),
     ("flags of a picker, whose image has the program", "epp", {"image": "acme/epp-image:1.5.1", "args": ["--config", "a.yaml"]}, []),
 ]
@@ -193,7 +193,7 @@ LINES = [
     ("a command", LINE + "--max-num-seqs $(nproc) --served-model-name $(cat name)", []),
     ("a program of another language", "awk '{print $(NF)}' names", []),
     ("a dollar sign for the shell", LINE + "--max-num-seqs $$(SEQS)", []),
-    ("a variable of the shell", LINE + "--max-num-seqs $SEQS", []),
+    ("a variable of the shell", LINE + "--max-num-seqs $SEQS", ["DYN727"]),
 ]
 
 

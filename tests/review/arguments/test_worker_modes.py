@@ -14,6 +14,7 @@ from tests.support.cases import cases
 IMAGE = "nvcr.io/nvidia/ai-dynamo/vllm-runtime"
 MODE = ["--disaggregation-mode", "prefill"]
 DECODE = ["--disaggregation-mode", "decode"]
+VARIABLE = [{"name": "DYN_VLLM_DISAGGREGATION_MODE", "value": "prefill"}]
 CODES = {"DYN702", "DYN703", "DYN179"}
 
 
@@ -75,6 +76,7 @@ ALONE = [
     ("decode workers alone", [FRONTEND, component("decode", *DECODE)], True),
     ("two decode workers alone", [FRONTEND, component("decode", *DECODE), component("decode", *DECODE, name="Large")], True),
     ("both modes", [FRONTEND, component("prefill", *MODE), component("decode", *DECODE)], False),
+    ("a prefill worker alone, by its variable", [FRONTEND, component("prefill", env=VARIABLE)], True),
     ("prefill and a decode component without a mode", [FRONTEND, component("prefill", *MODE), component("decode")], False),
     ("a graph without a frontend of its own", [component("prefill", *MODE)], False),
     ("a component that is not known", [FRONTEND, component("prefill", *MODE), beta.component("Other", "worker")], False),
@@ -90,6 +92,26 @@ ALONE = [
 @cases(("components", "is_reported"), ALONE)
 def test_a_graph_needs_both_modes(components, is_reported):
     assert found(beta.graph(*components)) == [("DYN703", "warning")] * is_reported
+
+
+DECODERS = [
+    ("SGLang", "sglang", MODE, [("DYN702", "warning")]),
+    ("TensorRT-LLM", "trtllm", MODE, [("DYN702", "warning")]),
+    ("vLLM, which decodes without a mode", "vllm", MODE, []),
+    ("SGLang without a prefill worker", "sglang", [], []),
+]
+
+
+@cases(("program", "flags", "expected"), DECODERS)
+def test_a_decode_worker_beside_a_prefill_worker_needs_its_mode(program, flags, expected):
+    workers = [component("decode", program=program), component("worker", *flags, program=program)]
+    assert found(beta.graph(FRONTEND, *workers), codes={"DYN702"}) == expected
+
+
+def test_a_prefill_worker_by_its_variable_needs_a_transfer():
+    """The variable counts as the flag does (`dynamo/vllm/backend_args.py`); releases below 1.0 do not read it."""
+    workers = [component("prefill", env=VARIABLE), component("decode", *DECODE)]
+    assert ("DYN635", "error") in found(beta.graph(FRONTEND, *workers), codes={"DYN635"})
 
 
 TWO = ("--tensor-parallel-size", "2")

@@ -195,6 +195,32 @@ def test_a_mode_in_the_environment_is_no_flag_to_change():
     assert codes(worker("--model a", kind="prefill", env=env), behaviour="v1.5") == []
 
 
+NESTED = (
+    '{"kv_connector": "MultiConnector", "kv_connector_extra_config": '
+    '{"connectors": [{"kv_connector": "NixlConnector"}, {"kv_connector": "LMCacheConectorV1"}]}}'
+)
+NAMES = [
+    ("a slip", '{"kv_connector": "NixlConector"}', "NixlConnector"),
+    ("a slip in one of several", NESTED, "LMCacheConnectorV1"),
+    ("a connector", '{"kv_connector": "NixlConnector"}', ""),
+    ("a connector of one's own", '{"kv_connector": "TeamConnector"}', ""),
+    ("a module of one's own", '{"kv_connector": "NixlConector", "kv_connector_module_path": "team.kv"}', ""),
+    ("no JSON", "{", ""),
+]
+
+
+@cases(("text", "right"), NAMES)
+def test_the_names_of_connectors(text, right):
+    """Only a name that is a slip counts, because an image can register connectors."""
+    graph = worker("--model a")
+    graph["spec"]["services"]["Worker"]["extraPodSpec"]["mainContainer"]["args"] = ["--model", "a", "--kv-transfer-config", text]
+    graph["spec"]["services"]["Worker"]["extraPodSpec"]["mainContainer"]["command"] = ["python3", "-m", "dynamo.vllm"]
+    found = [
+        (finding.code, finding.message.partition("; ")[2]) for finding in findings(graph, behaviour="v1.5") if finding.code == "DYN734"
+    ]
+    assert found == [("DYN734", f"write {right}")] * bool(right)
+
+
 UNREACHABLE = "and no decode worker gets the key-value cache; "
 HOSTS = [
     ("the default", "", "decode", f"{UNREACHABLE}add --host 0.0.0.0"),

@@ -13,7 +13,7 @@ from krm_fn.base.yaml import reader
 from krm_fn.render import expand
 from krm_fn.render.rules import updates
 from krm_fn.repository.files import sources
-from krm_fn.review import altered_values, native_objects
+from krm_fn.review import altered_values, native_objects, refused_by_nodes
 from krm_fn.review.arguments import argument_findings
 from krm_fn.schemas import codes
 
@@ -73,7 +73,8 @@ def test_the_wrong_example_has_the_finding_and_the_right_one_has_not(code, which
     natively = native_objects.check(loaded.values, loaded.config)
     planned: list[expand.PlannedResource] = []
     expanded = expand.expand(loaded.values, loaded.config, planned.append)
-    found = [*loaded.results, *expanded.results, *natively, *altered_values.check(loaded.values), *argument_findings.check(planned)]
+    found = [*loaded.results, *expanded.results, *natively, *altered_values.check(loaded.values)]
+    found += [*refused_by_nodes.check(loaded.values), *argument_findings.check(planned)]
     messages = [result.message for result in found if result.code == code]
     assert (codes.page(code).message in messages) if which == "wrong" else messages == [], found
 

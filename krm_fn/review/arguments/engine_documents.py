@@ -1,0 +1,132 @@
+"""Findings about the YAML files of TensorRT-LLM that are keys of a ConfigMap of the input: misspelt fields, and sizes beyond the GPUs.
+
+`--extra-engine-args` names such a file. Its fields are those of `LlmArgs`, which refuses unknown ones (`tensorrt_llm/llmapi/llm_args.py`,
+`StrictBaseModel`), and they win over the flags (`dynamo/trtllm/workers/llm_worker.py`). The list of fields here is not complete, so only a
+name that is a slip for one of them counts. Files in flow style are not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import prod
+from typing import Any
+
+from krm_fn.base import report, results, spelling
+from krm_fn.base.results import Path, Result
+from krm_fn.base.yaml import block_style
+from krm_fn.kubernetes import identity
+from krm_fn.kubernetes.references import name_fields
+from krm_fn.kubernetes.types import Resource
+from krm_fn.kubernetes.values import mapping, name_of, objects, text
+from krm_fn.render.config import Config
+from krm_fn.render.expand import PlannedResource
+from krm_fn.render.plan import ComponentPlan, GraphPlan
+from krm_fn.render.resolve import cluster
+from krm_fn.review.arguments import judged_commands, worker_modes
+from krm_fn.review.arguments.judged_commands import JudgedCommand
+
+_PROGRAM, _FLAG = "dynamo.trtllm", "--extra-engine-args"
+_TRANSFER = "cache_transceiver_config"
+"""The field without which TensorRT-LLM refuses requests of disaggregated serving (`tensorrt_llm/_torch/pyexecutor/py_executor.py`)."""
+_SIZES = ("tensor_parallel_size", "pipeline_parallel_size", "context_parallel_size")
+_FIELDS: dict[str, tuple[str, ...]] = {
+    name: tuple(fields.split())
+    for name, fields in {
+        "": "model tokenizer tokenizer_mode skip_tokenizer_init trust_remote_code tensor_parallel_size dtype revision "
+        "pipeline_parallel_size context_parallel_size gpus_per_node moe_cluster_parallel_size moe_tensor_parallel_size "
+        "moe_expert_parallel_size enable_attention_dp enable_lm_head_tp_in_adp load_format enable_lora lora_config "
+        "kv_cache_config enable_chunked_prefill guided_decoding_backend peft_cache_config scheduler_config "
+        "cache_transceiver_config speculative_config max_batch_size max_input_len max_seq_len max_beam_width "
+        "max_num_tokens num_postprocess_workers reasoning_parser backend return_perf_metrics build_config "
+        "cuda_graph_config attention_dp_config disable_overlap_scheduler moe_config attn_backend sampler_type "
+        "enable_iter_perf_stats enable_iter_req_stats print_iter_log batch_wait_timeout_ms torch_compile_config "
+        "enable_autotuner stream_interval allreduce_strategy",
+        "kv_cache_config": "enable_block_reuse max_tokens max_attention_window sink_token_length free_gpu_memory_fraction host_cache_size "
+        "onboard_blocks event_buffer_max_size enable_partial_reuse copy_on_partial_reuse dtype tokens_per_block",
+        "cache_transceiver_config": "backend max_tokens_in_buffer kv_transfer_timeout_ms",
+        "cuda_graph_config": "batch_sizes max_batch_size enable_padding",
+    }.items()
+}
+"""Fields of `LlmArgs`, and of the objects in some of its fields."""
+
+
+def check(planned: Iterable[PlannedResource], resources: Sequence[Resource], config: Config) -> Iterator[Result]:
+    """Yields the findings, at the ConfigMaps. A file that several workers read is reported once."""
+    default = cluster.default_namespace(config)
+    maps = {identity.key(resource, default): resource for resource in resources if resource.get("kind") == name_fields.CONFIG_MAP[1]}
+    reported: set[tuple[Any, str]] = set()
+    for resource in planned if maps else ():
+        for pods in resource.pods if isinstance(resource.plan, GraphPlan) else ():
+            for container in judged_commands.containers(pods):
+                commands = judged_commands.of_container(container, pods).commands if container.is_main else []
+                for judged in commands:
+                    for config_map, key in _file(judged, maps):
+                        for result in _check(judged, config_map, key):
+                            if (entry := (result.ref, result.message)) not in reported:
+                                reported.add(entry)
+                                yield result
+
+
+def _file(judged: JudgedCommand, maps: Mapping[identity.ObjectKey, Resource]) -> Iterator[tuple[Resource, str]]:
+    """Yields the ConfigMap and the key of the file that a worker reads, if it is known."""
+    path = judged.text(_FLAG) or "" if judged.command.program == _PROGRAM else ""
+    folder, _, key = path.rpartition("/")
+    for mount in objects(judged.container.fields.get("volumeMounts")) if folder else ():
+        for volume in objects(judged.plan.pod.spec.get("volumes")):
+            source = mapping(volume, "configMap")
+            if text(mount.get("mountPath")).rstrip("/") == folder and name_of(volume) == name_of(mount) and not source.get("items"):
+                config_map = maps.get(identity.ObjectKey(*name_fields.CONFIG_MAP, judged.plan.identity.namespace, text(source.get("name"))))
+                if config_map is not None and not mount.get("subPath") and isinstance(mapping(config_map, "data").get(key), str):
+                    yield config_map, key
+
+
+def _check(judged: JudgedCommand, config_map: Resource, key: str) -> Iterator[Result]:
+    block = block_style.read(f"{config_map['data'][key].rstrip()}\n")
+    if block is None:
+        return
+    value = block.value
+    path: Path = ("data", key)
+    for parent, fields in _FIELDS.items():
+        for name in mapping(value, parent) if parent else value:
+            near = spelling.nearest(f"{name}", fields) if name not in fields else ""
+            if near and near not in (mapping(value, parent) if parent else value):
+                where = f"{parent} of {key}" if parent else key
+                message = f"`{name}` in {where} is not a field of TensorRT-LLM, so the worker ends at its start; write {near}"
+                within = _position(config_map["data"][key], f"{name}")
+                yield results.Result("warning", "DYN696", message, results.ref(config_map), path, within=within)
+    yield from _check_sizes(judged, value, config_map, key)
+    mode = worker_modes.mode(judged)
+    if mode in (worker_modes.PREFILL, worker_modes.DECODE) and _TRANSFER not in value and not judged.has("--override-engine-args"):
+        message = (
+            f"the {mode} worker {judged.plan.identity.service} reads {key}, which has no {_TRANSFER}, so it fails at its first request"
+        )
+        fix = f"add {_TRANSFER}: with backend: DEFAULT below it"
+        yield results.warning("DYN690", f"{message}; {fix}", results.ref(config_map), path)
+
+
+def _check_sizes(judged: JudgedCommand, value: Mapping[str, Any], config_map: Resource, key: str) -> Iterator[Result]:
+    plan: ComponentPlan = judged.plan
+    gpus, nodes = plan.pod.gpus.number, plan.placement.nodes
+    written = {name: value[name] for name in _SIZES if isinstance(value.get(name), int) and not isinstance(value.get(name), bool)}
+    sizes = [written.get(name) or judged.number(f"--{name.replace('_', '-')}") for name in _SIZES]
+    if not written or gpus <= 0 or not all(sizes) or value.get("gpus_per_node") or judged.plan.features.has_role_templates:
+        return
+    needed = prod(size for size in sizes if size)
+    if needed > nodes * gpus:
+        largest = max(written, key=lambda name: written[name])
+        has = f"the pod of {plan.identity.service} has" if nodes == 1 else f"the {nodes} nodes of {plan.identity.service} have"
+        message = f"{key} needs {report.counted(needed, 'GPU')}, and {has} {nodes * gpus}"
+        fit = nodes * gpus * written[largest] // needed
+        fix = f"write {largest}: {fit}" if fit * needed == nodes * gpus * written[largest] and fit else "lower the sizes"
+        within = _position(mapping(config_map, "data")[key], largest)
+        yield results.Result("error", "DYN612", f"{message}; {fix}", results.ref(config_map), ("data", key), within=within)
+
+
+def _position(document: str, name: str) -> int:
+    """Returns the number of characters before a field of a document, without blanks, as `Result.within` counts them."""
+    before = 0
+    for line in document.splitlines():
+        if line.partition(":")[0].strip() == name:
+            return before
+        before += len("".join(line.split()))
+    return 0

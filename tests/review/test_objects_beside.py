@@ -1,0 +1,60 @@
+"""Mistakes in the objects beside a graph: autoscalers of KEDA, routes and Services."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from krm_fn.render.config import Config
+from krm_fn.review import objects_beside
+from tests.support import beta, given
+from tests.support.cases import cases
+
+GRAPH = beta.graph(beta.component("Frontend", "frontend"), beta.component("Worker"))
+LABELS = {"nvidia.com/dynamo-graph-deployment-name": "chat", "nvidia.com/dynamo-component-type": "frontend"}
+
+
+def scaled(least: Any = 1, most: Any = 4, **metadata: Any) -> Any:
+    spec = {"minReplicaCount": least, "maxReplicaCount": most, "triggers": [{"type": "prometheus", "metadata": metadata}]}
+    return given.item("ScaledObject", "chat", api="keda.sh/v1alpha1", spec=spec)
+
+
+def route(of: str = "HTTPRoute", **backend: Any) -> Any:
+    spec = {"rules": [{"backendRefs": [{"name": "chat-frontend", **backend}]}]}
+    return given.item(of, "chat", api="gateway.networking.k8s.io/v1", spec=spec)
+
+
+def service(selector: Any = None, **port: Any) -> Any:
+    return given.item("Service", "public", spec={"selector": selector or LABELS, "ports": [{"port": 80, **port}]})
+
+
+OBJECTS = [
+    ("a number in a trigger", scaled(threshold=10), "DYN694", "error", 'quote it: threshold: "10"'),
+    ("a truth value in a trigger", scaled(unsafeSsl=True), "DYN694", "error", 'quote it: unsafeSsl: "true"'),
+    ("a least number above the most", scaled(10, 8), "DYN694", "error", "write 8 or less"),
+    ("an autoscaler", scaled(threshold="10"), "", "", ""),
+    ("fields of other types", scaled("a", None), "", "", ""),
+    ("a Service without a port", route(), "DYN695", "error", "add port: 8000"),
+    ("a Service of elsewhere without a port", route("GRPCRoute", name="other", kind="Service"), "DYN695", "error", "add port"),
+    ("a Service with a port", route(port=8000), "", "", ""),
+    ("a pool", route(group="inference.networking.k8s.io", kind="InferencePool"), "", "", ""),
+    ("a low node port", service(nodePort=8000), "DYN692", "warning", "write 30000"),
+    ("a node port", service(nodePort=30800), "", "", ""),
+    ("a port that no pod has", service(targetPort=8080), "DYN693", "warning", "write 8000"),
+    ("a port of the pods", service(targetPort=8000), "", "", ""),
+    ("a port by name", service(targetPort="http"), "", "", ""),
+    ("other pods", service({"app": "other"}, targetPort=8080), "", "", ""),
+]
+
+
+@cases(("entry", "code", "severity", "remedy"), OBJECTS)
+def test_objects_beside_a_graph(entry, code, severity, remedy):
+    rendered = given.expanded(GRAPH).resources
+    findings = [*objects_beside.check([GRAPH, entry], rendered, Config())]
+    expected = [(finding.code, finding.severity, finding.message.partition("; ")[2]) for finding in findings]
+    assert expected == [(code, severity, remedy)] * bool(code)
+
+
+def test_a_port_in_the_command_of_a_pod_may_be_right():
+    """A program can listen on a port that the container does not declare."""
+    graph = beta.graph(beta.component("Frontend", "frontend", main={"args": ["-m", "dynamo.frontend", "--grpc-metrics-port", "8080"]}))
+    assert [*objects_beside.check([graph, service(targetPort=8080)], given.expanded(graph).resources, Config())] == []
