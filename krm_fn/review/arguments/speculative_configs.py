@@ -30,7 +30,7 @@ def check(commands: Iterable[JudgedCommand]) -> Iterator[WorkerFinding]:
         except (ValueError, RecursionError):
             continue
         method = document.get("method") if isinstance(document, dict) else None
-        if method in _METHODS and not any(name in document for name in _NUMBERS):
+        if method in _METHODS and not any(name.replace("-", "_") in _NUMBERS for name in document):  # vLLM reads dashes, too
             message = f"the method {method} needs num_speculative_tokens, or vLLM ends at its start"
             fix = 'add "num_speculative_tokens" with the number of tokens that it guesses at once, such as 3'
             yield WorkerFinding(judged, ArgumentFinding("DYN543", "warning", use.values[0], f"{message}; {fix}"))
