@@ -112,6 +112,7 @@ def check_backends(resources: Sequence[Resource], rendered: Sequence[Resource], 
                 kinds.setdefault((key.namespace, key.name), []).append(key)
         known.add(key)
     for route in routes:
+        yield from _without_group(route)
         namespace = identity.key(route, default).namespace
         for reference in dynamo_references.of(route):
             key = ObjectKey(reference.group, reference.kind, reference.namespace or namespace, reference.name)
@@ -135,6 +136,18 @@ def _other_kind(route: Resource, path: Path, key: ObjectKey, other: ObjectKey) -
     )
     fix = f"write {field}: {right or _CORE}{also}, or ignore {_CODE} if this object exists, too"
     yield results.warning(_CODE, f"{message}; {fix}", results.ref(route), (*path[:-1], field), current=written)
+
+
+def _without_group(route: Resource) -> Iterator[Result]:
+    """Finds backends of the kind InferencePool without a group: then the group is the core one, which has no such kind.
+
+    A gateway answers requests to such a backend with an error (Gateway API, `BackendObjectReference`).
+    """
+    group, kind = name_fields.POOL
+    for path, backend in paths.find(route, (("spec", "rules", paths.EVERY, "backendRefs", paths.EVERY),)):
+        if isinstance(backend, dict) and backend.get("kind") == kind and not backend.get("group"):
+            message = f"without a group, {kind} is a kind of the core group, which does not have it; write group: {group}"
+            yield results.warning(_CODE, message, results.ref(route), (*path, "kind"), current=kind)
 
 
 def _near_backend(name: str, backends: Sequence[str]) -> str:

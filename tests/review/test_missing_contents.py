@@ -235,3 +235,20 @@ def test_the_only_file_of_a_mounted_config_map(word, fields, is_found):
     graph = beta.graph(beta.component("Worker", main={"args": [word], "volumeMounts": mounts}, pod={"volumes": volumes}))
     findings = [*missing_contents.check_keys([graph, engine], Config())]
     assert [finding.message.rpartition("; ")[2] for finding in findings] == ["write /etc/trt/engine.yaml"] * is_found
+
+
+POOLS = [
+    ("no group", {"kind": "InferencePool"}, True),
+    ("the core group", {"kind": "InferencePool", "group": ""}, True),
+    ("the group of pools", {"kind": "InferencePool", "group": "inference.networking.k8s.io"}, False),
+    ("a Service", {"kind": "Service"}, False),
+    ("no kind", {}, False),
+]
+
+
+@cases(("fields", "is_found"), POOLS)
+def test_a_pool_as_a_backend_needs_its_group(fields, is_found):
+    graph = beta.graph(beta.component("Worker"))
+    found = resource_findings.check([graph, route(name="elsewhere", **fields)], Config(), is_configured=False)
+    groups = [finding.message.rpartition("; ")[2] for finding in found if finding.code == "DYN708"]
+    assert groups == ["write group: inference.networking.k8s.io"] * is_found
