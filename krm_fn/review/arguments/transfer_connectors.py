@@ -58,11 +58,15 @@ def names(config: str | None) -> tuple[str, ...]:
 def misspelt(config: str | None) -> tuple[str, str] | None:
     """Returns the name of a connector that vLLM does not have, and the one that it is a slip for; None without one.
 
+    A name without its version is one, too: vLLM has `LMCacheConnectorV1` only.
+
     >>> misspelt('{"kv_connector": "NixlConector"}'), misspelt('{"kv_connector": "OwnConnector"}')
     (('NixlConector', 'NixlConnector'), None)
+    >>> misspelt('{"kv_connector": "LMCacheConnector"}')
+    ('LMCacheConnector', 'LMCacheConnectorV1')
     """
     for name in names(config):
-        near = spelling.nearest(name, _REGISTRY) if name not in _REGISTRY else ""
+        near = (f"{name}V1" if f"{name}V1" in _REGISTRY else spelling.nearest(name, _REGISTRY)) if name not in _REGISTRY else ""
         if near:
             return name, near
     return None
