@@ -73,7 +73,7 @@ def _entry(folder: Path) -> dict[str, Any]:
         for path in sorted(folder.rglob("*"))
         if (path.suffix == ".yaml" or path.name == "Kptfile") and not _MADE.search(name := path.relative_to(folder).as_posix())
     }
-    documents = [document for content in files.values() for document in yaml.safe_load_all(content) if document]
+    documents = [document for content in files.values() for document in yaml.safe_load_all(content) if isinstance(document, dict)]
     graphs = [document for document in documents if document.get("kind") in _KINDS]
     if not graphs:
         return {}

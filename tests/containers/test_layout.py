@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from tests.support import builds, golden, markdown
+from tests.support import beta, builds, golden, markdown
 
 LAYOUT = golden.EXAMPLES / "layout-e-container"
 PAGES = [LAYOUT / "README.md", golden.EXAMPLES.parent / "docs" / "image.md"]
@@ -28,10 +28,10 @@ def test_kustomize_starts_the_image(command, image, clone):
 
 def test_kustomize_shows_our_error_and_builds_nothing(image, clone):
     layout = clone / "examples" / "layout-e-container"
-    builds.edit(layout / "base" / "graph.yaml", lambda graph: graph["spec"]["services"]["Worker"].update(replcas=2))
+    builds.edit(layout / "base" / "graph.yaml", lambda graph: beta.named(graph, "Worker").update(replcas=2))
     built = run(image, "kustomize", "build", "--enable-alpha-plugins", layout / "prod")
     assert (built.returncode, built.stdout) == (1, "")
-    assert "DYN023 spec.services.Worker.replcas: unknown field; write replicas" in built.stderr
+    assert "DYN023 spec.components[1].replcas: unknown field; write replicas" in built.stderr
 
 
 def test_kpt_renders_with_the_image_what_it_renders_with_the_command(image, clone):

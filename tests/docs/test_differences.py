@@ -17,13 +17,14 @@ from tests.testbed import programs
 PAGE = (programs.ROOT / "docs" / "differences.md").read_text()
 
 
-def graph(example, **services):
-    """The graph of an example with changed services."""
-    (found,) = [
-        each for each in build_checks.read((golden.EXAMPLES / example / "graph.yaml").read_text()) if each["kind"].endswith("Deployment")
-    ]
-    for name, fields in services.items():
-        merge(found["spec"]["services"].setdefault(name, copy.deepcopy(found["spec"]["services"]["Worker"])), fields)
+OLDER = programs.ROOT / "tests" / "support" / "v1alpha1"
+
+
+def graph(name, **services):
+    """A graph of v1alpha1 with changed services."""
+    (found,) = build_checks.read((OLDER / f"{name}.yaml").read_text())
+    for service, fields in services.items():
+        merge(found["spec"]["services"].setdefault(service, copy.deepcopy(found["spec"]["services"]["Worker"])), fields)
     return found
 
 

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 import krm_fn
-from tests.support import build_checks, builds, golden
+from tests.support import beta, build_checks, builds, golden
 from tests.testbed import programs
 
 LAYOUT = golden.EXAMPLES / "layout-e-container"
@@ -45,10 +45,10 @@ def test_kustomize_starts_the_image_and_nothing_lies(tool, run):
 
 def test_an_error_stops_the_build_with_our_words(run, tmp_path):
     layout = shutil.copytree(LAYOUT, tmp_path / "layout")
-    builds.edit(layout / "base" / "graph.yaml", lambda graph: graph["spec"]["services"]["Worker"].update(replcas=2))
+    builds.edit(layout / "base" / "graph.yaml", lambda graph: beta.named(graph, "Worker").update(replcas=2))
     done, _ = run("kubectl", "kustomize", "--enable-alpha-plugins", layout / "prod")
     assert (done.returncode, done.stdout) == (1, "")
-    assert "DYN023 spec.services.Worker.replcas: unknown field; write replicas" in done.stderr
+    assert "DYN023 spec.components[1].replcas: unknown field; write replicas" in done.stderr
 
 
 def test_a_second_render_by_kpt_changes_nothing(run, tmp_path):

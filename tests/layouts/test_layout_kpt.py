@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from tests.support import build_checks, builds, golden
+from tests.support import beta, build_checks, builds, golden
 
 
 @pytest.fixture
@@ -51,15 +51,14 @@ def test_what_the_graph_no_longer_wants_goes(package):
         builds.edit(
             folder / "graph.yaml",
             lambda graph: (
-                graph["spec"]["services"].pop("Frontend"),
-                graph["spec"].pop("pvcs"),
-                graph["spec"]["services"]["Worker"].pop("volumeMounts"),
+                graph["spec"]["components"].remove(beta.named(graph, "Frontend")),
+                beta.named(graph, "Worker").pop("replicas"),
             ),
         )
     golden.render(package)
     golden.render(fresh)
     names = {file.name for file in package.iterdir()}
-    assert not {name for name in names if "frontend" in name or "claim" in name}
+    assert not {name for name in names if "frontend" in name}
     assert names == {file.name for file in fresh.iterdir()}
     assert package_objects(package) == package_objects(fresh)
 
@@ -76,14 +75,11 @@ def test_a_file_of_yours_in_our_place_is_an_error_and_stays(package):
 
 
 def test_eval_takes_settings_from_the_command_line(package):
-    builds.evaluate(
-        package, "natsAddress=nats://other:4222", "retainVolumes=false", 'imagePullSecrets=[{"registry":"nvcr.io","name":"ngc"}]'
-    )
+    builds.evaluate(package, "natsAddress=nats://other:4222", "components=true", 'imagePullSecrets=[{"registry":"nvcr.io","name":"ngc"}]')
     worker = build_checks.read((package / "deployment_chat-worker.yaml").read_text())[0]
     assert {"name": "NATS_SERVER", "value": "nats://other:4222"} in builds.reach(worker, "spec/template/spec/containers/0/env")
     assert worker["spec"]["template"]["spec"]["imagePullSecrets"] == [{"name": "ngc"}]
-    claim = build_checks.read((package / "persistentvolumeclaim_chat-models.yaml").read_text())[0]
-    assert claim["metadata"]["annotations"].keys() == {build_checks.OWNER}
+    assert (package / "dynamocomponentdeployment_chat-worker.yaml").exists()
 
 
 def test_eval_twice_changes_nothing(package):

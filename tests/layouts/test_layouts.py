@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from tests.support import build_checks, builds, golden
+from tests.support import beta, build_checks, builds, golden
 from tests.support.cases import cases
 
 LAYOUTS = [recording for recording in golden.recordings() if recording.name.startswith("layout-")]
@@ -42,11 +42,10 @@ ARRIVED = [
     ("A: namespace and prefix", f"{A}/staging", "Deployment/staging-chat-worker/metadata/namespace", "staging"),
     ("A: labels", f"{A}/prod", "DynamoGraphDeployment/prod-chat/metadata/labels/team", "assistants"),
     ("A: a patch of the graph", f"{A}/staging", f"Deployment/staging-chat-worker/{MAIN}/args/1", "Qwen/Qwen3-0.6B"),
-    ("A: an image by patch", f"{A}/prod", f"Deployment/prod-chat-worker/{MAIN}/image", f"{VLLM}:1.6.2"),
+    ("A: images", f"{A}/prod", f"Deployment/prod-chat-worker/{MAIN}/image", f"{VLLM}:1.6.2"),
     ("A: replicas", f"{A}/prod", "Deployment/prod-chat-frontend/spec/replicas", 3),
-    ("A: replicas of an autoscaler", f"{A}/prod", "DynamoGraphDeployment/prod-chat/spec/services/Worker/replicas", 8),
+    ("A: replicas of an autoscaler", f"{A}/prod", "DynamoGraphDeployment/prod-chat/spec/components/1/replicas", 8),
     ("A: settings", f"{A}/prod", "Ingress/prod-chat-frontend/spec/rules/0/host", "prod-chat.chat.example.com"),
-    ("A: images around", f"{A}/prod-tuned", f"Deployment/prod-chat-worker/{MAIN}/image", "registry.example.com/mirror/vllm-runtime:1.6.2"),
     ("A: replicas around", f"{A}/prod-tuned", "Deployment/prod-chat-frontend/spec/replicas", 5),
     ("A: labels around", f"{A}/prod-tuned", f"Deployment/prod-chat-worker/{LABELS}/cost-center", "4711"),
     ("A: patches around", f"{A}/prod-tuned", f"Deployment/prod-chat-worker/{POD}/priorityClassName", "serving"),
@@ -57,7 +56,6 @@ ARRIVED = [
     ("B: labels", f"{B}/prod", f"Deployment/prod-chat-worker/{LABELS}/team", "assistants"),
     ("B: patches", f"{B}/prod", f"Deployment/prod-chat-worker/{POD}/nodeSelector/pool", "gpu"),
     ("B: settings", f"{B}/staging", f"Deployment/staging-chat-worker/{POD}/imagePullSecrets/0/name", "ngc-registry"),
-    ("C: images", C, f"Deployment/prod-chat-worker/{MAIN}/image", f"{VLLM}:1.6.2"),
     ("C: replicas", C, "Deployment/prod-chat-worker/spec/replicas", 8),
     ("C: labels", C, f"Deployment/prod-chat-worker/{LABELS}/team", "assistants"),
     ("C: patches", C, f"Deployment/prod-chat-worker/{POD}/nodeSelector/pool", "gpu"),
@@ -162,9 +160,9 @@ def test_the_graph_of_a_transformer(reason, source, there, examples, kustomize):
 
 def test_an_error_stops_the_build_with_our_words(examples, kustomize):
     folder = examples / "layout-a-overlays"
-    builds.edit(folder / "base" / "graph.yaml", lambda graph: graph["spec"]["services"]["Worker"].update(replicas="two"))
-    builds.edit(folder / "prod" / "scale.yaml", lambda graph: graph["spec"]["services"]["Worker"].pop("replicas"))
+    builds.edit(folder / "base" / "graph.yaml", lambda graph: beta.named(graph, "Worker").update(replicas="two"))
+    builds.edit(folder / "prod" / "scale.yaml", lambda patches: patches.pop())
     with pytest.raises(subprocess.CalledProcessError) as stopped:
         builds.kustomize(folder / "prod")
-    assert "spec.services.Worker.replicas" in stopped.value.stderr
+    assert "spec.components[1].replicas" in stopped.value.stderr
     assert stopped.value.stdout == ""

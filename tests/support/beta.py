@@ -27,6 +27,18 @@ def component(
     return {"name": name, **({"type": kind} if kind else {}), "podTemplate": template, **fields}
 
 
+def named(item: Resource, name: str) -> Resource:
+    """Returns the component of a graph with this name. Raises StopIteration."""
+    components: list[Resource] = item["spec"]["components"]
+    return next(entry for entry in components if entry["name"] == name)
+
+
+def main(item: Resource, name: str) -> Resource:
+    """Returns the main container of a component of a graph. Raises StopIteration."""
+    containers: list[Resource] = named(item, name)["podTemplate"]["spec"]["containers"]
+    return next(entry for entry in containers if entry["name"] == "main")
+
+
 def service(kind: str = "worker", *, main: Any = None, **fields: Any) -> Resource:
     """A service of v1alpha1 with an image of a known version."""
     return given.service(kind, main={"image": IMAGE, **(main or {})}, **fields)

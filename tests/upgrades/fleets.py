@@ -34,7 +34,8 @@ _V1BETA1_EXAMPLES = ("v1beta1-agg-vllm", "v1beta1-disagg-sglang", "v1beta1-front
 class Fleet(NamedTuple):
     """A fleet and its upgrade. `tags` are the tags of the images of its graphs, in turn.
 
-    `convert` is true for graphs of v1alpha1 that are converted to v1beta1. `origin` is the origin version of each second graph.
+    `convert` is true for graphs of v1alpha1 that are converted to v1beta1; otherwise, most graphs are in v1alpha1. `origin` is the origin
+    version of each second graph.
     """
 
     reason: str
@@ -82,8 +83,8 @@ def resources(number: int, fleet: Fleet) -> list[Object]:
         namespace = f"fleet-{number}-{'ab'[position % 2]}"
         for resource in _SHAPES[names[position]](tag) if names[position] in _SHAPES else _example(names[position]):
             graph = _with_tag(resource, tag) if names[position] not in _SHAPES else resource
-            if fleet.convert and graph["apiVersion"] != V1BETA1 and graph["kind"] in _GRAPHS:
-                graph = versions.to("v1beta1", graph)
+            if fleet.convert or names[position] in _EXAMPLES:
+                graph = versions.to("v1beta1" if fleet.convert else "v1alpha1", graph)
             annotations = {**(graph["metadata"].get("annotations") or {})}
             if fleet.origin and position % 2:
                 annotations["nvidia.com/dynamo-operator-origin-version"] = fleet.origin

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from krm_fn.render.krm import exec_plugin
-from tests.support import build_checks, builds, golden
+from tests.support import beta, build_checks, builds, golden
 from tests.support.cases import cases
 
 LAYOUT = golden.EXAMPLES / "layout-f-legacy"
@@ -165,7 +165,7 @@ def test_a_plugin_imports_no_more_than_the_function(settings):
 @pytest.fixture
 def layout(tmp_path):
     """A copy of layout F, and a plugin folder with links to our command."""
-    for kind in ("dynamo.krm-fn.io/v1alpha1/dynamorender/DynamoRender", "nvidia.com/v1alpha1/dynamographdeployment/DynamoGraphDeployment"):
+    for kind in ("dynamo.krm-fn.io/v1alpha1/dynamorender/DynamoRender", "nvidia.com/v1beta1/dynamographdeployment/DynamoGraphDeployment"):
         (tmp_path / "plugins" / kind).parent.mkdir(parents=True)
         (tmp_path / "plugins" / kind).symlink_to(builds.COMMAND)
     return shutil.copytree(LAYOUT, tmp_path / "layout")
@@ -189,10 +189,10 @@ def test_kubectl_builds_the_layout_and_nothing_lies(overlay, layout, kubectl):
 
 
 def test_kubectl_shows_our_error_and_builds_nothing(layout, kubectl):
-    builds.edit(layout / "base" / "graph.yaml", lambda graph: graph["spec"]["services"]["Worker"].update(replcas=2))
+    builds.edit(layout / "base" / "graph.yaml", lambda graph: beta.named(graph, "Worker").update(replcas=2))
     built = kustomize(kubectl, layout / "prod", "--enable-alpha-plugins")
     assert (built.returncode, built.stdout) == (1, "")
-    assert "DYN023 spec.services.Worker.replcas: unknown field; write replicas" in built.stderr
+    assert "DYN023 spec.components[1].replcas: unknown field; write replicas" in built.stderr
 
 
 def test_kubectl_without_the_flag_refuses(layout, kubectl):

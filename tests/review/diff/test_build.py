@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from tests.cli import console
-from tests.support import builds, golden
+from tests.support import beta, builds, golden
 from tests.support.cases import cases
 
 GIT = ("git", "-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main", "-c", "commit.gpgsign=false")
@@ -65,7 +65,7 @@ def kustomized(folder, overlay):
 def test_an_overlay_with_the_function_as_its_plugin(overlays):
     """The overlay around the function changes generated objects, so they are compared as the build prints them."""
     assert kustomized(overlays, "prod-tuned").out == SAME
-    builds.edit(overlays / "apps" / "base" / "graph.yaml", lambda graph: graph["spec"]["services"]["Worker"].update(replicas=3))
+    builds.edit(overlays / "apps" / "base" / "graph.yaml", lambda graph: beta.named(graph, "Worker").update(replicas=3))
     builds.edit(overlays / "apps" / "prod-tuned" / "kustomization.yaml", lambda layer: layer["replicas"][0].update(count=7))
     done = kustomized(overlays, "prod-tuned")
     assert done.code == 0
@@ -77,10 +77,10 @@ def test_an_overlay_with_the_function_as_its_plugin(overlays):
 
 
 def test_a_build_without_the_function_is_rendered(overlays):
-    builds.edit(overlays / "apps" / "base" / "graph.yaml", lambda graph: graph["spec"]["services"]["Frontend"].update(replicas=4))
+    builds.edit(overlays / "apps" / "base" / "graph.yaml", lambda graph: beta.named(graph, "Frontend").update(replicas=4))
     done = diff(overlays, "kustomize build apps/base")
     line = line_of(overlays / "apps" / "base" / "graph.yaml", "replicas: 4")
-    origin = f"{overlays}/apps/base/graph.yaml:{line} spec.services.Frontend.replicas"
+    origin = f"{overlays}/apps/base/graph.yaml:{line} spec.components[0].replicas"
     assert f"Deployment default/chat-frontend: updated\n  spec.replicas: 1 -> 4  ({origin})" in done.out
 
 

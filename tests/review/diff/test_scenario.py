@@ -122,11 +122,11 @@ def test_the_exit_code_is_3_for_what_fail_on_names(states, words, code):
 SETS = [
     (
         "a clique goes",
-        "Prefill:",
-        "Prefiller:",
-        ["Prefill deleted 16 -> 0 23", "Decode refused 32 23", "Frontend refused 0", "Prefiller refused 0 -> 16 23"],
+        "name: Prefill",
+        "name: Prefiller",
+        ["Prefill deleted 16 -> 0 42", "Decode refused 32 42", "Frontend refused 0", "Prefiller refused 0 -> 16 42"],
     ),
-    ("two numbers", "replicas: 2", "replicas: 3", ["Decode updated 32 -> 48 39", "Frontend updated 0 16", "Prefill same 16"]),
+    ("two numbers", "replicas: 2", "replicas: 3", ["Decode updated 32 -> 48 14", "Frontend updated 0 33", "Prefill same 16"]),
 ]
 
 
