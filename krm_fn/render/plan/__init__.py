@@ -194,6 +194,11 @@ class GraphPlan(NamedTuple):
         path, start = self.paths.at(*steps), self.paths.path
         return str(path[-1]) if path[: len(start)] == start else self.paths.word(*steps)
 
+    def part_words(self) -> tuple[str, str]:
+        """Returns the words for components in the API version of the graph: `services` and `service`, or `components` and `component`."""
+        parts = self.word("components")
+        return parts, parts.removesuffix("s")
+
 
 class BaseGraph(NamedTuple):
     """The key of a ConfigMap with the graph from which profiling starts."""

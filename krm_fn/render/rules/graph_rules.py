@@ -121,21 +121,17 @@ def check(plan: GraphPlan) -> Iterator[Result]:
 def _check_services(plan: GraphPlan) -> Iterator[Result]:
     """Reports a graph without services, services with the same objects, and a second endpoint picker."""
     if not plan.components:
-        yield rule_messages.error("DYN100", plan.ref, plan.at("components"), parts=_words(plan)[0])
+        yield rule_messages.error("DYN100", plan.ref, plan.at("components"), parts=plan.part_words()[0])
     first: dict[str, str] = {}
     for component in plan.components:
         service = component.identity.service
         first_service = first.setdefault(component.identity.name, service)
         if first_service != service:
-            yield rule_messages.error("DYN101", plan.ref, component.at("name"), services=f"{_words(plan)[0]} {first_service} and {service}")
+            yield rule_messages.error(
+                "DYN101", plan.ref, component.at("name"), services=f"{plan.part_words()[0]} {first_service} and {service}"
+            )
     if len([component for component in plan.components if component.type.singleton]) > 1:
-        yield rule_messages.error("DYN102", plan.ref, plan.at("components"), part=_words(plan)[1])
-
-
-def _words(plan: GraphPlan) -> tuple[str, str]:
-    """Returns the words for components in the API version of a graph: `services` and `service`, or `components` and `component`."""
-    parts = plan.word("components")
-    return parts, parts.removesuffix("s")
+        yield rule_messages.error("DYN102", plan.ref, plan.at("components"), part=plan.part_words()[1])
 
 
 def _check_claims(plan: GraphPlan) -> Iterator[Result]:
@@ -183,12 +179,13 @@ def _check_restart(plan: GraphPlan, restart: RestartPlan) -> Iterator[Result]:
         fix = "set restart: sync in the configuration, and the syncer restarts them in order"
         if plan.orchestrator == "grove":
             fix = "write type: Parallel, or remove the strategy"
-        message = "all services restart at once, because a render cannot wait between services"
+        parts, _ = plan.part_words()
+        message = f"all {parts} restart at once, because a render cannot wait between {parts}"
         yield results.warning("DYN111", f"{message}; {fix}", plan.ref, plan.at("restart", "strategy"))
 
 
 def _check_order(plan: GraphPlan, order: tuple[str, ...]) -> Iterator[Result]:
-    services, (_, part) = {component.identity.service for component in plan.components}, _words(plan)
+    services, (_, part) = {component.identity.service for component in plan.components}, plan.part_words()
     for index, name in enumerate(order):
         path = plan.at("restart", "strategy", "order", index)
         if name not in services:

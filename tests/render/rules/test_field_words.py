@@ -21,6 +21,12 @@ CONVERTED = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
 GAP = re.compile(r"  | [,;:)]|[(] |^\s|\s$|\b(set|write|remove|under) and\b")
 """What stands around a name that is empty."""
 
+FOREIGN = {
+    dynamo_api.V1BETA1: re.compile(r"extraPod(Spec|Metadata)|mainContainer|componentType|envFromSecret|\b(envs|services|serviceName)\b"),
+    dynamo_api.V1ALPHA1: re.compile(r"podTemplate\.|\bcomponents\[|componentName|sharedMemorySize"),
+}
+"""The words of each version that the other one does not have."""
+
 CASES = [
     case
     for case in (*faults.ALL, *newer_faults.ALL, *newer_pod_faults.ALL)
@@ -44,6 +50,16 @@ def test_no_message_has_an_empty_name(case):
     for items in (case.items, [converted(item) for item in case.items]):
         messages = [finding.message for finding in given.expanded(*items, **case.settings).results]
         assert [message for message in messages if GAP.search(re.sub(r"'[^']*'|`[^`]*`|\"[^\"]*\"", "x", message))] == []
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.reason for case in CASES])
+def test_a_message_uses_the_words_of_its_resource(case):
+    """A fix can be copied into the resource. Fields of the other version are named only with the annotation that holds them."""
+    for items in (case.items, [converted(item) for item in case.items]):
+        for finding in given.expanded(*items, **case.settings).results:
+            other = FOREIGN.get(finding.ref.api_version) if finding.ref else None
+            if other and "annotations" not in finding.path:
+                assert not other.search(finding.message), finding.message
 
 
 def literal_words():

@@ -77,8 +77,9 @@ class Sets(Workload):
             for other in graph.components:
                 index = names.instance_of(plan.identity.workload_name, other.service_name)
                 if index is not None and index < self.sets(plan):
-                    message = f"service {plan.identity.service} and this service would both have the Service {other.service_name}"
-                    yield results.error("DYN190", f"{message}; rename one of the services", other.ref, other.at("name"))
+                    parts, part = graph.part_words()
+                    message = f"{part} {plan.identity.service} and this {part} would both have the Service {other.service_name}"
+                    yield results.error("DYN190", f"{message}; rename one of the {parts}", other.ref, other.at("name"))
 
     def check(self, pods: Pods) -> Iterator[Result]:
         """Reports errors that the operator finds when it makes the LeaderWorkerSet (checkMainContainer), and long names."""

@@ -90,15 +90,15 @@ def ordered(cliques: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def check_names(graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
     """Reports names of services for which Grove confuses objects."""
-    whole = set_name(graph)
+    whole, (parts, part) = set_name(graph), graph.part_words()
     for index, plan in enumerate(plans):
         if plan.identity.service == _HEADLESS_SERVICE:
-            message = f"service {plan.identity.service} and the pods of the whole graph would have one Service, {plan.identity.name}"
-            yield results.error("DYN190", f"{message}; rename the service", plan.ref, plan.at("name"))
+            message = f"{part} {plan.identity.service} and the pods of the whole graph would have one Service, {plan.identity.name}"
+            yield results.error("DYN190", f"{message}; rename the {part}", plan.ref, plan.at("name"))
         for other in plans[:index]:
             if plan.identity.name != other.identity.name and (_is_mixed_up(plan, other, whole) or _is_mixed_up(other, plan, whole)):
-                message = f"Grove cannot distinguish the cliques of this service from the cliques of service {other.identity.service}"
-                yield results.error("DYN190", f"{message}; rename one of the services", plan.ref, plan.at("name"))
+                message = f"Grove cannot distinguish the cliques of this {part} from the cliques of {part} {other.identity.service}"
+                yield results.error("DYN190", f"{message}; rename one of the {parts}", plan.ref, plan.at("name"))
 
 
 def _by_rank(plan: ComponentPlan) -> Iterator[RolePlan]:

@@ -47,7 +47,7 @@ def check_together(graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator
     for plan in plans[1:]:
         if (name := grove_schedulers.scheduler(plan)) != expected:
             message = f"schedulerName is {name}, but the pods of {plans[0].identity.service} have {expected}, and Grove allows one"
-            yield _refused(plan, "DYN167", f"{message}; use one scheduler for all services", plan.at("pod", "schedulerName"))
+            yield _refused(plan, "DYN167", f"{message}; use one scheduler for all {graph.part_words()[0]}", plan.at("pod", "schedulerName"))
     if expected == grove_schedulers.KAI and not any(map(_has_queue, plans)):
         message = "the pods name no queue, so the KAI scheduler puts them into default-queue, and newer releases of Grove refuse them"
         fix = f"set grove.kaiScheduler.enabled in the configuration, or the label {identity.KAI_QUEUE} on the pods of a service"
@@ -101,7 +101,8 @@ def _refused(plan: ComponentPlan, code: str, message: str, at: Path) -> Result:
 def _check_restart(graph: GraphPlan) -> Iterator[Result]:
     """Warns about a restart by the syncer. The list of cliques has no keys, so that an apply replaces it as a whole."""
     if graph.restart and graph.restart.id and graph.config.restart == "sync":
-        message = "each apply removes the restart that the syncer writes into the PodCliqueSet, so services restart again"
+        parts, _ = graph.part_words()
+        message = f"each apply removes the restart that the syncer writes into the PodCliqueSet, so {parts} restart again"
         fix = "set restart: render in the configuration of graphs that run on Grove"
         yield results.warning("DYN119", f"{message}; {fix}", graph.ref, graph.at("restart"))
 
