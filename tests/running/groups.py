@@ -99,8 +99,8 @@ class Case(NamedTuple):
 
 def documented_wait() -> Object:
     """The init container with which the page about the status lets a leader wait for the followers."""
-    blocks = re.findall(r"^```yaml\n(extraPodSpec:.*?)^```$", (programs.ROOT / "docs" / "status.md").read_text(), re.DOTALL | re.MULTILINE)
-    (container,) = [each for block in blocks for each in yaml.safe_load(block)["extraPodSpec"].get("initContainers") or ()]
+    blocks = re.findall(r"^```yaml\n(podTemplate:.*?)^```$", (programs.ROOT / "docs" / "status.md").read_text(), re.DOTALL | re.MULTILINE)
+    (container,) = [each for block in blocks for each in yaml.safe_load(block)["podTemplate"]["spec"].get("initContainers") or ()]
     return dict(container)
 
 
