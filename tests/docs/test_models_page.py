@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
+import yaml
 
+from krm_fn.render.convert import versions
 from krm_fn.syncer.loader import adapter_state, worker_api
 from krm_fn.syncer.loader.adapter_state import LIMITS
 from krm_fn.syncer.status import cached_model, conditions, model_status
@@ -62,7 +64,10 @@ def journey(tmp_path_factory, dynamo, controllers, kubelet, kustomize):
     page = PAGE.replace(PAGE_NAMESPACE, NAMESPACE)
     folder, steps = pages.clone(tmp_path_factory.mktemp("page"), page), pages.steps(page)
     example = folder / "examples" / "lora" / "graph.yaml"
-    example.write_text(example.read_text().replace(PAGE_NAMESPACE, NAMESPACE))
+    documents = yaml.safe_load_all(example.read_text().replace(PAGE_NAMESPACE, NAMESPACE))
+    example.write_text(
+        yaml.safe_dump_all([versions.to("v1alpha1", document) for document in documents])
+    )  # the version that this server has
 
     def run(scripts):
         return "".join(pages.run(each, folder, dynamo) for each in scripts)

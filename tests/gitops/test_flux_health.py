@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from krm_fn.render.convert import versions
 from tests.gitops import cluster, flux
 from tests.support import golden
 
@@ -114,9 +115,9 @@ REQUEST: cluster.Object = {
 
 
 def resource(example, kind, namespace):
-    """The first object of that kind in the example."""
+    """The first object of that kind in the example, in the version of the expressions."""
     objects = cluster.read(golden.EXAMPLES / example / "expected.yaml") if example else [REQUEST]
-    found = next(each for each in objects if each["kind"] == kind)
+    found = versions.to("v1alpha1", next(each for each in objects if each["kind"] == kind))
     return {**found, "metadata": {**found["metadata"], "namespace": namespace}}
 
 
