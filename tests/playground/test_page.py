@@ -130,13 +130,13 @@ def test_a_click_on_a_field_shows_the_line_that_made_it(tab):
     tab.page.select_option("#object", label="Deployment/chat-worker")
     tab.page.locator("#objects .cm-line", has_text="replicas: 2").click()
     tab.page.wait_for_selector("#origins h3:has-text('spec.replicas')")
-    assert "graph.yaml:20" in tab.page.inner_text("#origins")
+    assert "graph.yaml:23" in tab.page.inner_text("#origins")
     assert tab.page.inner_text("#graph-panel .marked-line").strip() == "replicas: 2"
     tab.page.keyboard.press("ArrowUp")
     tab.page.keyboard.press("Enter")
     tab.page.wait_for_selector("#origins:not(:has-text('spec.replicas'))")
     tab.page.locator("#objects .cm-line", has_text="replicas: 2").click()
-    tab.page.click("#origins button:has-text('graph.yaml:20')")
+    tab.page.click("#origins button:has-text('graph.yaml:23')")
     assert tab.page.evaluate("document.activeElement.closest('#graph-panel') !== null")
 
 

@@ -25,10 +25,17 @@ if TYPE_CHECKING:
 RECORDED = documents.recorded()
 RULES = {f"nvidia.com/{version}": cel.rules(version) for version in crds.VERSIONS}
 STRICTER = {"DYN205"}
+
+
+def _is_resource(document: object) -> bool:
+    """Returns if a document is a resource. A patch in JSON is a list."""
+    return isinstance(document, dict)
+
+
 EXAMPLES = [
     deprecated_fields.convert(document, deprecated_fields.Images({}, "default"))[0]
     for file in sorted(golden.EXAMPLES.rglob("*.yaml"))
-    for document in build_checks.read(file.read_text())
+    for document in filter(_is_resource, build_checks.read(file.read_text()))
     if documents.address(document) in documents.KINDS and document.get("metadata", {}).get("name")
 ]
 
