@@ -15,7 +15,7 @@ PROD, BASE = "overlays/prod/kustomization.yaml", "base/kustomization.yaml"
 BROKEN = [
     ("a list that does not end", f"{OVERLAY}images: [\n", f"{PROD}:6:"),
     ("a tab", OVERLAY.replace("- ../", "\t- ../"), f"{PROD}:3:"),
-    ("a merge that is not done", f"<<<<<<< HEAD\n{OVERLAY}=======\nresources: [../../base]\n>>>>>>> other\n", f"{PROD}:2:"),
+    ("a merge that is not done", f"<<<<<<< HEAD\n{OVERLAY}=======\nresources: [../../base]\n>>>>>>> other\n", f"{PROD}:1:"),
     ("a quoted path", 'resources: ["../../base"\ntransformers: [render.yaml]\n', f"{PROD}:2:"),
     ("two documents", f"{OVERLAY}---\n{OVERLAY}", f"{PROD}: "),
     ("a list", "- ../../base\n- render.yaml\n", f"{PROD}: "),

@@ -30,6 +30,7 @@ ALIASED = 100_000
 FINDINGS = 100
 TOO_DEEP = f"the text is nested deeper than {DEPTH} levels; remove levels, because no Kubernetes resource is this deep"
 
+_OF_OBJECT = ("apiVersion", "kind", "metadata")
 _STANDARD = "tag:yaml.org,2002:"
 _MERGE = _STANDARD + "merge"
 _TYPES: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "bool": (bool,), "null": (type(None),)}
@@ -118,11 +119,17 @@ class Builder:
         return None
 
     def put(self, mapping: dict[str, Any], key: str | None, value: Any, event: Any) -> None:
-        """Sets a key once, and merges the mapping after `<<`. Keys that are written out win over merged keys."""
+        """Sets a key once, and merges the mapping after `<<`. Keys that are written out win over merged keys.
+
+        Raises Broken for the first key of a second object, which lacks the line `---` before it.
+        """
         merged = self._merged.get(id(mapping), set())
         if key == "<<" and type(event) is ScalarEvent and (event.implicit[0] or event.tag == _MERGE):
             self._merge(mapping, value, event)
         elif key in mapping and key not in merged:
+            if self._depth == 1 and key in _OF_OBJECT and all(field in mapping for field in _OF_OBJECT):
+                problem = f"the key {key} is set twice in this mapping, because a second object begins here"
+                raise Broken(self._error("DYN007", f"{problem}; write a line --- above this one", event))
             is_joined = isinstance(value, (dict, list)) and type(mapping[key]) is type(value) and mapping[key] and mapping[key] != value
             fix = f"write the entries of both below one {key}" if is_joined and value else "remove one of the two"
             self.report("DYN007", f"the key {key} is set twice in this mapping; {fix}", event)

@@ -15,7 +15,13 @@ if TYPE_CHECKING:
 
 _KEY = re.compile(r"[\w./-]{1,100}:(?=\s|$)")
 _TEXT_BLOCK = re.compile(r"[|>][0-9+-]{0,2}\Z")
-_WITHOUT_COLON = re.compile(r"[A-Za-z][\w-]*\s+[^\s:#][^:#]*")
+_WITHOUT_COLON = re.compile(r"([A-Za-z][\w-]*|<<)\s+[^\s:#][^:#]*")
+_CONFLICT = re.compile(r"^(?:<{7} |={7}$|>{7} )", re.MULTILINE)
+"""The beginning of a line that git writes between the two parts of a conflict."""
+_IMAGE = re.compile(r"image:[ ]+([\w./-]+)", re.ASCII)
+_TAG = re.compile(r":[ ]+([\w.-]+)[ ]*(?:#|$)", re.ASCII | re.MULTILINE)
+_MOST_MARKERS = 6
+"""The largest number of markers of conflicts that a message lists."""
 _MOST_LINES = 2000
 """The largest number of lines above an error that are read."""
 
@@ -45,6 +51,8 @@ def find(problem: str, text: str, offset: int, lines: int = 0) -> Cause | None:
     >>> find("did not find expected key", "a: 'it's'", 7).message.partition(";")[0]
     'the quote that opens in column 4 is closed before the end of the text'
     """
+    if conflict := _conflict(text, lines):
+        return conflict
     start = text.rfind("\n", 0, offset) + 1
     if "\t" in text[start : start + _blanks(text[start : start + 1000])]:
         return Cause("a tab is used for indentation, where YAML allows only spaces; indent with spaces", offset)
@@ -55,6 +63,17 @@ def find(problem: str, text: str, offset: int, lines: int = 0) -> Cause | None:
     is_in_brackets = "','" in problem
     quote = _quote(text, start, offset, lines, is_in_brackets=is_in_brackets)
     return quote or (None if is_in_brackets else _level(text, start, offset, lines))
+
+
+def _conflict(text: str, lines: int) -> Cause | None:
+    """Returns the cause of the markers that git leaves in a file with a conflict."""
+    markers = [*_CONFLICT.finditer(text)]
+    if len({marker[0] for marker in markers}) < 2:
+        return None
+    numbers = [str(lines + text.count("\n", 0, marker.start()) + 1) for marker in markers[:_MOST_MARKERS]]
+    listed = f"{', '.join(numbers[:-1])} and {numbers[-1]}"
+    problem = f"a conflict of a git merge is not resolved, whose markers are on the lines {listed}"
+    return Cause(f"{problem}; keep one of its two parts, and remove the other one and the markers", markers[0].start())
 
 
 def _blanks(line: str) -> int:
@@ -77,7 +96,7 @@ def _quote(text: str, start: int, offset: int, lines: int, *, is_in_brackets: bo
         number = lines + text.count("\n", 0, opening) + 1
         return Cause(f"the quote {mark} that opens on line {number} is not closed on its line; close it at the end of its text", opening)
     if is_in_brackets:
-        return Cause(
+        return _comma(text, start, opening, lines) or Cause(
             f"the quote {mark} closes a text before its end; close the quote where the text ends, or put it in the other quotes", offset
         )
     if before != text[start:offset]:
@@ -87,10 +106,23 @@ def _quote(text: str, start: int, offset: int, lines: int, *, is_in_brackets: bo
     return Cause(f"{problem}; {inside}", offset)
 
 
+def _comma(text: str, start: int, opening: int, lines: int) -> Cause | None:
+    """Returns the cause of a quote at the beginning of a line in brackets, if the line above has no comma at its end."""
+    above = next(_lines_above(text, start), None)
+    if above is None or text[start:opening].strip() or "#" in above[1] or above[1].rstrip()[-1] in ",{[:":
+        return None
+    number, line = above
+    problem = f"line {lines + number + 1} has no comma at its end, and an entry follows"
+    return Cause(f"{problem}; write a comma behind it", text.rfind(line, 0, start) + len(line.rstrip()))
+
+
 def _second_colon(text: str, start: int, offset: int, lines: int) -> Cause | None:
     """Returns the cause of a colon where no key can be."""
     before = text[start:offset].strip()
     if key := _KEY.match(before.removeprefix("- ")):
+        image, tag = _IMAGE.fullmatch(before.removeprefix("- ")), _TAG.match(text, offset)
+        if image and tag:
+            return Cause(f"a blank stands before the tag of the image; remove it: write image: {image[1]}:{tag[1]}", offset)
         return Cause(f"the text behind {key[0]} contains a colon and a blank; put this text in quotes", offset)
     above = next(_lines_above(text, start), None)
     if above is None or " " in before:
@@ -98,9 +130,9 @@ def _second_colon(text: str, start: int, offset: int, lines: int) -> Cause | Non
     number, line = above
     content = line.strip().removeprefix("- ")
     column, own = _blanks(line) + (2 if line.lstrip().startswith("- ") else 0), _blanks(text[start:offset])
-    if own == column and _WITHOUT_COLON.fullmatch(content):
+    if own == column and (word := _WITHOUT_COLON.fullmatch(content)):
         at = text.rfind(line, 0, start) + column
-        return Cause(f"line {lines + number + 1} has no colon; put a colon behind its key", at)
+        return Cause(f"line {lines + number + 1} has no colon; put a colon behind its key, {word[1]}", at)
     key = _KEY.match(content)
     if key and content[key.end() :].strip() and own > column:
         problem = f"line {lines + number + 1} gives {key[0][:-1]} a value, so no key can be below it"
@@ -156,6 +188,8 @@ def _level(text: str, start: int, offset: int, lines: int) -> Cause | None:
         return _entry_among_keys(text, offset, sibling, levels, lines)
     key = _KEY.match(content)
     if key and same and same[0].is_dash:
+        if content.strip() == key[0] and "-" in key[0] and same[0].text.startswith("- name:"):
+            return Cause(f"this list entry has no dash; write - name: {key[0][:-1]}", offset)
         inner = next((level for level in levels if level.is_in_entry and level.number >= same[0].number), None)
         parent = next((level for level in levels if level.number < same[0].number and not level.is_dash), None)
         right = inner or parent
