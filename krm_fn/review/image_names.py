@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
+from typing import Any
 
 from krm_fn.base import results, spelling
 from krm_fn.base.records import NamedTuple
-from krm_fn.base.results import Ref, Result
+from krm_fn.base.results import Path, Ref, Result
 from krm_fn.kubernetes import paths, version
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.version import Version
@@ -30,6 +31,12 @@ _OTHER_FOLDERS = ("dynamo", "aidynamo", "nvidiadynamo", "dynamoai")
 """Names, without their separators, that authors give the last folder."""
 _WITH_V = re.compile(r"v[0-9]+\.[0-9]+\.[0-9]+(?:-cuda[0-9.]+|-efa(?:-amd64)?)?")
 _SHORT = re.compile(r"v?([0-9]+)\.([0-9]+)")
+_COMPONENT = 3
+"""The length of the path of a component."""
+_MAIN_IMAGES: tuple[Path, ...] = (
+    ("spec", "components", paths.EVERY, "podTemplate", "spec", "containers", paths.EVERY, "image"),
+    ("spec", "services", paths.EVERY, "extraPodSpec", "mainContainer", "image"),
+)
 _LONGEST = 300
 _NAME = r"[a-z0-9]+(?:[._-]+[a-z0-9]+)*"
 _REFERENCE = re.compile(
@@ -173,12 +180,26 @@ def _known_name(image: str, name: str) -> str:
 def with_tag(finding: Result, resources: Mapping[Ref, Resource]) -> Result:
     """Returns the finding about an image without a version of Dynamo, with the tag to write if exactly one release is meant.
 
+    If another component of the graph has the same image and its version, the message has this version.
+
     `resources` are those of the input. Other findings stay as they are.
     """
     resource = resources.get(finding.ref) if finding.ref and finding.code in release_choice.WITHOUT_VERSION else None
     image = paths.at(resource, finding.path) if resource else None
     tag = _meant_tag(dynamo_images.parts(image).tag) if isinstance(image, str) else ""
+    override = "" if tag or resource is None else _override_of_same(resource, image)
+    problem, correction, _ = finding.message.partition(f"{release_choice.CORRECT}, or set")
+    if override and correction:
+        fix = f"set runtimeVersionOverride: {override}, as a component with the same image does, or {release_choice.CORRECT}"
+        return finding._replace(message=f"{problem}{fix}")
     return finding._replace(message=finding.message.replace(release_choice.CORRECT, f"write the tag {tag}")) if tag else finding
+
+
+def _override_of_same(resource: Resource, image: Any) -> str:
+    """Returns the version that the components with an image write beside it; empty without one, or if there are several."""
+    same = (path[:_COMPONENT] for path, value in paths.find(resource, _MAIN_IMAGES) if value == image)
+    versions = {paths.at(resource, (*component, "runtimeVersionOverride")) for component in same} - {None}
+    return f"{versions.pop()}" if len(versions) == 1 else ""
 
 
 def _meant_tag(tag: str) -> str:

@@ -7,6 +7,7 @@ without saying so is a note. These are findings of `krm-fn check`. A render leav
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -25,6 +26,8 @@ from krm_fn.render.resolve import cluster, release_choice
 from krm_fn.review import required_objects, unread_objects
 from krm_fn.review.unread_objects import UnreadObjects
 
+_GENERATED = re.compile(r"-[2456789bcdfghkmt]{10}")
+"""The end that kustomize gives the name of a generated ConfigMap or Secret (kustomize `api/hasher`)."""
 _CODE, _UNDECLARED = "DYN707", "DYN711"
 _CHECKS_VOLUMES = "v0.9"
 """The release in which a mount without a volume is an error (DYN208)."""
@@ -63,6 +66,10 @@ def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
 
 def _missing(graph: Resource, path: Path, key: ObjectKey, near: str, unread: str = "") -> Iterator[Result]:
     problem = f"{key.kind} {key.name} is not in the input, but {near} is{unread}"
+    if _GENERATED.fullmatch(near.removeprefix(key.name)):
+        fix = "set disableNameSuffixHash: true in the options of its generator, or add a nameReference for this field (configurations)"
+        yield results.warning(_CODE, f"{problem}, with the hash of kustomize; {fix}", results.ref(graph), path, current=key.name)
+        return
     yield from _finding(graph, path, near, f"{problem}; write {near}, or ignore {_CODE} if {key.name} exists too", key.name)
 
 

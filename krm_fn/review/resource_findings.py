@@ -36,10 +36,12 @@ from krm_fn.review.arguments import argument_findings, engine_documents, lora_ru
 _ORPHAN = "DYN053"
 _PRUNED = "DYN056"
 _WRONG_TYPE, _READ_BY_COMMANDS = "DYN021", ("command", "args", "resources")
-_OF_COMMANDS = re.compile(r"DYN(?:61[235]|62[345]|70[23])")
+_OF_COMMANDS = re.compile(r"DYN(?:179|61[235]|62[345]|70[23])")
 """The codes of commands whose words do not reach a program, of flags that are missing, and of GPUs that differ from the flags."""
 _UNKNOWN = ("DYN023", "DYN029")
 """The codes of unknown fields."""
+_OTHER_FIELD = re.compile(r"; (?:move it below (\w+)|write (\w+): )")
+"""The field that a fix of an unknown field writes: the same one below another, or one with the unknown name as its value."""
 _RENDERED = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
 _BY_SETTINGS = ("DYN124", "DYN143", "DYN144", "DYN147", "DYN155", "DYN156", "DYN160", "DYN161", "DYN162", "DYN190", "DYN452")
 """Codes of rules that depend on the configuration of a render. Without a configuration, they are warnings."""
@@ -116,6 +118,9 @@ def _without_consequences(findings: Sequence[Result]) -> Iterator[Result]:
     for finding in findings:
         if finding.code in _UNKNOWN and finding.edit and isinstance(finding.edit.new, Key):
             misspelt.add((finding.ref, (*finding.path[:-1], finding.edit.new.name)))
+        elif finding.code in _UNKNOWN and (other := _OTHER_FIELD.search(finding.message)):
+            steps = (other[1], finding.path[-1]) if other[1] else (other[2],)
+            misspelt.add((finding.ref, (*finding.path[:-1], *steps)))
         if finding.code in (_WRONG_TYPE, *_UNKNOWN):
             broken |= {(finding.ref, finding.path[:at]) for at, step in enumerate(finding.path) if step in _READ_BY_COMMANDS}
     for finding in findings:

@@ -27,12 +27,32 @@ def args(*words):
     return beta.graph(beta.component("Worker", main={**main, "resources": {"limits": {"nvidia.com/gpu": "8"}}}))
 
 
+def sglang(*words):
+    image = "nvcr.io/nvidia/ai-dynamo/sglang-runtime:1.6.1"
+    main = {"image": image, "command": ["python3", "-m", "dynamo.sglang"], "args": ["--model-path", "m", *words]}
+    return beta.graph(beta.component("Worker", main={**main, "resources": {"limits": {"nvidia.com/gpu": "8"}}}))
+
+
 def gpus(resources):
     graph = args("--tensor-parallel-size", "8")
     return paths.replaced(graph, ("spec", "components", 0, "podTemplate", "spec", "containers", 0, "resources"), resources)
 
 
+def volume(**source):
+    return beta.graph(beta.component("Worker", pod={"volumes": [{"name": "v", **source}]}))
+
+
+def claim(resources):
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": resources}
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "models", "namespace": "a"}, "spec": spec}
+
+
 ROWS = [
+    ("a Secret with the name of another field", volume(secret={"name": "s"}), ["DYN029"]),
+    ("a ConfigMap with such a name", volume(configMap={"configMapName": "s"}), ["DYN029"]),
+    ("a claim with such a name", volume(persistentVolumeClaim={"name": "s"}), ["DYN029"]),
+    ("a size a level too high", claim({"storage": "1Gi"}), ["DYN029"]),
+    ("a variable without name and value", beta.graph(beta.component("Worker", main={"env": [{"A": "b"}]})), ["DYN029"]),
     ("a required field with another name", mounted(name="models", mountPath="/m"), ["DYN023"]),
     ("the same of Kubernetes", variable(keys="k"), ["DYN029"]),
     ("a required field that is missing", variable(), ["DYN022"]),
@@ -50,3 +70,61 @@ ROWS = [
 def test_a_mistake_has_one_error(graph, codes):
     findings = resource_findings.check([graph], Config(), is_configured=False)
     assert sorted(finding.code for finding in findings if finding.severity == "error") == codes
+
+
+FIXES = [
+    ("a Secret", volume(secret={"name": "s"}), "write secretName,"),
+    ("a claim", volume(persistentVolumeClaim={"pvcName": "s"}), "write claimName,"),
+    ("a size", claim({"storage": "1Gi"}), "move it below requests,"),
+    ("a variable", beta.graph(beta.component("Worker", main={"env": [{"A": "b"}]})), "write name: A, and below it value: with its value,"),
+    (
+        "a no-break space before a field",
+        beta.graph(beta.component("Worker", main={"\u00a0 args": ["a"]})),
+        "write blanks in place of the character U+00A0 beside args,",
+    ),
+    (
+        "GPUs that copies share",
+        sglang("--tp-size", "8", "--dp-size", "8"),
+        "add --enable-dp-attention, with which the data parallel ranks share these GPUs, or",
+    ),
+    ("an entry with a colon", args({"--max-num-seqs": 8}), "write two entries without the colon, - --max-num-seqs, and below it its value"),
+    (
+        "a file without the sign of a text",
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "a"}, "data": {"a.yaml": {"b": 1, "c": 2}}},
+        "write a.yaml: | with the lines of its text below it",
+    ),
+    (
+        "a variable with its value in the name",
+        beta.graph(beta.component("Worker", main={"env": [{"name": "A=b"}]})),
+        "write name: A, and the text behind = as its value",
+    ),
+    (
+        "a field in another case",
+        beta.graph(beta.component("Worker", main={"env": [{"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "metadata.UID"}}}]})),
+        "write it as in metadata.uid,",
+    ),
+]
+
+
+@cases(("graph", "fix"), FIXES)
+def test_the_fix_of_the_error_is_what_the_author_means(graph, fix):
+    findings = resource_findings.check([graph], Config(), is_configured=False)
+    assert [fix in finding.message for finding in findings if finding.severity == "error"] == [True]
+
+
+def test_an_abbreviated_variable_means_the_whole_name():
+    graph = args("--kv-transfer-config", "$(KV_TRANSFER_CFG)", "--tensor-parallel-size", "8")
+    env = [{"name": "KV_TRANSFER_CONFIG", "value": "{}"}, {"name": "KV_TRANSFER_PORT", "value": "1"}]
+    graph = paths.replaced(graph, ("spec", "components", 0, "podTemplate", "spec", "containers", 0, "env"), env)
+    findings = resource_findings.check([graph], Config(), is_configured=False)
+    (message,) = [finding.message for finding in findings if finding.code == "DYN627"]
+    assert message.endswith("write $(KV_TRANSFER_CONFIG), or add the variable")
+
+
+def test_a_model_gets_the_namespace_of_the_graph_that_serves_it():
+    spec = {"modelName": "m", "baseModelName": "acme/tiny"}
+    model = {"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoModel", "metadata": {"name": "m", "namespace": "a"}, "spec": spec}
+    graph = given.graph({"Worker": given.service("worker", modelRef={"name": "acme/tiny"})}, namespace="other")
+    findings = resource_findings.check([graph, model], Config(), is_configured=False)
+    (message,) = [finding.message for finding in findings if finding.code == "DYN175"]
+    assert message.endswith("write metadata.namespace: other, in which a service serves it")

@@ -98,6 +98,13 @@ def test_the_only_release_that_a_tag_can_mean_is_proposed(tag, words):
         assert words in finding.message
 
 
+def test_a_component_gets_the_version_of_another_one_with_its_image():
+    main = {"image": f"{REGISTRY}/vllm-runtime:own"}
+    graph = beta.graph(beta.component("A", main=main), beta.component("B", main=main, runtimeVersionOverride="1.4.2"))
+    (finding,) = (entry for entry in resource_findings.check([graph], Config(), is_configured=True) if entry.code == "DYN451")
+    assert finding.message.endswith("set runtimeVersionOverride: 1.4.2, as a component with the same image does, or correct the tag")
+
+
 def test_a_slip_in_each_component_is_found():
     graph = beta.graph(*(beta.component(name, "frontend", main={"image": f"{REGISTRY}/vllm-runtime:1.6.11"}) for name in ("A", "B")))
     assert [finding.code for finding in image_names.check([graph])] == ["DYN704", "DYN704"]

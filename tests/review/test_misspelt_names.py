@@ -200,6 +200,15 @@ def test_every_field_with_the_name_of_an_object_is_compared(kind, api, fields):
     assert [(finding.code, finding.proposed) for finding in findings] == [("DYN707", "gpu-config")]
 
 
+def test_a_name_with_the_hash_of_kustomize_is_not_to_be_written():
+    """The hash changes with each change of the content."""
+    config = given.item("ConfigMap", "engine-settings-b2h5cbc274")
+    graph = worker(main={"envFrom": [{"configMapRef": {"name": "engine-settings"}}]})
+    (finding,) = misspelt_names.check([graph, config], Config())
+    assert (finding.code, finding.proposed) == ("DYN707", None)
+    assert "; set disableNameSuffixHash: true" in finding.message
+
+
 def secret_in(namespace, **annotations):
     metadata = {"name": "hf-token", "namespace": namespace, "annotations": annotations}
     return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata}

@@ -264,7 +264,15 @@ _RANGES = [
             ],
         },
     ),
-    Mistake("a number that the engine refuses", "vllm", "--tensor-parallel-size 0", "DYN644", "0", "write 1", "1.6.1"),
+    Mistake(
+        "a number that the engine refuses",
+        "vllm",
+        "--tensor-parallel-size 0",
+        "DYN644",
+        "0",
+        "write the number of GPUs of the pod",
+        "1.6.1",
+    ),
     Mistake("a number that the engine refuses", "vllm", "-dp -2", "DYN644", "-2", "`-dp` of dynamo.vllm 1.6.1 (vllm 0.31.0)", "1.6.1"),
     Mistake("a number that the engine refuses", "vllm", "--block-size 0", "DYN644", "0", "write 16", "1.6.1"),
     *_values(
@@ -273,7 +281,7 @@ _RANGES = [
         {
             "sglang": [
                 ("--mem-fraction-static 85", "85", "write 0.85"),
-                ("--tp 0", "0", "write 1"),
+                ("--tp 0", "0", "write the number of GPUs of the pod"),
                 ("--page-size -64", "-64", "write 64"),
                 ("--max-running-requests 0", "0", "remove it"),
                 ("--disaggregation-bootstrap-port 89980", "89980", "write 8998"),

@@ -26,6 +26,7 @@ _POD_FIELDS = {
     *("status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs"),
     "spec.host",  # an old name of spec.nodeName
 }
+_FIELDS_IN_LOWER_CASE = {field.lower() for field in _POD_FIELDS}
 _RESOURCES = ("cpu", "memory", "ephemeral-storage")
 _LONGEST_KEY = 253
 _LARGEST_MODE = 0o777
@@ -276,8 +277,14 @@ _CONTAINER = _tree(
     _rule("DYN226", _ID, _between(0), "securityContext.runAsUser", "securityContext.runAsGroup"),
     _rule(
         "DYN230",
+        "upper and lower case count in the name of a field; write it as in metadata.uid, spec.nodeName and status.podIP",
+        lambda path: path in _POD_FIELDS or path.lower() not in _FIELDS_IN_LOWER_CASE,
+        "env[].valueFrom.fieldRef.fieldPath",
+    ),
+    _rule(
+        "DYN230",
         "a variable cannot refer to this field; write for example metadata.name, metadata.labels['a'], spec.nodeName or status.podIP",
-        is_pod_field,
+        lambda path: is_pod_field(path) or path.lower() in _FIELDS_IN_LOWER_CASE,
         "env[].valueFrom.fieldRef.fieldPath",
     ),
     _rule(

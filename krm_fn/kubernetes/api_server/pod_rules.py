@@ -190,7 +190,10 @@ def _env(context: by_field.Context) -> Iterator[Rejection]:
     for index, variable in enumerate(context.container.get("env") or ()):
         name, source = variable.get("name"), variable.get("valueFrom")
         if not name or not name_formats.is_env_name(name):
-            message = f"the name {name or ''!r} of the variable is not valid; use printable ASCII characters other than ="
+            start, equals, _ = f"{name or ''}".partition("=")
+            is_pair = equals and name_formats.is_env_name(start) and not variable.get("value") and not source
+            fix = f"write name: {start}, and the text behind = as its value" if is_pair else "use printable ASCII characters other than ="
+            message = f"the name {name or ''!r} of the variable is not valid; {fix}"
             yield Rejection("DYN220", ("env", index, "name"), message)
         elif name in names:
             yield Rejection("DYN221", ("env", index, "name"), f"the variable {name} is set twice; keep one entry")

@@ -28,12 +28,15 @@ def check_model(spec: dict[str, Any], ref: Ref, namespace: str, models: BaseMode
     if base and (namespace, base) not in models.served:
         served = [*islice((name for of_model, name in models.served if of_model == namespace), 2)]
         only = served[0] if len(served) == 1 else ""
+        elsewhere = next((other for other, name in models.served if name == base), "")
         message = f"no service among the items serves {base!r} in namespace {namespace}, so the model has no endpoints; " + (
-            f"write {only}, the only base model that a service serves there"
+            f"write metadata.namespace: {elsewhere}, in which a service serves it"
+            if elsewhere
+            else f"write {only}, the only base model that a service serves there"
             if only
             else "write this name as the base model of a service, or correct it here"
         )
-        yield results.warning("DYN175", message, ref, ("spec", "baseModelName"), current=base, proposed=only or None)
+        yield results.warning("DYN175", message, ref, ("spec", "baseModelName"), current=base, proposed=None if elsewhere else only or None)
     yield from _alike(base, ref, ("spec", "baseModelName"), namespace, models)
     if spec.get("modelType") == _LORA:
         yield from _adapter(spec, ref)

@@ -32,6 +32,8 @@ _OCTAL = re.compile(r"0?o?([0-7]{3})", re.ASCII)
 """Permissions as people write them: Kubernetes, kustomize and kubectl read 0400 without quotes as the octal number, 256."""
 _QUANTITY = "resource.Quantity"
 _AMOUNT = re.compile(r"[0-9]{1,10}[A-Za-z]{1,2}", re.ASCII)
+_TEXTS_OF_FILES = ("data", "stringData")
+"""The fields of ConfigMaps and Secrets with the texts of files."""
 _TRUE = ("true", "yes", "on", "1")
 _FALSE = ("false", "no", "off", "0")
 
@@ -42,7 +44,7 @@ def wrong_type(value: Any, expected: str, schema: Schema, path: Path, definition
     `expected` is a key of `TYPES`. The message about a private field does not quote the value.
     """
     if secret_values.may_be_at(path):
-        actual, fix, proposed = kind(value), _without_value(value, expected, schema, definitions), None
+        actual, fix, proposed = kind(value), _without_value(value, expected, schema, path, definitions), None
     else:
         actual = described(value)
         fix, proposed = _fix(value, expected, schema, path, definitions)
@@ -97,7 +99,7 @@ def _fix(value: Any, expected: str, schema: Schema, path: Path, definitions: dic
     return _as_number(value, expected)
 
 
-def _without_value(value: Any, expected: str, schema: Schema, definitions: dict[str, Schema]) -> str:
+def _without_value(value: Any, expected: str, schema: Schema, path: Path, definitions: dict[str, Schema]) -> str:
     """Returns the text of the fix for a value that may be a secret. The text does not quote the value."""
     if value is None:
         return "remove the entry"
@@ -114,7 +116,14 @@ def _without_value(value: Any, expected: str, schema: Schema, definitions: dict[
         return "write true or false, without quotes"
     if expected in ("integer", "number"):
         return "write a number without quotes"
-    return "put the whole entry in quotes" if isinstance(value, dict) else "put the value in quotes"
+    if not isinstance(value, dict):
+        return "put the value in quotes"
+    name = f"{next(iter(value), '')}".partition("=")[0]
+    if path[-1:] and isinstance(path[-1], int) and len(value) == 1 and name.startswith("-"):
+        return f"write two entries without the colon, - {name}, and below it its value in quotes"
+    if path[:1] and path[0] in _TEXTS_OF_FILES and len(path) > 1:
+        return f"write {path[-1]}: | with the lines of its text below it"
+    return "put the whole entry in quotes"
 
 
 def _as_text(value: Any, path: Path) -> tuple[str, Any]:
@@ -127,6 +136,11 @@ def _as_text(value: Any, path: Path) -> tuple[str, Any]:
         return f"quote it: {key}{json.dumps(shown(value))}", shown(value)
     if isinstance(value, dict) and len(value) == 1 and listed:
         ((name, inner),) = value.items()
+        if name.startswith("-") and isinstance(inner, (str, int, float)) and not isinstance(inner, bool):
+            return (
+                f"write two entries without the colon, - {name} and - {json.dumps(inner if isinstance(inner, str) else shown(inner))}",
+                None,
+            )
         whole = f"{name}: {inner}" if isinstance(inner, str) else f"{name}: {shown(inner)}"
         return f"quote the whole entry, because YAML reads a colon and a blank as an object: - {shown(whole)}", None
     if isinstance(value, dict) and len(value) == 1 and isinstance(inner := next(iter(value.values())), str):
@@ -207,9 +221,12 @@ def _in_yaml(value: Any) -> str:
 def _as_object(value: Any, schema: Schema, definitions: dict[str, Schema]) -> tuple[str, Any]:
     if value == []:
         return "write {}", {}
-    if isinstance(value, list):
-        return _as_map(value, schema, definitions)
     properties = schema.get("properties", {})
+    if isinstance(value, list):
+        lists = [name for name, field in properties.items() if field.get("type") == "array"]
+        if lists and len(lists) == len(properties) and all(isinstance(entry, str) for entry in value):
+            return f"write {lists[0]}: [{', '.join(map(_in_yaml, value[:6]))}{', …' * (len(value) > 6)}] below it", {lists[0]: value}
+        return _as_map(value, schema, definitions)
     if isinstance(value, bool) and [*properties] == ["enabled"]:
         return f"write enabled: {shown(value)} below it", {"enabled": value}
     if not properties and "additionalProperties" not in schema and isinstance(value, bool):

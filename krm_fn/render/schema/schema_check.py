@@ -138,6 +138,9 @@ def _whole_kind(kind: str) -> str:
     return next((known for known in whole if known.startswith(kind) and len(kind) > len("DynamoComponent")), "")
 
 
+_SEVERAL_FIELDS = 3
+
+
 class _Checker:
     """One pass over one resource, or over a value. `root` is its node."""
 
@@ -219,7 +222,8 @@ class _Checker:
                 shown = fixes.shown(identity[-1] if len(identity) == 1 else list(identity))
                 where = (*path, index, keys[0]) if len(keys) == 1 else (*path, index)
                 if unique:
-                    self._add("error", Violation("DYN080", f"{shown} is in entry {first[identity]} too; keep one of the two"), where)
+                    fix = "give this entry another name, or " if _are_two(entry, value[first[identity]], keys) else ""
+                    self._add("error", Violation("DYN080", f"{shown} is in entry {first[identity]} too; {fix}keep one of the two"), where)
                 else:
                     text = f"{shown} is in entry {first[identity]} too, and the last entry wins; remove the others"
                     self._add("warning", Violation("DYN085", text), where)
@@ -256,6 +260,11 @@ class _Checker:
         scalar = None if isinstance(current, (dict, list)) or secret_values.may_be_at(path) else current
         finding = results.Result(severity, violation.code, violation.message, self._ref, path, scalar, violation.proposed)
         self.findings.append(finding._replace(edit=violation.edit))
+
+
+def _are_two(entry: Any, other: Any, keys: Sequence[str]) -> bool:
+    """True for two entries that have a name and several other fields, and differ: both are meant, such as two containers."""
+    return tuple(keys) == ("name",) and entry != other and min(len(entry), len(other)) >= _SEVERAL_FIELDS
 
 
 def _identity(entry: Any, keys: Sequence[str], item: Schema) -> tuple[Any, ...] | None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from krm_fn.render.schema.table import SchemaNode
 
 _REQUIREMENTS = "io.k8s.api.core.v1.ResourceRequirements"
+_VARIABLE = "io.k8s.api.core.v1.EnvVar"
 _CONTAINER, _POD = "io.k8s.api.core.v1.Container", "io.k8s.api.core.v1.PodSpec"
 _OF_CONTAINER, _OF_POD = "io.k8s.api.core.v1.SecurityContext", "io.k8s.api.core.v1.PodSecurityContext"
 _PARENTS = {
@@ -117,6 +118,9 @@ _FIXES = {
     ("MultinodeV1beta1", "roles"): "write roles beside multinode",
     ("MultinodeV1beta1", "worker"): "write an entry of roles with name: worker, beside multinode",
     # other names of a field
+    ("io.k8s.api.core.v1.ConfigMapVolumeSource", "configMapName"): "write name",
+    ("io.k8s.api.core.v1.PersistentVolumeClaimVolumeSource", "pvcName"): "write claimName",
+    ("io.k8s.api.core.v1.SecretVolumeSource", "name"): "write secretName",
     ("Component", "env"): "write envs",
     ("Component", "envFrom"): "write envFromSecret: NAME, or envFrom in extraPodSpec.mainContainer",
     ("Component", "name"): "remove it, because the key in spec.services is the name",
@@ -140,6 +144,10 @@ def fix(definition: str, key: str, parent: dict[str, object], level: str = "") -
 
     `level` is the field above or below the object that has the name `key` (`level_of`).
     """
+    if key != key.strip():
+        return f"write blanks in place of the character U+{ord(key[0] if key[0].isspace() else key[-1]):04X} beside {key.strip()}"
+    if definition == _VARIABLE and [*parent] == [key]:
+        return f"write name: {key}, and below it value: with its value"
     other, components = _COMPONENTS.get(definition, ("", ""))
     if key == other and components in parent:
         return f"{components} has the components in this apiVersion, so move the entries of {other} there, or remove {other}"
@@ -187,6 +195,8 @@ def _certain(definition: str, key: str) -> str:
         return _FIXES[component, key]
     if definition == "ResourceItem" and "/" in key:
         return "write it below custom"
+    if key == "storage" and definition.endswith("ResourceRequirements"):
+        return "move it below requests"
     if definition == _REQUIREMENTS and ("/" in key or key in ("cpu", "memory")):
         return "move it below limits"
     if definition == "Resources" and key in _definition("ResourceItem")["properties"]:

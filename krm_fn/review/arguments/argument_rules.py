@@ -24,6 +24,7 @@ _BEGINNING = 3
 """The least number of letters of a value that can lack its last word: `bfloat` for bfloat16, `llama3` for llama3_json."""
 _REST = re.compile(r"[_-]?[A-Za-z0-9]+")
 """The end of a value that a shorter value lacks: one more word, or the rest of a word."""
+_TENSOR_SIZES = ("--tensor-parallel-size", "--tp-size")
 _WITHOUT_LIMIT = ("0", "-1")
 """What people write for no limit."""
 _OF_DYNAMO = ("--dyn-", "--router-")
@@ -290,6 +291,8 @@ def _outside(problem: Problem, table: FlagTable) -> tuple[str, str]:
     what = f"{_name(problem)} of {_program(table)} needs {right.name}, not `{shown(problem.word, problem.option)}`"
     if _name(problem).startswith("`--max-") and problem.word.text in _WITHOUT_LIMIT:
         return "DYN644", f"{what}; remove it, which leaves the default"
+    if problem.flag and problem.flag.name in _TENSOR_SIZES and problem.word.text == "0":
+        return "DYN644", f"{what}; write the number of GPUs of the pod"
     return "DYN644", f"{what}; write {right.fix(problem.word.text) or right.name}"
 
 

@@ -28,10 +28,15 @@ _ON_SOME_GPUS = ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
 
 
 class GpuNeed(NamedTuple):
-    """The GPUs of an engine by its parallel sizes, and the word that says so."""
+    """The GPUs of an engine by its parallel sizes, and the word that says so.
+
+    `of_copy` are the GPUs of one copy of the model, and `within` is the flag with which all copies share them; empty without one.
+    """
 
     gpus: int
     word: Word
+    of_copy: int
+    within: str = ""
 
 
 def need(judged: JudgedCommand) -> GpuNeed | None:
@@ -47,7 +52,9 @@ def need(judged: JudgedCommand) -> GpuNeed | None:
     local = judged.number("--data-parallel-size-local", default=0) if judged.plan.placement.nodes == 1 else 0
     if local:
         numbers = [*numbers[: len(sizes.parallel)], local]
-    return GpuNeed(prod(number for number in numbers if number), _word(judged, sizes, document or {}))
+    of_copy = prod(number or 1 for number in numbers[: len(sizes.parallel)])
+    gpus = prod(number for number in numbers if number)
+    return GpuNeed(gpus, _word(judged, sizes, document or {}), of_copy, "".join(sizes.within[:1]))
 
 
 def check(judged: JudgedCommand, injected: InjectedFlags | None) -> Iterator[ArgumentFinding]:
@@ -58,7 +65,7 @@ def check(judged: JudgedCommand, injected: InjectedFlags | None) -> Iterator[Arg
     known = need(judged) if sizes and gpus >= 0 and not _is_elsewhere(judged, sizes) else None
     if known is None:
         return
-    needed, word = known
+    needed, word = known.gpus, known.word
     gpus_of_engine = report.counted(needed, "GPU")
     if not gpus:
         is_published = _is_published(judged)
@@ -66,7 +73,10 @@ def check(judged: JudgedCommand, injected: InjectedFlags | None) -> Iterator[Arg
             message = f"the engine needs {gpus_of_engine}, and the pod requests none; {_request(judged, needed)}"
             yield ArgumentFinding("DYN612", "error" if is_published and needed > 1 else "warning", word, message)
     elif needed > nodes * gpus:
-        message = f"the engine needs {gpus_of_engine}, and {_of_pods(nodes, gpus)}; lower the parallel sizes, or request more GPUs"
+        shares = known.within and known.of_copy == nodes * gpus
+        within = f"add {known.within}, with which the data parallel ranks share these GPUs, or " if shares else ""
+        fix = f"{within}lower the parallel sizes, or request more GPUs"
+        message = f"the engine needs {gpus_of_engine}, and {_of_pods(nodes, gpus)}; {fix}"
         yield ArgumentFinding("DYN612", "error", word, message)
     elif injected is not None and not injected.changes and needed <= gpus:
         message = (

@@ -132,7 +132,7 @@ def is_added_later(name: str) -> bool:
 def _unknown_variable(reference: Reference, known: Iterable[str]) -> str:
     name = reference.name
     nearest = spelling.nearest(name, known)
-    longer = [other for other in known if other.startswith(f"{name}_") or other.endswith(f"_{name}")]
+    longer = [other for other in known if other.startswith(f"{name}_") or other.endswith(f"_{name}") or _is_abbreviated(name, other)]
     name = name[:60]
     problem = f"this container has no variable `{name}`"
     longer = longer if len(longer) == 1 and not nearest else []
@@ -141,6 +141,18 @@ def _unknown_variable(reference: Reference, known: Iterable[str]) -> str:
         own = "" if nearest else f", or write ${{{name}}} if the image or the line sets it"
         return f"{problem}, so the shell runs a program of this name in its place; {fix}{own}"
     return f"{problem}, so the program gets `$({name})` as it is; {fix}"
+
+
+def _is_abbreviated(name: str, other: str) -> bool:
+    """True if the last word of one name is an abbreviation of that of the other one, and the words before it are the same.
+
+    >>> _is_abbreviated("KV_TRANSFER_CFG", "KV_TRANSFER_CONFIG"), _is_abbreviated("HF_HOME", "HF_TOKEN")
+    (True, False)
+    """
+    (start, _, last), (other_start, _, other_last) = name.rpartition("_"), other.rpartition("_")
+    short, long = sorted((last, other_last), key=len)
+    letters = iter(long)
+    return bool(start) and start == other_start and len(short) > 1 and short[0] == long[0] and all(letter in letters for letter in short)
 
 
 def variables(container: AuthorContainer, pods: Pods) -> set[str] | None:
