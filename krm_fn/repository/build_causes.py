@@ -23,7 +23,7 @@ _NO_FIELD = re.compile(r'unable to find field "([^"]+)" in replacement target')
 _OPERATION = re.compile(
     r"\b(add|replace|remove|move|copy|test) operation does not apply|error in (add|replace|remove|move|copy|test) for path"
 )
-_STEP = re.compile(r"\[([^\]=]+)=([^\]]*)\]|((?:\\\.|[^.\[])+)")
+_STEP = re.compile(r"\[([^\[\]=]+)=([^\[\]]*)\]|((?:\\\.|[^.\[])+)")
 _WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
 """A word of a name in camel case, or with dashes."""
 _PATCHES = ("patches", "patchesJson6902", "patchesStrategicMerge")
