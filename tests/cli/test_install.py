@@ -139,7 +139,8 @@ def test_a_source_folder_gives_the_same_modules(installed, tmp_path):
     shutil.copytree(programs.ROOT / "krm_fn", source / "krm_fn", ignore=shutil.ignore_patterns("__pycache__"))
     listed.mkdir()
     (source / "README.md").touch()
-    (listed / "PKG-INFO").write_text(str(metadata.metadata(krm_fn.PACKAGE)))
+    distribution = metadata.distribution(krm_fn.PACKAGE)
+    (listed / "PKG-INFO").write_text(distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or "")
     (listed / "SOURCES.txt").write_text("README.md\nkrm_fn/__init__.py\ndynamo_krm_fn.egg-info/PKG-INFO\n")
     assert install(tmp_path / "copy", env={**os.environ, "PYTHONPATH": str(source)}).returncode == 0
     names = [{each.name for each in folder.glob("krm-fn.d/lib/python*/*")} for folder in (tmp_path / "copy", installed)]
