@@ -117,7 +117,7 @@ def test_a_new_engine_is_one_file_and_an_example(clone):
     (clone.root / "krm_fn/render/engines/abacus.py").write_text(toys.ENGINE.replace("DYN399", "DYN300"))  # a code that has a page
     example = clone.root / "examples" / "abacus"
     example.mkdir()
-    (example / "graph.yaml").write_text(yaml.safe_dump(GRAPH))
+    (example / "graph.yaml").write_text(clone.python("-m", "krm_fn", "convert", "-", text=yaml.safe_dump(GRAPH)))
     (example / "expected.yaml").write_text(clone.python("-m", "krm_fn", "render", "examples/abacus/graph.yaml"))
     objects = yaml.safe_load_all((example / "expected.yaml").read_text())
     (example / "README.md").write_text(README + "".join(f"| `{each['kind']} {each['metadata']['name']}` | |\n" for each in objects))
