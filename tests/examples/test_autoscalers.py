@@ -7,14 +7,16 @@ import yaml
 
 from tests.support import golden
 
-AUTOSCALERS = [golden.EXAMPLES / "scaling-hpa" / "autoscaler.yaml", golden.EXAMPLES / "scaling-keda" / "scaled-object.yaml"]
+HORIZONTAL = [golden.EXAMPLES / name / "autoscaler.yaml" for name in ("scaling-hpa", "scaling-hpa-decode")]
+KEDA = golden.EXAMPLES / "scaling-keda" / "scaled-object.yaml"
+AUTOSCALERS = [*HORIZONTAL, KEDA]
 
 
 def identity(resource, name):
     return resource["apiVersion"], resource["kind"], name
 
 
-@pytest.mark.parametrize("file", AUTOSCALERS, ids=lambda file: file.name)
+@pytest.mark.parametrize("file", AUTOSCALERS, ids=lambda file: file.parent.name)
 def test_an_autoscaler_names_an_adapter_of_its_graph(file):
     scaler = yaml.safe_load(file.read_text())
     target = scaler["spec"]["scaleTargetRef"]
@@ -23,7 +25,7 @@ def test_an_autoscaler_names_an_adapter_of_its_graph(file):
     assert adapter["metadata"]["namespace"] == scaler["metadata"]["namespace"]
 
 
-@pytest.mark.parametrize("file", AUTOSCALERS, ids=lambda file: file.name)
+@pytest.mark.parametrize("file", AUTOSCALERS, ids=lambda file: file.parent.name)
 def test_git_has_no_number_for_the_workload_of_an_autoscaler(file):
     name = yaml.safe_load(file.read_text())["spec"]["scaleTargetRef"]["name"]
     rendered = list(yaml.safe_load_all(file.with_name("expected.yaml").read_text()))
@@ -31,16 +33,17 @@ def test_git_has_no_number_for_the_workload_of_an_autoscaler(file):
     assert "replicas" not in deployment["spec"]
 
 
-def test_the_api_server_accepts_the_autoscaler_of_kubernetes(control_plane):
-    scaler = yaml.safe_load(AUTOSCALERS[0].read_text())
-    scaler["metadata"]["namespace"] = control_plane.namespace("scaling-hpa")
+@pytest.mark.parametrize("file", HORIZONTAL, ids=lambda file: file.parent.name)
+def test_the_api_server_accepts_the_autoscaler_of_kubernetes(file, control_plane):
+    scaler = yaml.safe_load(file.read_text())
+    scaler["metadata"]["namespace"] = control_plane.namespace(file.parent.name)
     assert control_plane.judge(scaler).ok
 
 
 def test_the_query_asks_for_the_dynamo_namespace_of_the_graph():
     """Dynamo labels its metrics with the namespace that the render writes into the pods."""
-    folder = AUTOSCALERS[1].parent
-    (trigger,) = yaml.safe_load(AUTOSCALERS[1].read_text())["spec"]["triggers"]
+    folder = KEDA.parent
+    (trigger,) = yaml.safe_load(KEDA.read_text())["spec"]["triggers"]
     rendered = list(yaml.safe_load_all((folder / "expected.yaml").read_text()))
     (frontend,) = [each for each in rendered if identity(each, each["metadata"]["name"]) == ("apps/v1", "Deployment", "chat-frontend")]
     marks = frontend["spec"]["template"]["metadata"]["labels"]

@@ -16,6 +16,21 @@ CLIQUE = {
 LARGE = ["-m", "dynamo.vllm", "--distributed-executor-backend", "ray", "--model", "meta-llama/Llama-3.1-405B-Instruct"]
 EXPERTS = ["-m", "dynamo.vllm", "--data-parallel-hybrid-lb", "--data-parallel-size-local", "8", "--data-parallel-start-rank"]
 SPLIT = ["-m", "dynamo.sglang", "--model-path", "deepseek-ai/DeepSeek-R1", "--tp", "16", "--disaggregation-mode", "decode"]
+AGENT = [
+    "-m",
+    "dynamo.sglang",
+    "--model-path=moonshotai/Kimi-K2-Instruct",
+    "--trust-remote-code",
+    "--tp=16",
+    "--disaggregation-mode=prefill",
+]
+SAGE = [
+    "-m",
+    "dynamo.trtllm",
+    "--model=nvidia/DeepSeek-R1-FP4",
+    "--disaggregation-mode=decode",
+    "--extra-engine-args=/etc/engine/decode.yaml",
+]
 WIDE = ["-m", "dynamo.trtllm", "--model-path", "nvidia/DeepSeek-R1-FP4", "--served-model-name", "wide", "--override-engine-args"]
 
 STARTS = [
@@ -56,6 +71,30 @@ STARTS = [
         ("multinode-trtllm-grove", "wide", 1, CLIQUE),
         ("mpirun", ["--allow-run-as-root", "--oversubscribe", "-n", "16", "-H"]),
         "p-1-worker-ldr-0.h,p-1-worker-wkr-0.h",
+    ),
+    (
+        "SGLang in a LeaderWorkerSet: a follower knows its leader",
+        ("disagg-multinode-sglang", "agent-prefill-0", 1, {**SET, "LWS_WORKER_INDEX": "1"}),
+        ("python3", AGENT),
+        "g-0.g.inference:29500",
+    ),
+    (
+        "SGLang in a LeaderWorkerSet: a follower's rank",
+        ("disagg-multinode-sglang", "agent-prefill-0", 1, {**SET, "LWS_WORKER_INDEX": "1"}),
+        ("python3", AGENT),
+        "1",
+    ),
+    (
+        "TensorRT-LLM on four nodes: one process for each GPU",
+        ("disagg-multinode-trtllm", "sage", 3, {**CLIQUE, "GROVE_PCSG_INDEX": "0"}),
+        ("mpirun", ["--allow-run-as-root", "--oversubscribe", "-n", "32", "-H"]),
+        "p-0-decode-ldr-0.h,p-0-decode-wkr-0.h,p-0-decode-wkr-1.h,p-0-decode-wkr-2.h",
+    ),
+    (
+        "TensorRT-LLM on four nodes: the engine, with its file",
+        ("disagg-multinode-trtllm", "sage", 3, CLIQUE),
+        ("python3", SAGE[:-1]),
+        SAGE[-1],
     ),
     (
         "TensorRT-LLM: the engine, its JSON whole",
