@@ -74,17 +74,15 @@ def find(tree: Tree, closure: Closure, messages: str) -> BuildCause | None:
 
 
 def _missing_file(tree: Tree, closure: Closure, messages: str) -> BuildCause | None:
-    """Returns the cause of a file or folder that does not exist, with the name in its folder that is meant."""
+    """Returns the cause of a file or folder that does not exist, with the path that is meant."""
     if "no such file or directory" not in messages and "doesn't exist" not in messages:
         return None
     for folder, kustomization in closure.folders.items():
         for path, written in kustomizations.named_paths(kustomization.value):
             target = posixpath.normpath(posixpath.join(folder, written))
             if target in messages and tree.contains(target) and not tree.path(target).exists():
-                parent = posixpath.dirname(target)
-                names = [each.name for each in tree.path(parent).iterdir()] if tree.is_folder(parent or ".") else []
-                near = spelling.nearest(posixpath.basename(target), names)
-                fix = f"write {posixpath.join(posixpath.dirname(written), near)}" if near else "correct the path, or remove it"
+                near = kustomizations.nearest_path(tree, folder, written)
+                fix = f"write {near}" if near else "correct the path, or remove it"
                 location = kustomization.location(path or _path_of(kustomization.value, written))
                 return BuildCause(f"{written} does not exist; {fix}", location)
     return None
@@ -151,13 +149,13 @@ def _without_match(match: re.Match[str], patches: Iterable[_Patch], bases: Itera
 def _near(name: str, names: Iterable[str]) -> str:
     """Returns the name that is meant: a similar one, or the only one at all."""
     listed = [*names]
-    return _similar(name, listed) or (listed[0] if len(listed) == 1 else "")
+    return similar(name, listed) or (listed[0] if len(listed) == 1 else "")
 
 
-def _similar(name: str, names: Iterable[str]) -> str:
+def similar(name: str, names: Iterable[str]) -> str:
     """Returns the name that another one misspells, or the only one that has all its words, or all whose words it has.
 
-    >>> _similar("VllmDecodeWorker", ["Frontend", "VllmWorker"]), _similar("a", ["b"])
+    >>> similar("VllmDecodeWorker", ["Frontend", "VllmWorker"]), similar("a", ["b"])
     ('VllmWorker', '')
     """
     listed, words = [*names], _words(name)
@@ -221,7 +219,7 @@ def _gap_message(name: str, gap: _Gap, base: Source) -> str:
     keys = [*gap.value] if isinstance(gap.value, dict) else []
     if isinstance(gap.value, dict) and (whole := _key_with_slash(gap.rest, keys)):
         return f"a slash in a key of a JSON pointer is ~1; write {pointer}/{_escaped(whole)}"
-    near = _similar(step, keys)
+    near = similar(step, keys)
     problem = f"{where} no {step} in {pointer}"
     if near:
         removal = ", or remove this operation" if name == "remove" and len(gap.rest) == 1 else ""
@@ -302,5 +300,5 @@ def _field_message(whose: str, value: Any, step: re.Match[str]) -> str:
         return f"no entry of {whose} has the {key} {wanted}; {fix}"
     if isinstance(value, list):
         return f"{whose} has {len(value)} entries, and the path has the index {name}; write an index from 0 to {len(value) - 1}"
-    near = _similar(name, [*value]) if isinstance(value, dict) else ""
+    near = similar(name, [*value]) if isinstance(value, dict) else ""
     return f"{whose} has no {name}; write {near or 'a field that it has, or set options.create: true'}"

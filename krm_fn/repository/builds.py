@@ -74,7 +74,7 @@ def kustomize(tree: Tree, root: Root, closure: Closure, programs: Programs) -> R
         location = (cause.location if cause else None) or _problem_location(closure, process.messages) or location
         return RootBuild([], [results.error("DYN593", message, **location)], "", _output(tree, root, closure, again)[0])
     findings = [*function_layers.check(tree, closure, sources), *mixed_versions.check(sources)]
-    return RootBuild(sources, [*findings, *unmatched_entries.check(tree, closure), *unmatched_entries.check_lists(sources)], name)
+    return RootBuild(sources, [*findings, *unmatched_entries.check(tree, closure), *unmatched_entries.check_components(sources)], name)
 
 
 def _problem_location(closure: Closure, messages: str) -> dict[str, Any]:

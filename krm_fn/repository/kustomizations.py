@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 import krm_fn
-from krm_fn.base import results
+from krm_fn.base import results, spelling
 from krm_fn.base.results import Result
 from krm_fn.base.yaml import reader
 from krm_fn.render import labels
@@ -40,7 +40,7 @@ _MOST_WORDS = 1000
 """The largest number of words of an unreadable Kustomization that are taken for paths."""
 _PROGRAM, _IMAGES = "krm-fn", ("krm-fn", krm_fn.IMAGE.rpartition("/")[2])
 """The name of our program, and the last part of the name of our image."""
-_ORIGINS = "originAnnotations"
+_ORIGINS, _ABOVE = "originAnnotations", ".."
 _COMMAND = "compare the output of your own command with `diff --build`, or pipe it into `check -`"
 _VENDOR = "krm-fn builds without network and with files of the repository only; copy it into the repository, or use `diff --build`"
 
@@ -174,13 +174,30 @@ def _unknown_fields(kustomization: Source) -> Iterator[Result]:
             yield _problem(kustomization, (name,), "DYN593", message)
 
 
-def missing(tree: Tree, closure: Closure) -> Iterator[str]:
-    """Yields the paths in the repository that a Kustomization names, and that do not exist."""
+def missing(tree: Tree, closure: Closure) -> Iterator[tuple[str, str]]:
+    """Yields the paths in the repository that a Kustomization names, and that do not exist, each with the folder that names it."""
     for folder, kustomization in closure.folders.items():
         for _, written in named_paths(kustomization.value):
             target = posixpath.normpath(posixpath.join(folder, written))
             if not _REMOTE.search(written) and not written.startswith("/") and tree.contains(target) and not tree.path(target).exists():
-                yield target
+                yield folder, written
+
+
+def nearest_path(tree: Tree, folder: str, written: str) -> str:
+    """Returns the path that a Kustomization in `folder` means with one that does not exist; empty without one.
+
+    It has a similar name in the same folder, or it leads to a Kustomization with one `../` more or less.
+    """
+    target = posixpath.normpath(posixpath.join(folder, written))
+    parent = posixpath.dirname(target) or "."
+    names = sorted(entry.name for entry in tree.path(parent).iterdir()) if tree.contains(parent) and tree.is_folder(parent) else []
+    if near := spelling.nearest(posixpath.basename(target), names):
+        return posixpath.join(posixpath.dirname(written), near)
+    for other in (posixpath.join(_ABOVE, written), written.removeprefix(f"{_ABOVE}/")):
+        target = posixpath.normpath(posixpath.join(folder, other))
+        if other != written and target != folder and tree.contains(target) and tree.is_folder(target) and tree.kustomization_file(target):
+            return other
+    return ""
 
 
 def included(tree: Tree, folder: str) -> Iterator[str]:

@@ -190,9 +190,16 @@ def _is_relevant(tree: Tree, root: Root, listing: Roots) -> bool:
 
 
 def _misses_dynamo(tree: Tree, closure: Closure, listing: Roots) -> bool:
-    """True if a Kustomization names a folder that does not exist, and a folder of the same name elsewhere has a Dynamo resource."""
-    names = {posixpath.basename(target) for target in kustomizations.missing(tree, closure)}
-    return bool(names) and any(posixpath.basename(folder) in names and other.names_dynamo for folder, other in listing.closures.items())
+    """True if a Kustomization names a file or folder that does not exist, and the one that it means has a Dynamo resource.
+
+    That is a file of a similar name beside it, or a folder of the same name elsewhere.
+    """
+    missing = [*kustomizations.missing(tree, closure)]
+    names = {posixpath.basename(posixpath.normpath(posixpath.join(folder, written))) for folder, written in missing}
+    if names and any(posixpath.basename(folder) in names and other.names_dynamo for folder, other in listing.closures.items()):
+        return True
+    near = (posixpath.normpath(posixpath.join(folder, kustomizations.nearest_path(tree, folder, written))) for folder, written in missing)
+    return any(tree.is_file(name) and tree.read(name).names_dynamo for name in near)
 
 
 def _remote(root: Root, listing: Roots) -> Iterator[Result]:

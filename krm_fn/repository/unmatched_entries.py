@@ -15,7 +15,7 @@ from krm_fn.base import results, spelling
 from krm_fn.base.results import Result
 from krm_fn.kubernetes.values import mapping, name_of, objects, text
 from krm_fn.render import dynamo_api
-from krm_fn.repository import kustomizations
+from krm_fn.repository import build_causes, kustomizations
 from krm_fn.repository.files.reading import Source
 from krm_fn.repository.kustomizations import Closure
 from krm_fn.repository.tree import Tree, entries, field
@@ -117,23 +117,48 @@ def _texts(value: Any, depth: int) -> Iterator[str]:
             yield from _texts(inner, depth - 1)
 
 
-def check_lists(built: Sequence[Source]) -> Iterator[Result]:
-    """Yields an error for each merge patch that replaced the list of components, so that others of the graph are lost.
+def check_components(built: Sequence[Source]) -> Iterator[Result]:
+    """Yields a warning for each merge patch that changes other components of a graph than its author meant.
 
-    A list of components of another patch, as in JSON, is what its author wrote.
+    It replaced the list of components, so that others of the graph are lost. Or it added a part of a component, because the name is a slip
+    for one of the base. A list of components of another patch, as in JSON, is what its author wrote.
     """
     for source in built:
-        if source.value.get("apiVersion") != dynamo_api.V1BETA1 or source.value.get("kind") != dynamo_api.GRAPH:
+        if source.value.get("kind") != dynamo_api.GRAPH or not source.patches:
             continue
         before, after = (_components(value) for value in (source.unbuilt, source.value))
+        patches = [patch for patch in source.patches if isinstance(patch.value, dict) and _components(patch.value)]
         lost = [name for name in before if name not in after]
-        patch = next((patch for patch in source.patches if isinstance(patch.value, dict) and _components(patch.value)), None)
-        if lost and patch and [*_components(patch.value)] == after:
-            names = ", ".join((*lost[:_LISTED], *["..."] * (len(lost) > _LISTED)))
-            message = f"this patch replaces the whole list of components, so the graph loses {names}"
-            fix = "set openapi to the file of `krm-fn schema --for kustomize`, which merges components by name"
-            yield results.warning(_LOST, f"{message}; {fix}", **patch.location(("spec", "components")))
+        if lost and patches and [*_components(patches[0].value)] == [*after]:
+            yield _lost(source, patches[0], lost)
+        for patch in patches:
+            for name, (path, _) in _components(patch.value).items():
+                is_added = name in after and name not in before and _is_part(after[name][1])
+                near = build_causes.similar(name, before) if is_added else ""
+                if near in after:
+                    problem = f"this patch adds {name} as a new component, because the base has {near}"
+                    location = patch.location(path)
+                    yield results.warning(_LOST, f"{problem}; write {near}", results.ref(source.value), after[name][0], **location)
 
 
-def _components(graph: Any) -> list[str]:
-    return [name_of(component) for component in objects(mapping(graph, "spec").get("components"))] if isinstance(graph, dict) else []
+def _lost(source: Source, patch: Source, lost: Sequence[str]) -> Result:
+    names = ", ".join((*lost[:_LISTED], *["..."] * (len(lost) > _LISTED)))
+    message = f"this patch replaces the whole list of components, so the graph loses {names}"
+    fix = "set openapi to the file of `krm-fn schema --for kustomize`, which merges components by name"
+    path = ("spec", "components")
+    return results.warning(_LOST, f"{message}; {fix}", results.ref(source.value), path, **patch.location(path))
+
+
+def _components(graph: Any) -> dict[str, tuple[results.Path, Any]]:
+    """Returns the path and the value of each component of a graph by its name, in both API versions."""
+    spec = mapping(graph, "spec") if isinstance(graph, dict) else {}
+    listed = {name_of(component): (("spec", "components", at), component) for at, component in enumerate(objects(spec.get("components")))}
+    return listed | {name: (("spec", "services", name), service) for name, service in mapping(spec.get("services")).items()}
+
+
+def _is_part(component: Any) -> bool:
+    """True for a component without its type and a container: it changes one that exists."""
+    image = mapping(component, "extraPodSpec", "mainContainer").get("image")
+    containers = mapping(component, "podTemplate", "spec").get("containers")
+    is_typed = isinstance(component, dict) and (component.get("componentType") or component.get("type"))
+    return not (is_typed or image or containers)

@@ -14,8 +14,8 @@ from krm_fn.kubernetes import identity, paths
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.references import Reference, name_fields
 from krm_fn.kubernetes.types import Resource
-from krm_fn.kubernetes.values import mapping, objects
-from krm_fn.render import dynamo_api, dynamo_references
+from krm_fn.kubernetes.values import mapping, name_of, objects, text
+from krm_fn.render import dynamo_api, dynamo_references, labels
 from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import cluster
@@ -27,6 +27,7 @@ _KINDS = (name_fields.SECRET, name_fields.CONFIG_MAP)
 _FILLED = ("kubernetes.io/service-account-token",)
 """Types of Secrets whose keys a controller writes."""
 _BACKENDS = (name_fields.SERVICE, name_fields.POOL, name_fields.OLD_POOL)
+_POOL = name_fields.POOL[1]
 _CORE = '""'
 """The name of the core group in YAML."""
 _ROUTES = ("Ingress", "HTTPRoute", "GRPCRoute")
@@ -104,12 +105,17 @@ def check_backends(resources: Sequence[Resource], rendered: Sequence[Resource], 
     known: set[ObjectKey] = set()
     names: dict[tuple[str, str, str], list[str]] = {}
     kinds: dict[tuple[str, str], list[ObjectKey]] = {}
+    graphs: dict[ObjectKey, str] = {}
+    pools: dict[tuple[str, str], list[ObjectKey]] = {}
     for resource in (*rendered, *resources) if routes else ():
         key = identity.key(resource, default)
         if key not in known and ownership.is_marked(resource):
             names.setdefault(key[:3], []).append(key.name)
             if (key.group, key.kind) in _BACKENDS:
                 kinds.setdefault((key.namespace, key.name), []).append(key)
+                graphs[key] = text(mapping(resource, "metadata", "labels").get(labels.GRAPH))
+                if key.kind == _POOL:
+                    pools.setdefault((key.namespace, graphs[key]), []).append(key)
         known.add(key)
     for route in routes:
         yield from _without_group(route)
@@ -118,8 +124,12 @@ def check_backends(resources: Sequence[Resource], rendered: Sequence[Resource], 
             key = ObjectKey(reference.group, reference.kind, reference.namespace or namespace, reference.name)
             others = kinds.get((key.namespace, key.name), ())
             if key not in known and len(others) == 1:
-                yield from _other_kind(route, reference.path, key, others[0])
-            elif key not in known and (near := _near_backend(key.name, names.get(key[:3], ()))):
+                same_graph = pools.get((key.namespace, graphs[others[0]]), ()) if key.kind == _POOL != others[0].kind else ()
+                if len(same_graph) == 1:
+                    yield from _other_pool(route, reference.path, key, same_graph[0])
+                else:
+                    yield from _other_kind(route, reference.path, key, others[0])
+            elif key not in known and (near := _near_backend(key.name, names.get(key[:3], ()), name_of(mapping(route, "metadata")))):
                 message = (
                     f"{key.kind} {key.name} is not in the input, but a graph makes {near}; write {near}, or ignore {_CODE} if it exists"
                 )
@@ -138,6 +148,14 @@ def _other_kind(route: Resource, path: Path, key: ObjectKey, other: ObjectKey) -
     yield results.warning(_CODE, f"{message}; {fix}", results.ref(route), (*path[:-1], field), current=written)
 
 
+def _other_pool(route: Resource, path: Path, key: ObjectKey, pool: ObjectKey) -> Iterator[Result]:
+    """Finds a pool with the name of the endpoint picker, or of another Service of its graph: the kind is right, and the name is not."""
+    also = f" and group: {pool.group}" if key.group != pool.group else ""
+    message = f"{key.name} is a Service of a graph, whose {_POOL} is {pool.name}; write {pool.name}{also}"
+    fix = f"{message}, or ignore {_CODE} if this pool exists, too"
+    yield results.warning(_CODE, fix, results.ref(route), path, current=key.name, proposed=None if also else pool.name)
+
+
 def _without_group(route: Resource) -> Iterator[Result]:
     """Finds backends of the kind InferencePool without a group: then the group is the core one, which has no such kind.
 
@@ -150,13 +168,17 @@ def _without_group(route: Resource) -> Iterator[Result]:
             yield results.warning(_CODE, message, results.ref(route), (*path, "kind"), current=kind)
 
 
-def _near_backend(name: str, backends: Sequence[str]) -> str:
-    """Returns the only name that a graph makes and that a backend means; empty without one.
+def _near_backend(name: str, backends: Sequence[str], route: str) -> str:
+    """Returns the only name that a graph makes and that a backend of a route means; empty without one.
 
-    >>> _near_backend("chat-frontend-svc", ["chat-frontend"]), _near_backend("chat", ["chat-pool"]), _near_backend("chat", ["chat-decode"])
-    ('chat-frontend', 'chat-pool', '')
+    A component can be named without its graph if the route has the name of the graph.
+
+    >>> _near_backend("chat-frontend-svc", ["chat-frontend"], ""), _near_backend("chat", ["chat-pool"], "")
+    ('chat-frontend', 'chat-pool')
+    >>> _near_backend("frontend", ["chat-frontend"], "chat"), _near_backend("frontend", ["chat-frontend"], "search")
+    ('chat-frontend', '')
     """
-    longer = (f"{name}-frontend", f"{name}-pool")
+    longer = (f"{name}-frontend", f"{name}-pool", f"{route}-{name}")
     near = [known for known in backends[:_MOST] if known in longer or name.startswith(f"{known}-") or _has_prefix(known, name)]
     return near[0] if len(near) == 1 else ""
 

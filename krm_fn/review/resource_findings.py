@@ -36,7 +36,7 @@ from krm_fn.review.arguments import argument_findings, engine_documents, lora_ru
 _ORPHAN = "DYN053"
 _PRUNED = "DYN056"
 _WRONG_TYPE, _READ_BY_COMMANDS = "DYN021", ("command", "args", "resources")
-_OF_COMMANDS = re.compile(r"DYN(?:179|61[235]|62[345]|70[23])")
+_OF_COMMANDS = re.compile(r"DYN(?:179|61[235]|62[345]|70[23]|718)")
 """The codes of commands whose words do not reach a program, of flags that are missing, and of GPUs that differ from the flags."""
 _UNKNOWN = ("DYN023", "DYN029")
 """The codes of unknown fields."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import yaml
 
@@ -33,6 +35,12 @@ spec:
 JSON = "- {op: replace, path: /spec/components/1/replicas, value: 2}\n"
 MERGE = "apiVersion: nvidia.com/v1beta1\nkind: DynamoGraphDeployment\nmetadata: {name: search}\nspec:\n"
 BASE = {"resources": ["graph.yaml"]}
+
+
+def errors_of(done):
+    return re.findall(r"error (DYN[0-9]{3})", done.out)
+
+
 ENTRIES = [
     # reason, layer, base, the last part of the message; empty for no finding
     ("a kind in the plural", {"patches": [{"target": {"kind": "DynamoGraphDeployments"}, "patch": JSON}]}, BASE, "DynamoGraphDeployment"),
@@ -76,6 +84,56 @@ def test_a_patch_that_replaces_the_list_of_components(clone, names):
     assert ("DYN591" in output, "loses Frontend;" in output) == (len(names) == 1, len(names) == 1), output
 
 
+def test_a_part_of_a_component_is_an_error(clone):
+    """The patch causes what a list without images lacks, so its finding has the severity, and the base has none."""
+    patch = MERGE + "  components: [{name: Worker, replicas: 2}]\n"
+    clone.put({"graph.yaml": GRAPH, "kustomization.yaml": yaml.safe_dump({**BASE, "patches": [{"patch": patch}]})})
+    done = console.run("check")
+    assert (done.code, errors_of(done)) == (1, ["DYN591"]), done.out
+    whole = yaml.safe_load(GRAPH)["spec"]["components"][1:]
+    patch = MERGE + f"  components: {whole}\n"
+    clone.put({"kustomization.yaml": yaml.safe_dump({**BASE, "patches": [{"patch": patch}]})})
+    done = console.run("check")
+    assert (errors_of(done), "warning DYN591" in done.out) == ([], True), done.out
+
+
+SERVICES = f"""\
+apiVersion: nvidia.com/v1alpha1
+kind: DynamoGraphDeployment
+metadata: {{name: search}}
+spec:
+  services:
+    Frontend:
+      componentType: frontend
+      extraPodSpec: {{mainContainer: {{image: "{IMAGE}:1.6.0"}}}}
+    VllmWorker:
+      componentType: worker
+      extraPodSpec:
+        mainContainer: {{image: "{IMAGE}:1.6.0", command: [python3, -m, dynamo.vllm], args: [--model, Qwen/Qwen3-0.6B]}}
+"""
+MAIN = {"extraPodSpec": {"mainContainer": {"image": f"{IMAGE}:1.6.0"}}}
+SLIPS = [
+    # reason, the name and the fields of a service in a patch, the codes of errors
+    ("another case", "VLLMWorker", {"replicas": 2}, ["DYN591"]),
+    ("a word less", "Worker", {"replicas": 2}, ["DYN591"]),
+    ("the name of the base", "VllmWorker", {"replicas": 2}, []),
+    ("a new service", "VllmWorkers", {"componentType": "worker", **MAIN}, []),
+    ("another name without an image", "Planner", {"replicas": 2}, ["DYN450"]),
+    ("two whole services whose names collide", "VLLMWorker", {"componentType": "worker", **MAIN}, ["DYN101"]),
+]
+
+
+@cases(("name", "fields", "errors"), SLIPS)
+def test_a_patch_that_adds_a_service_by_a_slip(clone, name, fields, errors):
+    """What the new service lacks, and its collision with the one of the base, are consequences."""
+    patch = MERGE.replace("v1beta1", "v1alpha1") + f"  services: {{{name}: {fields}}}\n"
+    clone.put({"base/graph.yaml": SERVICES, "base/kustomization.yaml": "resources: [graph.yaml]\n"})
+    clone.put({"prod/fix.yaml": patch, "prod/kustomization.yaml": "resources: [../base]\npatches: [{path: fix.yaml}]\n"})
+    done = console.run("check")
+    assert errors_of(done) == errors, done.out
+    assert ("prod/fix.yaml:5:" in done.out, "; write VllmWorker" in done.out) == ("DYN591" in errors,) * 2, done.out
+
+
 def test_a_patch_with_the_schema_of_components(clone):
     schema = console.run("schema", "--for", "kustomize").out
     patch = MERGE + "  components: [{name: Worker, replicas: 2}]\n"
@@ -91,5 +149,51 @@ def test_a_base_that_does_not_exist(clone):
     clone.put({"overlays/us/kustomization.yaml": "resources: [../base]\n"})
     done = console.run("check")
     assert (done.code, "overlays/us/kustomization.yaml:1:13: error DYN593" in done.out) == (1, True), done.out
+    assert done.out.partition("DYN593")[2].partition("\n")[0].endswith("; write ../../base")
     clone.put({"overlays/us/kustomization.yaml": "resources: [../made]\n"})
     assert codes(console.run("check")) == []
+
+
+WORDS = [
+    # reason, the operations of a patch on [--model, Qwen/Qwen3-0.6B, --max-model-len, "8192"], the number of errors, the flag that is named
+    ("the index of a flag", [("replace", "2", "4096")], 1, "--max-model-len"),
+    ("the index of the value", [("replace", "3", "4096")], 0, ""),
+    ("an entry that is added before a flag", [("add", "2", "4096")], 1, ""),
+    ("another flag", [("replace", "2", "--max-num-seqs")], 0, ""),
+]
+
+
+@cases(("operations", "errors", "flag"), WORDS)
+def test_a_patch_that_replaces_a_flag(clone, operations, errors, flag):
+    """The value of the flag has no error of its own."""
+    graph = yaml.safe_load(GRAPH)
+    main = graph["spec"]["components"][1]["podTemplate"]["spec"]["containers"][0]
+    main["args"] += ["--max-model-len", "8192"]
+    at = "/spec/components/1/podTemplate/spec/containers/0/args"
+    patch = yaml.safe_dump([{"op": name, "path": f"{at}/{index}", "value": word} for name, index, word in operations])
+    layer = {**BASE, "patches": [{"target": {"kind": "DynamoGraphDeployment"}, "patch": patch}]}
+    clone.put({"graph.yaml": yaml.safe_dump(graph), "kustomization.yaml": yaml.safe_dump(layer)})
+    done = console.run("check")
+    assert errors_of(done) == ["DYN603"] * errors, done.out
+    assert (f"in place of the flag {flag};" in done.out) == bool(flag), done.out
+
+
+FILES = [
+    # reason, the name in the Kustomization, the fix; empty if the root is passed over
+    ("a slip", "grpah.yaml", "; write graph.yaml"),
+    ("a slip below a folder", "./grpah.yaml", "; write ./graph.yaml"),
+    ("another name, which a script can make", "generated.yaml", ""),
+    ("a slip for a file of other objects", "setings.yaml", ""),
+]
+
+
+@cases(("name", "fix"), FILES)
+def test_a_file_that_does_not_exist(clone, name, fix):
+    """A root is only reported if the file that it means has a Dynamo resource."""
+    clone.put({"app/graph.yaml": GRAPH, "app/kustomization.yaml": f"namespace: a\nresources:\n- {name}\n"})
+    clone.put({"app/settings.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"})
+    done = console.run("check")
+    assert ("DYN593" in done.out, "DYN065" in done.out) == (bool(fix), not fix), done.out
+    if fix:
+        assert (done.code, "app/kustomization.yaml:3:3: error DYN593" in done.out) == (1, True), done.out
+        assert done.out.partition("DYN593")[2].partition("\n")[0].endswith(fix)

@@ -82,6 +82,8 @@ FIXES = [
         beta.graph(beta.component("Worker", main={"\u00a0 args": ["a"]})),
         "write blanks in place of the character U+00A0 beside args,",
     ),
+    ("a blank behind a field", beta.graph(beta.component("Worker", main={"args ": ["a"]})), "; write args,"),
+    ("blanks of two kinds", beta.graph(beta.component("Worker", main={" \u00a0args": ["a"]})), "of the character U+00A0 beside args,"),
     (
         "GPUs that copies share",
         sglang("--tp-size", "8", "--dp-size", "8"),
@@ -128,3 +130,14 @@ def test_a_model_gets_the_namespace_of_the_graph_that_serves_it():
     findings = resource_findings.check([graph, model], Config(), is_configured=False)
     (message,) = [finding.message for finding in findings if finding.code == "DYN175"]
     assert message.endswith("write metadata.namespace: other, in which a service serves it")
+
+
+def test_a_broken_entry_hides_that_a_model_is_missing():
+    """The flag can be behind the entry, or in it."""
+    graph = beta.graph(beta.component("Frontend", "frontend"), args({"--max-num-seqs": 8})["spec"]["components"][0])
+    main = graph["spec"]["components"][1]["podTemplate"]["spec"]["containers"][0]
+    main["args"] = ["--served-model-name", "acme/tiny", {"--model": "acme/tiny"}]
+    for broken, codes in ((main["args"], ["DYN021"]), (main["args"][:2], ["DYN718"])):
+        main["args"] = broken
+        findings = resource_findings.check([graph], Config(), is_configured=False)
+        assert [finding.code for finding in findings if finding.code in ("DYN021", "DYN718")] == codes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from krm_fn.render import labels
 from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
 from krm_fn.review import missing_contents, resource_findings
@@ -146,6 +147,44 @@ def test_backends_with_the_name_of_an_object_of_another_kind(group, kind, field,
     assert [(finding.code, finding.path[-1], remedy in finding.message) for finding in findings] == [("DYN708", field, True)] * bool(remedy)
     other = given.item(kind, "chat-pool", api=f"{group}/v1" if group else "v1")
     assert [*missing_contents.check_backends([entry, other], [pool], Config())] == []
+
+
+POOL_NAMES = [
+    # reason, the group and the name of the backend, the remedy; empty for another kind
+    ("the picker", POOL[0], "chat-epp", "write chat-pool, or"),
+    ("the picker, and an older group", "inference.networking.x-k8s.io", "chat-epp", f"write chat-pool and group: {POOL[0]}, or"),
+    ("a worker", POOL[0], "chat-decode", "write chat-pool, or"),
+    ("the picker of another graph", POOL[0], "other-epp", "write kind: Service"),
+    ("the pool", POOL[0], "chat-pool", ""),
+]
+
+
+@cases(("group", "name", "remedy"), POOL_NAMES)
+def test_a_pool_with_the_name_of_a_service_means_the_pool_of_its_graph(group, name, remedy):
+    """The kind says what the author means: a gateway cannot send requests to the Service of a picker."""
+    template = next(resource for resource in given.expanded(beta.graph()).resources if ownership.is_marked(resource))
+
+    def made(kind, name, graph, version="v1"):
+        metadata = {**template["metadata"], "name": name, "labels": {**template["metadata"]["labels"], labels.GRAPH: graph}}
+        return {**template, "apiVersion": version, "kind": kind, "metadata": metadata}
+
+    services = [made("Service", name, name.partition("-")[0]) for name in ("chat-epp", "chat-decode", "other-epp")]
+    rendered = [*services, made(POOL[1], "chat-pool", "chat", f"{POOL[0]}/v1")]
+    entry = route(group=group, kind=POOL[1], name=name)
+    findings = [*missing_contents.check_backends([entry], rendered, Config())]
+    assert [(remedy in finding.message, finding.proposed) for finding in findings] == [
+        (True, "chat-pool" if remedy == "write chat-pool, or" else None)
+    ] * bool(remedy)
+
+
+def test_a_component_in_a_route_with_the_name_of_its_graph():
+    """Another route can name the Service of another program."""
+    graph = beta.graph(beta.component("Frontend", "frontend"))
+    for name, known in (("chat", ["chat-frontend"]), ("search", [])):
+        entry = route(name="frontend")
+        entry["metadata"]["name"] = name
+        findings = resource_findings.check([graph, entry], Config(), is_configured=False)
+        assert [finding.proposed for finding in findings if finding.code == "DYN708"] == known
 
 
 BACKENDS = [

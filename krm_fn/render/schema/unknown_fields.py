@@ -145,7 +145,8 @@ def fix(definition: str, key: str, parent: dict[str, object], level: str = "") -
     `level` is the field above or below the object that has the name `key` (`level_of`).
     """
     if key != key.strip():
-        return f"write blanks in place of the character U+{ord(key[0] if key[0].isspace() else key[-1]):04X} beside {key.strip()}"
+        blank = next((letter for letter in key if letter.isspace() and letter != " "), "")
+        return f"write blanks in place of the character U+{ord(blank):04X} beside {key.strip()}" if blank else f"write {key.strip()}"
     if definition == _VARIABLE and [*parent] == [key]:
         return f"write name: {key}, and below it value: with its value"
     other, components = _COMPONENTS.get(definition, ("", ""))

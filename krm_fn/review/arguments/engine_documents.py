@@ -1,8 +1,7 @@
 """Findings about the YAML files of TensorRT-LLM that are keys of a ConfigMap of the input: misspelt fields, and sizes beyond the GPUs.
 
-`--extra-engine-args` names such a file. Its fields are those of `LlmArgs`, which refuses unknown ones (`tensorrt_llm/llmapi/llm_args.py`,
-`StrictBaseModel`), and they win over the flags (`dynamo/trtllm/workers/llm_worker.py`). The list of fields here is not complete, so only a
-name that is a slip for one of them counts. Files in flow style are not read.
+`--extra-engine-args` names such a file. Its fields are those of `LlmArgs` (`engine_fields`), and they win over the flags
+(`dynamo/trtllm/workers/llm_worker.py`). Files in flow style are not read.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from krm_fn.base import report, results, spelling
+from krm_fn.base import report, results
 from krm_fn.base.results import Path, Result
 from krm_fn.base.yaml import block_style
 from krm_fn.kubernetes import identity
@@ -22,32 +21,13 @@ from krm_fn.render.config import Config
 from krm_fn.render.expand import PlannedResource
 from krm_fn.render.plan import ComponentPlan, GraphPlan
 from krm_fn.render.resolve import cluster
-from krm_fn.review.arguments import judged_commands, worker_modes
+from krm_fn.review.arguments import engine_fields, judged_commands, worker_modes
 from krm_fn.review.arguments.judged_commands import JudgedCommand
 
 _PROGRAM, _FLAG = "dynamo.trtllm", "--extra-engine-args"
 _TRANSFER = "cache_transceiver_config"
 """The field without which TensorRT-LLM refuses requests of disaggregated serving (`tensorrt_llm/_torch/pyexecutor/py_executor.py`)."""
 _SIZES = ("tensor_parallel_size", "pipeline_parallel_size", "context_parallel_size")
-_FIELDS: dict[str, tuple[str, ...]] = {
-    name: tuple(fields.split())
-    for name, fields in {
-        "": "model tokenizer tokenizer_mode skip_tokenizer_init trust_remote_code tensor_parallel_size dtype revision "
-        "pipeline_parallel_size context_parallel_size gpus_per_node moe_cluster_parallel_size moe_tensor_parallel_size "
-        "moe_expert_parallel_size enable_attention_dp enable_lm_head_tp_in_adp load_format enable_lora lora_config "
-        "kv_cache_config enable_chunked_prefill guided_decoding_backend peft_cache_config scheduler_config "
-        "cache_transceiver_config speculative_config max_batch_size max_input_len max_seq_len max_beam_width "
-        "max_num_tokens num_postprocess_workers reasoning_parser backend return_perf_metrics build_config "
-        "cuda_graph_config attention_dp_config disable_overlap_scheduler moe_config attn_backend sampler_type "
-        "enable_iter_perf_stats enable_iter_req_stats print_iter_log batch_wait_timeout_ms torch_compile_config "
-        "enable_autotuner stream_interval allreduce_strategy",
-        "kv_cache_config": "enable_block_reuse max_tokens max_attention_window sink_token_length free_gpu_memory_fraction host_cache_size "
-        "onboard_blocks event_buffer_max_size enable_partial_reuse copy_on_partial_reuse dtype tokens_per_block",
-        "cache_transceiver_config": "backend max_tokens_in_buffer kv_transfer_timeout_ms",
-        "cuda_graph_config": "batch_sizes max_batch_size enable_padding",
-    }.items()
-}
-"""Fields of `LlmArgs`, and of the objects in some of its fields."""
 
 
 def check(planned: Iterable[PlannedResource], resources: Sequence[Resource], config: Config) -> Iterator[Result]:
@@ -86,14 +66,9 @@ def _check(judged: JudgedCommand, config_map: Resource, key: str) -> Iterator[Re
         return
     value = block.value
     path: Path = ("data", key)
-    for parent, fields in _FIELDS.items():
-        for name in mapping(value, parent) if parent else value:
-            near = spelling.nearest(f"{name}", fields) if name not in fields else ""
-            if near and near not in (mapping(value, parent) if parent else value):
-                where = f"{parent} of {key}" if parent else key
-                message = f"`{name}` in {where} is not a field of TensorRT-LLM, so the worker ends at its start; write {near}"
-                within = _position(config_map["data"][key], f"{name}")
-                yield results.Result("warning", "DYN696", message, results.ref(config_map), path, within=within)
+    for field in engine_fields.misspelt(value):
+        within = _position(config_map["data"][key], field.name)
+        yield results.Result("warning", engine_fields.CODE, field.message(key), results.ref(config_map), path, within=within)
     yield from _check_sizes(judged, value, config_map, key)
     mode = worker_modes.mode(judged)
     if mode in (worker_modes.PREFILL, worker_modes.DECODE) and _TRANSFER not in value and not judged.has("--override-engine-args"):

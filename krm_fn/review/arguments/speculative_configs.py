@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
+from krm_fn.base import spelling
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.judged_commands import JudgedCommand
 from krm_fn.review.arguments.worker_modes import WorkerFinding
@@ -30,7 +31,13 @@ def check(commands: Iterable[JudgedCommand]) -> Iterator[WorkerFinding]:
         except (ValueError, RecursionError):
             continue
         method = document.get("method") if isinstance(document, dict) else None
-        if method in _METHODS and not any(name.replace("-", "_") in _NUMBERS for name in document):  # vLLM reads dashes, too
+        if method in _METHODS and not any(_is_number(name) for name in document):
             message = f"the method {method} needs num_speculative_tokens, or vLLM ends at its start"
             fix = 'add "num_speculative_tokens" with the number of tokens that it guesses at once, such as 3'
             yield WorkerFinding(judged, ArgumentFinding("DYN543", "warning", use.values[0], f"{message}; {fix}"))
+
+
+def _is_number(name: str) -> bool:
+    """True for a field with the number of tokens, also for a misspelt one, which has a finding of its own. vLLM reads dashes, too."""
+    plain = name.replace("-", "_")
+    return plain in _NUMBERS or bool(spelling.nearest(plain, _NUMBERS))

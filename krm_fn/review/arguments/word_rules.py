@@ -133,6 +133,7 @@ def _unknown_variable(reference: Reference, known: Iterable[str]) -> str:
     name = reference.name
     nearest = spelling.nearest(name, known)
     longer = [other for other in known if other.startswith(f"{name}_") or other.endswith(f"_{name}") or _is_abbreviated(name, other)]
+    longer = longer or [other for other in known if _shares_words(name, other)]
     name = name[:60]
     problem = f"this container has no variable `{name}`"
     longer = longer if len(longer) == 1 and not nearest else []
@@ -141,6 +142,16 @@ def _unknown_variable(reference: Reference, known: Iterable[str]) -> str:
         own = "" if nearest else f", or write ${{{name}}} if the image or the line sets it"
         return f"{problem}, so the shell runs a program of this name in its place; {fix}{own}"
     return f"{problem}, so the program gets `$({name})` as it is; {fix}"
+
+
+def _shares_words(name: str, other: str) -> bool:
+    """True if one name has all words of the other one, of at least two.
+
+    >>> _shares_words("MAX_MODEL_LEN", "MAX_LEN"), _shares_words("MODEL_LEN", "MAX_LEN"), _shares_words("MODEL", "MODEL_LEN")
+    (True, False, False)
+    """
+    words, others = {*name.split("_")}, {*other.split("_")}
+    return min(len(words), len(others)) > 1 and (words <= others or others <= words)
 
 
 def _is_abbreviated(name: str, other: str) -> bool:

@@ -30,6 +30,7 @@ from krm_fn.review.inputs import (
     budget_files,
     cluster_discovery,
     document_syntax,
+    patch_consequences,
     path_inputs,
     repository_states,
     revision_path,
@@ -164,7 +165,8 @@ def find(inputs: CheckedInputs, root: Path | None, *, fixed_services: bool, verb
         groups = [(_check_group(group, loaded, verbose=verbose), group) for group in loaded.groups]
         groups += [(updates.check([pair.old], [pair.new.value], loaded.default_namespace, loaded.config), [pair.new]) for pair in pairs]
         about = [result for findings, group in groups for result in reading.locate(_with_severities(findings, severities), group, root)]
-        located += reading.locate([*loaded.results, *_once(about), *(before.results if before else ())], loaded.resources, root)
+        all_findings = reading.locate([*loaded.results, *_once(about), *(before.results if before else ())], loaded.resources, root)
+        located += patch_consequences.with_replaced_flags(patch_consequences.without_consequences(all_findings), loaded.resources)
     return CheckFindings(located, compared)
 
 

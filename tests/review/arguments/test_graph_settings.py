@@ -66,6 +66,7 @@ SPECULATIVE = [
     ("EAGLE", {"method": "eagle3", "model": "acme/draft"}, True),
     ("n-grams", {"method": "ngram", "prompt_lookup_max": 4}, True),
     ("a number", {"method": "eagle3", "model": "acme/draft", "num_speculative_tokens": 3}, False),
+    ("a misspelt number, which has its own finding", {"method": "eagle3", "model": "acme/draft", "num_spec_tokens": 3}, False),
     ("multi-token prediction, whose model has a number", {"method": "mtp"}, False),
     ("suffixes, which have a default", {"method": "suffix"}, False),
     ("a method that the model decides", {"model": "acme/draft"}, False),
@@ -76,6 +77,23 @@ SPECULATIVE = [
 def test_speculative_decoding_has_a_number_of_tokens(config, is_found):
     worker = service("dynamo.vllm", "--model", "acme/tiny", "--speculative-config", json.dumps(config))
     assert bool(of("DYN543", Worker=worker)) == is_found
+
+
+OVERRIDES = [
+    ("a slip in an object", {"kv_cache_config": {"free_gpu_mem_fraction": 0.8}}, "write free_gpu_memory_fraction"),
+    ("a slip", {"max_batchsize": 8}, "write max_batch_size"),
+    ("both names", {"max_batchsize": 8, "max_batch_size": 8}, ""),
+    ("a field", {"kv_cache_config": {"free_gpu_memory_fraction": 0.8}}, ""),
+    ("a field of another release", {"own_field_of_a_release": 3}, ""),
+    ("no object", ["max_batchsize"], ""),
+]
+
+
+@cases(("document", "fix"), OVERRIDES)
+def test_overrides_have_fields_of_the_engine(document, fix):
+    flags = ("--model-path", "acme/tiny", "--override-engine-args")
+    assert of("DYN696", Worker=service("dynamo.trtllm", *flags, json.dumps(document))) == [("warning", fix)] * bool(fix)
+    assert of("DYN696", Worker=service("dynamo.trtllm", *flags, "{kv_cache_config")) == []
 
 
 LINES = [

@@ -187,6 +187,25 @@ def test_a_longer_name_of_a_variable_is_proposed(names, fix):
     assert messages[0].endswith(fix)
 
 
+@cases(
+    ("names", "fix"),
+    [
+        ("a word less in the middle", ["MAX_LEN", "PORT"], "write $(MAX_LEN), or add the variable"),
+        ("the same words in another order", ["MODEL_LEN_MAX"], "; write $(MODEL_LEN_MAX)"),
+        ("one shared word", ["LEN"], "; add the variable"),
+        ("another word", ["MAX_BATCH_LEN"], "; add the variable"),
+        ("two such names", ["MAX_LEN", "LEN_MODEL"], "; add the variable"),
+    ],
+)
+def test_a_variable_with_the_same_words_is_proposed(names, fix):
+    main = {"command": VLLM, "args": ["--model", "m", "--max-model-len", "$(MAX_MODEL_LEN)"]}
+    env = [{"name": name, "value": "4"} for name in names]
+    planned: list[PlannedResource] = []
+    expand([beta.graph(beta.component("Worker", main={"image": IMAGE, **main, "env": env}))], Config(), planned.append)
+    (message,) = [finding.message for finding in argument_findings.check(planned) if finding.code == "DYN627"]
+    assert message.endswith(fix)
+
+
 LINES = [
     ("a name that is missing", LINE + "--max-num-seqs $(SEQS)", ["DYN627"]),
     ("a name in double quotes", LINE + '--max-num-seqs "$(SEQS)"', ["DYN627"]),
