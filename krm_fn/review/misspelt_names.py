@@ -1,5 +1,6 @@
 """Warns of names in a graph that are a slip of the pen away from what is beside it: objects, volumes, and plugins of endpoint pickers.
 
+The claims of Jobs beside a graph are compared, too.
 An object that is missing in the input may be in the cluster, from another repository or a controller. So a missing name alone is no
 warning: only a name next to that of an object which the input does have, or one that `unread_objects` finds. A claim that a graph mounts
 without saying so is a note. These are findings of `krm-fn check`. A render leaves them out.
@@ -8,7 +9,7 @@ without saying so is a note. These are findings of `krm-fn check`. A render leav
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_fn.base import results, spelling
@@ -33,6 +34,9 @@ _CHECKS_VOLUMES = "v0.9"
 """The release in which a mount without a volume is an error (DYN208)."""
 _KINDS = (name_fields.CLAIM, name_fields.SECRET, name_fields.CONFIG_MAP, name_fields.RESOURCE_CLAIM, name_fields.RESOURCE_CLAIM_TEMPLATE)
 _COMPONENTS: tuple[Path, ...] = (("spec", "components", paths.EVERY), ("spec", "services", paths.EVERY), ("spec",))
+_JOBS = ("CronJob", "Job")
+_WORDS_FOR_CLAIM = ("claim", "pvc", "volume")
+_WORD_FOR_CLAIM = re.compile(r"-(?:claim|pvc|volume)$|^(?:claim|pvc|volume)-")
 _DECLARED: Path = ("spec", "pvcs", paths.EVERY)
 
 
@@ -62,6 +66,25 @@ def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
                 if is_mounted:
                     yield from _mounts(graph, path, component, claims)
                 yield from _plugins(graph, path, component)
+    yield from _of_jobs(resources, names, default)
+
+
+def _of_jobs(resources: Iterable[Resource], names: Mapping[tuple[str, str, str], Collection[str]], default: str) -> Iterator[Result]:
+    """Finds claims of Jobs beside a graph, such as those that download its model, that mean a claim of the input.
+
+    Such a name is a slip, or it has one word for a claim more or less: `model-cache` and `model-cache-pvc`.
+    """
+    for resource in resources:
+        namespace = identity.key(resource, default).namespace
+        claims = names.get((*name_fields.CLAIM, namespace), ()) if resource.get("kind") in _JOBS else ()
+        for reference in dynamo_references.of(resource) if claims else ():
+            if (reference.group, reference.kind) == name_fields.CLAIM and reference.name not in claims:
+                key = ObjectKey(*name_fields.CLAIM, namespace, reference.name)
+                plain = _WORD_FOR_CLAIM.sub("", reference.name)
+                longer = [name for word in _WORDS_FOR_CLAIM for name in (f"{plain}-{word}", f"{word}-{plain}") if name in claims]
+                alike = [plain] if plain in claims else longer
+                near = spelling.nearest_name(reference.name, claims) or (alike[0] if len(alike) == 1 else "")
+                yield from _missing(resource, reference.path, key, near) if near else ()
 
 
 def _missing(graph: Resource, path: Path, key: ObjectKey, near: str, unread: str = "") -> Iterator[Result]:

@@ -235,3 +235,27 @@ def test_an_object_of_another_namespace_is_not_read(resources, is_found):
     """Pods read Secrets, ConfigMaps and claims of their own namespace."""
     findings = [finding.message for finding in misspelt_names.check(resources, Config())]
     assert ["write namespace: team in the Secret" in message for message in findings] == [True] * is_found
+
+
+JOBS = [
+    # reason, the claim of the Job, the claim that is meant; empty for none
+    ("a word for a claim", "model-cache-pvc", "model-cache"),
+    ("such a word before the name", "pvc-model-cache", "model-cache"),
+    ("no such word", "datasets", "datasets-pvc"),
+    ("a slip", "modle-cache", "model-cache"),
+    ("the claim", "model-cache", ""),
+    ("another word, for a copy", "model-cache-staging", ""),
+    ("two such names", "logs", ""),
+    ("another name", "prompts", ""),
+]
+
+
+@cases(("name", "known"), JOBS)
+def test_the_claim_of_a_job(name, known):
+    """A Job fills the claim that a graph reads. The claim of a Job alone can be in the cluster."""
+    volumes = [{"name": "models", "persistentVolumeClaim": {"claimName": name}}]
+    job = given.item("Job", "download", api="batch/v1", spec={"template": {"spec": {"volumes": volumes}}})
+    claims = [given.item("PersistentVolumeClaim", other) for other in ("datasets-pvc", "logs-pvc", "logs-claim")]
+    findings = [*misspelt_names.check([CLAIM, *claims, job], Config())]
+    assert [(finding.code, finding.path[-1], finding.proposed) for finding in findings] == [("DYN707", "claimName", known)] * bool(known)
+    assert [*misspelt_names.check([job], Config())] == []
