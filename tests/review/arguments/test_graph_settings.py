@@ -79,6 +79,38 @@ def test_speculative_decoding_has_a_number_of_tokens(config, is_found):
     assert bool(of("DYN543", Worker=worker)) == is_found
 
 
+OFF, ON = '{"publisher": "zmq", "enable_kv_cache_events": false}', '{"publisher": "zmq", "enable_kv_cache_events": true}'
+EVENTS = [
+    # reason, flags of the frontend, the configuration of events of two workers, the number of findings
+    ("no events of one worker", ["--router-mode", "kv"], [OFF], 1),
+    ("no events of both workers", ["--router-mode=kv"], [OFF, OFF], 2),
+    ("events of one of them", ["--router-mode", "kv"], [OFF, ON], 0),
+    ("a worker without the flag", ["--router-mode", "kv"], [OFF, ""], 0),
+    ("another mode", ["--router-mode", "round-robin"], [OFF], 0),
+    ("the default mode", [], [OFF], 0),
+    ("a router that predicts the caches", ["--router-mode", "kv", "--no-router-kv-events"], [OFF], 0),
+    ("no JSON", ["--router-mode", "kv"], ["{"], 0),
+]
+
+
+@cases(("frontend", "configs", "count"), EVENTS)
+def test_a_router_by_caches_needs_events(frontend, configs, count):
+    flags = [("--kv-events-config", config) if config else () for config in configs]
+    workers = {f"Worker{number}": service("dynamo.vllm", "--model", "acme/tiny", *words) for number, words in enumerate(flags)}
+    services = {"Frontend": service("dynamo.frontend", *frontend, kind="frontend"), **workers}
+    assert of("DYN514", **services) == [("warning", "write true")] * count
+
+
+def test_the_variables_of_a_router_by_caches():
+    worker = service("dynamo.vllm", "--model", "acme/tiny", "--kv-events-config", OFF)
+    frontend = service("dynamo.frontend", kind="frontend")
+    mode, events = {"name": "DYN_ROUTER_MODE", "value": "kv"}, {"name": "DYN_ROUTER_USE_KV_EVENTS", "value": "false"}
+    for variables, count in (([mode], 1), ([mode, events], 0)):
+        services = {"Frontend": {**frontend, "envs": variables}, "Worker": worker}
+        assert len(of("DYN514", **services)) == count
+        assert of("DYN514", **services, Own=service("", "", command=["/bin/engine"])) == []
+
+
 OVERRIDES = [
     ("a slip in an object", {"kv_cache_config": {"free_gpu_mem_fraction": 0.8}}, "write free_gpu_memory_fraction"),
     ("a slip", {"max_batchsize": 8}, "write max_batch_size"),

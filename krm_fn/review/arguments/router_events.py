@@ -1,0 +1,71 @@
+"""Finds workers that publish no events about their caches to a frontend that routes by them.
+
+Such a router waits for events, unless `--no-router-kv-events` lets it predict the caches (`dynamo/common/configuration/groups`, module
+`kv_router_args`, and `frontend_args.py` of ai-dynamo 1.0). A vLLM worker publishes none with `"enable_kv_cache_events": false`
+(`dynamo/vllm/main.py`, `setup_kv_event_publisher`; its module `args` warns of this).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from krm_fn.render.manifests.pod_builder import Pods
+from krm_fn.review.arguments.argument_rules import ArgumentFinding
+from krm_fn.review.arguments.judged_commands import JudgedCommand
+from krm_fn.review.arguments.worker_modes import WorkerFinding
+
+_FRONTEND, _WORKER = "dynamo.frontend", "dynamo.vllm"
+_FLAG, _FIELD = "--kv-events-config", "enable_kv_cache_events"
+_MODE, _KV = "DYN_ROUTER_MODE", "kv"
+_EVENTS = "kv-events"
+"""A part of all flags that say where a router gets the caches from."""
+_SETTINGS = ("DYN_ROUTER_USE_KV_EVENTS", "DYN_KV_EVENTS")
+
+
+def check(commands: Sequence[JudgedCommand], pods: Mapping[str, Pods]) -> Iterator[WorkerFinding]:
+    """Yields a finding for each worker, if none of the graph publishes events. `pods` are those of the components by name.
+
+    A component whose command cannot be judged may publish some.
+    """
+    frontends = [judged for judged in commands if judged.command.program == _FRONTEND]
+    workers = [judged for judged in commands if judged.table.flags and judged.command.program not in (_FRONTEND, "dynamo.planner")]
+    silent = [judged for judged in workers if _is_silent(judged)]
+    if (
+        not silent
+        or len(silent) != len(workers)
+        or len(commands) != len(pods)
+        or not frontends
+        or not all(_needs_events(judged, pods) for judged in frontends)
+    ):
+        return
+    for judged in silent:
+        use = judged.parsed.last(judged.table, _FLAG)
+        if use:
+            message = f"the frontend routes by the caches of the workers, and {_FIELD} is false, so it gets no events; write true"
+            yield WorkerFinding(judged, ArgumentFinding("DYN514", "warning", use.values[0], message))
+
+
+def _is_silent(judged: JudgedCommand) -> bool:
+    use = judged.parsed.last(judged.table, _FLAG) if judged.command.program == _WORKER and judged.parsed.is_complete else None
+    try:
+        document = json.loads(use.text or "") if use and len(use.values) == 1 else None
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(document, dict) and document.get(_FIELD) is False
+
+
+def _needs_events(judged: JudgedCommand, pods: Mapping[str, Pods]) -> bool:
+    """True for a frontend that routes by caches, and has no setting about events."""
+    variables = _variables(judged, pods)
+    is_kv = (judged.text("--router-mode") or variables.get(_MODE)) == _KV
+    is_default = not any(_EVENTS in word.text for word in judged.command.words) and not any(name in variables for name in _SETTINGS)
+    return is_kv and is_default and judged.parsed.is_complete
+
+
+def _variables(judged: JudgedCommand, pods: Mapping[str, Pods]) -> dict[str, Any]:
+    """Returns the values of the variables of a main container, also of those that a render adds."""
+    component = pods.get(judged.plan.identity.service)
+    mains: list[Any] = [judged.container.fields, *((pod.main for pod in component.roles) if component else ())]
+    return {f"{entry.get('name')}": entry.get("value") for main in mains for entry in main.get("env") or ()}
