@@ -176,6 +176,7 @@ def test_the_last_objects_stay_after_an_error(tab):
     assert tab.page.is_visible("#stale")
     assert "error" in tab.status
     assert "Deployment/first-worker" in tab.page.locator("#object").text_content()
+    tab.page.select_option("#object", label="Deployment/first-worker")  # the editor draws only the lines that it shows
     tab.page.locator("#objects .cm-line", has_text="kind: Deployment").first.click()
     assert tab.page.locator("#origins h3").count() == 0
     tab.render("graph", inputs.graph("second"))
@@ -224,10 +225,12 @@ def test_the_editor_completes_fields_and_values_of_the_schema(tab):
     tab.page.locator("#graph-panel .cm-content").focus()
     tab.page.keyboard.press("Control+End")
     tab.page.keyboard.type("      multin")
+    tab.page.keyboard.press("Control+Space")  # asks for the list: on a busy machine it may not open while the keys are typed
     tab.page.wait_for_selector(".cm-tooltip-autocomplete li:has-text('multinode')")
     tab.page.keyboard.press("Escape")
     tab.page.keyboard.press("Control+a")
     tab.page.keyboard.type("apiVersion: nvidia.com/v1beta1\nkind: DynamoGraphDep")
+    tab.page.keyboard.press("Control+Space")
     tab.page.wait_for_selector(".cm-tooltip-autocomplete li:has-text('DynamoGraphDeployment')")
 
 
