@@ -185,13 +185,14 @@ def test_helm_installs_upgrades_and_uninstalls(package, cluster, tmp_path):
     """An uninstallation keeps the definitions and the graphs, and a later installation takes them over."""
     environment = {"HOME": str(tmp_path), "KUBECONFIG": str(cluster.kubeconfig)}
     where = ("--namespace", NAMESPACE)
-    helm("install", NAME, package, *where, "--create-namespace", environment=environment)
-    server.eventually(lambda: cluster.client.request("GET", "/apis/nvidia.com/v1alpha1/dynamographdeployments").ok)
+    values = (*where, "--set", "definitions.version=v1beta1")  # that of the example
+    helm("install", NAME, package, *values, "--create-namespace", environment=environment)
+    server.eventually(lambda: cluster.client.request("GET", "/apis/nvidia.com/v1beta1/dynamographdeployments").ok)
     cluster.namespace("inference")
     cluster.kubectl("apply", "--server-side", "--filename", str(users.GRAPH))
     deployment = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/krm-fn-sync"
     assert cluster.client.get(deployment)["spec"]["replicas"] == 2
-    helm("upgrade", NAME, package, *where, "--set", "syncer.replicas=1,syncer.components.models=true", environment=environment)
+    helm("upgrade", NAME, package, *values, "--set", "syncer.replicas=1,syncer.components.models=true", environment=environment)
     upgraded = cluster.client.get(deployment)["spec"]
     assert upgraded["replicas"] == 1
     assert "--models" in upgraded["template"]["spec"]["containers"][0]["args"]
@@ -200,6 +201,6 @@ def test_helm_installs_upgrades_and_uninstalls(package, cluster, tmp_path):
     assert not cluster.client.request("GET", deployment).ok
     assert not cluster.client.request("GET", "/apis/rbac.authorization.k8s.io/v1/clusterroles/krm-fn-sync-models").ok
     assert "/chat" in cluster.kubectl("get", "dynamographdeployments", "--namespace=inference", "--output=name")
-    helm("install", NAME, package, *where, environment=environment)
+    helm("install", NAME, package, *values, environment=environment)
     assert cluster.client.get(deployment)["spec"]["replicas"] == 2
     helm("uninstall", NAME, *where, "--wait", environment=environment)
