@@ -39,7 +39,7 @@ def test_colours_follow_the_system_and_the_switch(reader, address):
 def test_copy_button_copies_commands(reader, address):
     """Each block has a copy button. Of a console session it copies the commands without prompts and output."""
     page = reader.new_page()
-    page.goto(f"{address}index.html")
+    page.goto(f"{address}readme.html")
     blocks = page.locator(".md-typeset pre > code")
     blocks.first.locator("xpath=..").locator("button.md-code__button").wait_for(state="attached")
     session = blocks.filter(has_text="krm-fn render graph.yaml > rendered.yaml").first
