@@ -26,6 +26,7 @@ def take_over(move: Move) -> None:
     objects, again, kept = comparison.adopted(move), comparison.rebound(move), list(kept_numbers(move))
     owners = [*move.components(), *move.graphs()]
     made = {key(each) for each in move.live(*cluster.MADE) if any(cluster.owned_by(each, owner) for owner in owners)}
+    release(move, owners)
     # Finalizers first: an owner that is deleted waits for them, and only the operator would take them off.
     for owner in owners:
         move.kubectl("patch", key(owner), "--type=merge", '--patch={"metadata": {"finalizers": null}}')
@@ -43,6 +44,17 @@ def take_over(move: Move) -> None:
         sys.stdout.write(
             f"Only the operator needed the following. To delete it:\nkubectl --namespace {move.namespace} delete {' '.join(left)}\n"
         )
+
+
+def release(move: Move, owners: list[Resource]) -> None:
+    """Remove the owners from the adapters.
+
+    The garbage collector reads Dynamo's kinds anew after their definitions were exchanged. If it sees a deleted graph before the adapters
+    of the graph, it removes no owner reference from them, and deletes them after the graph.
+    """
+    for each in move.live(cluster.ADAPTERS):
+        if any(cluster.owned_by(each, owner) for owner in owners):
+            move.kubectl("patch", key(each), "--type=merge", '--patch={"metadata": {"ownerReferences": null}}')
 
 
 def end(move: Move, owners: list[Resource]) -> None:
