@@ -93,6 +93,15 @@ class Engine:
     model_flag = "--model"
     """The flag with the model."""
 
+    default_model = ""
+    """The model that a worker loads without a flag; empty if it loads none."""
+
+    reads_mode_variable_since: Version | None = None
+    """The first version of Dynamo whose worker also takes its mode from a variable, such as DYN_VLLM_DISAGGREGATION_MODE."""
+
+    decodes_without_mode = True
+    """True if a worker without a mode asks prefill workers, as a decode worker does."""
+
     bootstrap_host_flag = ""
     """The flag with the address at which a prefill worker answers decode workers, if its default is an address of the pod alone."""
 
@@ -153,6 +162,16 @@ def get(name: str) -> Engine:
         return NONE
     engine: Engine = registry.get(sys.modules[__name__], name).ENGINE
     return engine
+
+
+def of_program(program: str) -> Engine | None:
+    """Returns the engine whose workers a program of Dynamo starts; None for another program.
+
+    >>> of_program("dynamo.vllm").name, of_program("dynamo.frontend")
+    ('vllm', None)
+    """
+    name = program.removeprefix("dynamo.")
+    return get(name) if name in names() else None
 
 
 def detect(words: Iterable[str]) -> list[str]:

@@ -34,6 +34,7 @@ class SGLang(Engine):
     runtime_image = "sglang-runtime"
     model_flag = "--model-path"
     bootstrap_host_flag = "--host"
+    decodes_without_mode = False  # dynamo/sglang/main.py
     lora_flags = ("--enable-lora", "--lora-paths")
     loads_loras_since = (1, 1, 0)
     parallel_flags = ParallelFlags(

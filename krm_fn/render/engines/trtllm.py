@@ -66,6 +66,9 @@ class TensorRTLLM(Engine):
     counts_gpus = True
     own_images = ("tensorrt-llm", "tritonserver")
     runtime_image = "tensorrtllm-runtime"
+    default_model = "TinyLlama/TinyLlama-1.1B-Chat-v1.0"  # dynamo/trtllm/backend_args.py, before 1.0 utils/trtllm_utils.py
+    reads_mode_variable_since = (1, 0, 0)
+    decodes_without_mode = False  # dynamo/trtllm/workers
     other_names = ("tensorrtllm", "tensorrt-llm", "tensorrt", "trt-llm", "trt")
     parallel_flags = ParallelFlags(
         (("--tensor-parallel-size",), ("--pipeline-parallel-size",)),

@@ -57,6 +57,8 @@ class VLLM(Engine):
     shares_gpu_memory = True
     own_images = ("vllm-openai", "vllm-openai-rocm")
     runtime_image = "vllm-runtime"
+    default_model = "Qwen/Qwen3-0.6B"  # vllm/config/model.py, ModelConfig.model
+    reads_mode_variable_since = (1, 0, 0)
     lora_flags = ("--enable-lora",)
     parallel_flags = ParallelFlags(
         (("--tensor-parallel-size",), ("--pipeline-parallel-size",), ("--prefill-context-parallel-size",)),

@@ -12,7 +12,6 @@ from itertools import islice
 from krm_fn.base import edits, results
 from krm_fn.base.edits import Edit
 from krm_fn.base.results import Ref, Result
-from krm_fn.render import engines
 from krm_fn.render.expand import PlannedResource
 from krm_fn.render.manifests.pod_builder import Pods
 from krm_fn.render.plan import GraphPlan
@@ -76,7 +75,7 @@ def _check_graph(components: Iterable[Pods], ref: Ref, *, notes: bool) -> Iterat
     for pods in components:
         for container in judged_commands.containers(pods):
             containers += [container] if container.is_main else []
-            read = judged_commands.of_container(container, pods)
+            read = judged_commands.of_container(container)
             commands = read.commands
             yield from later_releases.check(container, ref)
             yield from picker_images.check(container, ref)
@@ -88,16 +87,15 @@ def _check_graph(components: Iterable[Pods], ref: Ref, *, notes: bool) -> Iterat
                     for problem in read.problems
                     if problem.is_mistake
                 ),
-                *word_rules.check_references(container, read.references, pods),
+                *word_rules.check_references(container, read.references),
             ]
             yield from (result(container, ref, finding) for finding in findings[:_MOST])
             for judged in commands:
                 beside = picker_settings.check_sidecar(judged, [other.plan for other in components]) if not container.is_main else ()
                 yield from (result(container, ref, finding) for _, finding in beside)
-                yield from (result(container, ref, finding) for finding in islice(_of_command(judged, pods, len(commands)), _MOST))
+                yield from (result(container, ref, finding) for finding in islice(_of_command(judged, len(commands)), _MOST))
             mains += commands if container.is_main and len(commands) == 1 else []
     plans = [pods.plan for pods in components]
-    by_name = {pods.plan.identity.service: pods for pods in components}
     of_graph = (
         *(*pairing_rules.check(mains), *worker_modes.check(mains, plans), *worker_transfers.check(mains)),
         *frontend_programs.check(mains, plans),
@@ -107,18 +105,18 @@ def _check_graph(components: Iterable[Pods], ref: Ref, *, notes: bool) -> Iterat
         *router_endpoints.check(mains),
         *speculative_configs.check(mains),
         *engine_fields.check(mains),
-        *router_events.check(mains, by_name),
+        *router_events.check(mains, plans),
         *model_sources.check_commands(mains),
-        *model_sources.check_folders(mains, by_name),
-        *pod_ports.check(mains, by_name),
-        *shell_variables.check(mains, by_name),
+        *model_sources.check_folders(mains),
+        *pod_ports.check(mains),
+        *shell_variables.check(mains),
     )
     for judged, finding in of_graph:
         yield result(judged.container, ref, _weakened(judged, finding))
     for judged in mains:
         yield from worker_transfers.check_variable(judged, ref)
     yield from variable_rules.check(mains, ref)
-    yield from model_sources.check_caches(mains, by_name, ref)
+    yield from model_sources.check_caches(mains, ref)
     yield from planner_images.check(containers, ref)
     yield from model_references.check(mains, ref)
     yield from picker_settings.check(mains, plans, ref)
@@ -144,10 +142,10 @@ def _not_judged(container: AuthorContainer, ref: Ref, read: ReadContainer) -> It
         yield results.info("DYN620", message, ref, container.at("command", 0))
 
 
-def _of_command(judged: JudgedCommand, pods: Pods, count: int) -> Iterator[ArgumentFinding]:
+def _of_command(judged: JudgedCommand, count: int) -> Iterator[ArgumentFinding]:
     """Yields the findings about one of the command lines of a container."""
     yield from _check_engine(judged)
-    shared = [*word_rules.check_words(judged, pods)]
+    shared = [*word_rules.check_words(judged)]
     yield from shared
     judged_words = {_position(finding.word) for finding in shared if finding.code == word_rules.SEVERAL}
     if default := _default_args(judged):
@@ -157,7 +155,7 @@ def _of_command(judged: JudgedCommand, pods: Pods, count: int) -> Iterator[Argum
     if not judged.container.is_main or count != 1:
         return
     is_spread = judged.plan.placement.nodes > 1 and not judged.plan.features.has_role_templates
-    injected = judged_commands.injected_flags(judged, pods) if is_spread else None
+    injected = judged_commands.injected_flags(judged) if is_spread else None
     if injected:
         yield from argument_rules.check_injected(judged.parsed, injected.flags)
     yield from (_weakened(judged, finding) for finding in size_rules.check(judged, injected))
@@ -170,12 +168,12 @@ def _position(word: Word) -> tuple[str, int, int]:
 
 def _check_engine(judged: JudgedCommand) -> Iterator[ArgumentFinding]:
     """Reports a worker of an engine that NVIDIA's image of the container does not have."""
-    has, engine = judged_commands.engine_of_image(judged.container), judged.command.program.rpartition(".")[2]
-    if not has or has == engine or engine not in engines.names():
+    has, engine = judged_commands.engine_of_image(judged.container), judged.engine
+    if not has or engine is None or has == engine.name:
         return
-    image, module = f"write the image {engines.get(engine).runtime_image}", f"start dynamo.{has}"
+    image, module = f"write the image {engine.runtime_image}", f"start dynamo.{has}"
     fixes = [module] if judged.plan.engine == has else [module, image] if judged.parsed.problems else [image, module]
-    yield ArgumentFinding("DYN639", "error", judged.command.start, f"this image has {has}, and not {engine}; {', or '.join(fixes)}")
+    yield ArgumentFinding("DYN639", "error", judged.command.start, f"this image has {has}, and not {engine.name}; {', or '.join(fixes)}")
 
 
 def _default_args(judged: JudgedCommand) -> list[Word]:

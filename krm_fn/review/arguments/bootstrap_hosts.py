@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from krm_fn.render import engines
 from krm_fn.review.arguments import worker_modes
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.judged_commands import JudgedCommand
@@ -37,5 +36,4 @@ def check(commands: Sequence[JudgedCommand]) -> Iterator[WorkerFinding]:
 
 def _flag(judged: JudgedCommand) -> str:
     """Returns the flag with the address of a worker for decode workers; empty for an engine without such a flag."""
-    name = judged.command.program.removeprefix("dynamo.")
-    return engines.get(name).bootstrap_host_flag if name in engines.names() else ""
+    return judged.engine.bootstrap_host_flag if judged.engine else ""

@@ -7,9 +7,10 @@ parser ends at the first mistake; this one goes on. A word whose text only the r
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterator, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from krm_fn.base.records import NamedTuple
 from krm_fn.review.arguments import config_tables, dotted_flags, flag_tables, torn_documents, value_types
@@ -56,6 +57,15 @@ class Use(NamedTuple):
     def text(self) -> str | None:
         """The values, joined with blanks; None if one of them is not known."""
         return " ".join(value.text for value in self.values) if all(value.is_known for value in self.values) else None
+
+    @property
+    def document(self) -> dict[str, Any] | None:
+        """The JSON object in the only value; None for another value, and for one that is not known."""
+        try:
+            document = json.loads(self.text or "") if len(self.values) == 1 else None
+        except (ValueError, RecursionError):
+            return None
+        return document if isinstance(document, dict) else None
 
 
 class Problem(NamedTuple):

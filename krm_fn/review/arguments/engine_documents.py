@@ -38,7 +38,7 @@ def check(planned: Iterable[PlannedResource], resources: Sequence[Resource], con
     for resource in planned if maps else ():
         for pods in resource.pods if isinstance(resource.plan, GraphPlan) else ():
             for container in judged_commands.containers(pods):
-                commands = judged_commands.of_container(container, pods).commands if container.is_main else []
+                commands = judged_commands.of_container(container).commands if container.is_main else []
                 for judged in commands:
                     for config_map, key in _file(judged, maps):
                         for result in _check(judged, config_map, key):

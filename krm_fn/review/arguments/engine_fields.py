@@ -7,7 +7,6 @@ a slip for one of them counts.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -68,11 +67,6 @@ def check(commands: Iterable[JudgedCommand]) -> Iterator[WorkerFinding]:
     """Yields a finding for each misspelt field in the overrides of a worker."""
     for judged in commands:
         use = judged.parsed.last(judged.table, _FLAG) if judged.command.program == _PROGRAM else None
-        if use is None or len(use.values) != 1:
-            continue
-        try:
-            document = json.loads(use.text or "")
-        except (ValueError, RecursionError):
-            continue
-        for field in misspelt(document) if isinstance(document, dict) else ():
-            yield WorkerFinding(judged, ArgumentFinding(CODE, "warning", use.values[0], field.message(_FLAG)))
+        if use:
+            for field in misspelt(use.document or {}):
+                yield WorkerFinding(judged, ArgumentFinding(CODE, "warning", use.values[0], field.message(_FLAG)))

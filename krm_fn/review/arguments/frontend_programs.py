@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from krm_fn.render import engines
 from krm_fn.render.plan import ComponentPlan
 from krm_fn.review.arguments import flag_tables
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
@@ -29,7 +28,7 @@ def check(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]
     yield from _check_workers(commands, components)
     for judged in commands:
         plan, program = judged.plan, judged.command.program
-        is_worker = program == _MOCKER or program.removeprefix("dynamo.") in engines.names()
+        is_worker = program == _MOCKER or bool(judged.engine)
         if not plan.type.is_frontend or not is_worker or _starts_more(judged):
             continue
         others = frontends - {plan.identity.service}

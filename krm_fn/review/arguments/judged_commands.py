@@ -17,6 +17,7 @@ from krm_fn.base.results import Path
 from krm_fn.kubernetes import merge, version
 from krm_fn.kubernetes.types import WordsField
 from krm_fn.render import engines
+from krm_fn.render.engines import Engine
 from krm_fn.render.kinds import dynamo_images, types
 from krm_fn.render.manifests.pod_builder import Pods
 from krm_fn.render.plan import ComponentPlan
@@ -36,10 +37,12 @@ _OF_LAUNCH = ("DYN623", "DYN624", "DYN625")
 class AuthorContainer(NamedTuple):
     """A container as its author wrote it (`written`), and with the defaults of its component type (`fields`).
 
+    `pods` are those of its component, and `plan` is the pod template that has it.
     `at` returns the path of an item of its command or arguments. `version` is that of Dynamo in its image; None if it is not known.
     `is_exact` is false for the version of a pre-release or of a custom build.
     """
 
+    pods: Pods
     plan: ComponentPlan
     fields: Mapping[str, Any]
     written: Mapping[str, Any]
@@ -52,6 +55,21 @@ class AuthorContainer(NamedTuple):
     def is_whole(self) -> bool:
         """False for a part of a container, which a patch changes: it has no image."""
         return bool(self.fields.get("image"))
+
+    def rendered(self) -> Iterator[Mapping[str, Any]]:
+        """Yields the container as it is in the pods of all roles of its component."""
+        for pod in self.pods.roles:
+            if self.is_main:
+                yield pod.main
+                continue
+            for other in (*(pod.spec.get("containers") or ()), *(pod.spec.get("initContainers") or ())):
+                if other.get("name") == self.fields.get("name"):
+                    yield other
+
+    def in_all_forms(self) -> Iterator[Mapping[str, Any]]:
+        """Yields the container with the defaults of its component type, and then as it is in the pods of all roles."""
+        yield self.fields
+        yield from self.rendered()
 
 
 class JudgedCommand(NamedTuple):
@@ -72,6 +90,11 @@ class JudgedCommand(NamedTuple):
     def plan(self) -> ComponentPlan:
         """The component."""
         return self.container.plan
+
+    @property
+    def engine(self) -> Engine | None:
+        """The engine whose worker the command starts; None for another program, such as a frontend."""
+        return engines.of_program(self.command.program)
 
     def number(self, *options: str, default: int = 1) -> int | None:
         """Returns the number behind a flag, by any of its names: the default without the flag, and None if it is not known."""
@@ -107,13 +130,13 @@ def containers(pods: Pods) -> Iterator[AuthorContainer]:
     """Yields the containers of a component, with the defaults of their commands."""
     for plan in pods.plan.templates:
         main = _with_default_command(plan) if plan.features.has_role_templates else pods.main
-        yield _container(plan, main, partial(plan.at, "main"), is_main=True)
+        yield _container(pods, plan, main, partial(plan.at, "main"), is_main=True)
         for number, container in enumerate(plan.pod.spec.get("containers") or ()):
             is_frontend = container.get("name") and container.get("name") == plan.features.frontend_sidecar
-            sidecar = _container(plan, container, partial(plan.at, "sidecars", number), is_main=False)
-            yield sidecar._replace(fields=next(rendered(sidecar, pods), container)) if is_frontend else sidecar
+            sidecar = _container(pods, plan, container, partial(plan.at, "sidecars", number), is_main=False)
+            yield sidecar._replace(fields=next(sidecar.rendered(), container)) if is_frontend else sidecar
         for number, container in enumerate(plan.pod.spec.get("initContainers") or ()):
-            yield _container(plan, container, partial(plan.at, "pod", "initContainers", number), is_main=False)
+            yield _container(pods, plan, container, partial(plan.at, "pod", "initContainers", number), is_main=False)
 
 
 def _with_default_command(plan: ComponentPlan) -> Any:
@@ -124,27 +147,16 @@ def _with_default_command(plan: ComponentPlan) -> Any:
     return merge.overlay(default, plan.pod.container)
 
 
-def rendered(container: AuthorContainer, pods: Pods) -> Iterator[Mapping[str, Any]]:
-    """Yields a container as it is in the pods of all roles of its component."""
-    for pod in pods.roles:
-        if container.is_main:
-            yield pod.main
-            continue
-        for other in (*(pod.spec.get("containers") or ()), *(pod.spec.get("initContainers") or ())):
-            if other.get("name") == container.fields.get("name"):
-                yield other
-
-
-def _container(plan: ComponentPlan, fields: Any, at: Callable[[WordsField, int], Path], *, is_main: bool) -> AuthorContainer:
+def _container(pods: Pods, plan: ComponentPlan, fields: Any, at: Callable[[WordsField, int], Path], *, is_main: bool) -> AuthorContainer:
     """A container with the version of its image. An override counts for the main container."""
     written = plan.pod.container if is_main else fields
     override = plan.paths.written.get("runtimeVersionOverride") if is_main else None
     if isinstance(override, str) and override:
-        return AuthorContainer(plan, fields, written, at, version.core(override), bool(_OF_RELEASE.fullmatch(override)), is_main)
+        return AuthorContainer(pods, plan, fields, written, at, version.core(override), bool(_OF_RELEASE.fullmatch(override)), is_main)
     image = fields.get("image") or ""
     known = None if _is_of_engine(image) else version.of_image(image)
     is_exact = bool(_OF_RELEASE.fullmatch(dynamo_images.parts(image).tag))
-    return AuthorContainer(plan, fields, written, at, known, is_exact, is_main)
+    return AuthorContainer(pods, plan, fields, written, at, known, is_exact, is_main)
 
 
 def engine_of_image(container: AuthorContainer) -> str:
@@ -158,14 +170,12 @@ def _is_of_engine(image: str) -> bool:
     return any(dynamo_images.parts(image).name in engines.get(name).own_images for name in engines.names())
 
 
-def of_container(container: AuthorContainer, pods: Pods) -> ReadContainer:
+def of_container(container: AuthorContainer) -> ReadContainer:
     """Returns what a container starts."""
     read = engine_commands.read(container.fields)
     judged: list[JudgedCommand] = []
     problems = [problem for problem in read.problems if not problem.is_mistake]
-    problems += [
-        _with_default(problem, container) for problem in read.problems if problem.is_mistake and _is_real(problem, container, pods)
-    ]
+    problems += [_with_default(problem, container) for problem in read.problems if problem.is_mistake and _is_real(problem, container)]
     for command in read.commands:
         if one := _judged(container, command):
             judged.append(one)
@@ -174,7 +184,7 @@ def of_container(container: AuthorContainer, pods: Pods) -> ReadContainer:
     return ReadContainer(judged, problems, read.references if container.is_whole else (), read.reason)
 
 
-def _is_real(problem: LaunchProblem, container: AuthorContainer, pods: Pods) -> bool:
+def _is_real(problem: LaunchProblem, container: AuthorContainer) -> bool:
     """True if the author wrote the word of a mistake, and the pods have the mistake too.
 
     Default arguments behind an author's line for a shell have no effect. On several nodes, a render can join the words of the author to a
@@ -186,7 +196,7 @@ def _is_real(problem: LaunchProblem, container: AuthorContainer, pods: Pods) -> 
         return False
     if not container.is_main or container.plan.placement.nodes == 1:
         return True
-    return any(problem.code == other.code for pod in pods.roles for other in engine_commands.read(pod.main).problems)
+    return any(problem.code == other.code for main in container.rendered() for other in engine_commands.read(main).problems)
 
 
 def _with_default(problem: LaunchProblem, container: AuthorContainer) -> LaunchProblem:
@@ -229,13 +239,13 @@ class InjectedFlags(NamedTuple):
     changes: bool
 
 
-def injected_flags(judged: JudgedCommand, pods: Pods) -> InjectedFlags:
+def injected_flags(judged: JudgedCommand) -> InjectedFlags:
     """Returns the flags that a render adds to the command of a main container on several nodes."""
     author = _count_flags(judged.parsed)
     flags: dict[str, str] = {}
-    changes = not pods.roles
-    for pod in pods.roles:
-        rendered = [command for command in engine_commands.read(pod.main).commands if command.program == judged.command.program]
+    changes = not judged.container.pods.roles
+    for main in judged.container.rendered():
+        rendered = [command for command in engine_commands.read(main).commands if command.program == judged.command.program]
         changes = changes or [_list_words(command) for command in rendered] != [_list_words(judged.command)]
         for command in rendered:
             parsed = command_line_parser.parse(command.words, judged.table, command.start)

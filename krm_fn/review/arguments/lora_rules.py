@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from krm_fn.base.results import Result
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import dynamo_api, engines
+from krm_fn.render import dynamo_api
 from krm_fn.render.config import Config
 from krm_fn.render.expand import PlannedResource
 from krm_fn.render.plan import GraphPlan
@@ -32,7 +32,7 @@ def check(planned: Iterable[PlannedResource], resources: Iterable[Resource], con
             for pods in resource.pods:
                 adapter = adapters.get((pods.plan.identity.namespace, pods.plan.exposure.model))
                 for container in judged_commands.containers(pods) if adapter else ():
-                    commands = judged_commands.of_container(container, pods).commands
+                    commands = judged_commands.of_container(container).commands
                     if container.is_main and len(commands) == 1:
                         yield from (
                             argument_findings.result(container, resource.plan.ref, finding) for finding in _check(commands[0], str(adapter))
@@ -52,10 +52,9 @@ def _adapters(resources: Iterable[Resource], config: Config) -> dict[tuple[str, 
 
 def _check(judged: JudgedCommand, adapter: str) -> Iterator[ArgumentFinding]:
     program, known = judged.command.program, judged.container.version
-    name = program.removeprefix("dynamo.")
-    if name not in engines.names():
+    engine = judged.engine
+    if engine is None:
         return
-    engine = engines.get(name)
     if not engine.lora_flags or (known and known < engine.loads_loras_since):
         message = f"{program} of this image cannot load the LoRA adapter {adapter}; use an engine that can, such as dynamo.vllm"
         yield ArgumentFinding("DYN179", "warning", judged.command.start, message)

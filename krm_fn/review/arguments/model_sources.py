@@ -7,14 +7,12 @@ which have none, are judged.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from posixpath import normpath
-from typing import Any
 
 from krm_fn.base import results, spelling
 from krm_fn.base.results import Path, Ref, Result
 from krm_fn.kubernetes.values import objects, text
-from krm_fn.render.manifests.pod_builder import Pods
 from krm_fn.render.rules import field_origin
 from krm_fn.review.arguments import judged_commands
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
@@ -22,11 +20,6 @@ from krm_fn.review.arguments.judged_commands import JudgedCommand
 from krm_fn.review.arguments.worker_modes import WorkerFinding
 
 _FLAGS = ("--model", "--model-path")
-_DEFAULTS = {"dynamo.trtllm": "TinyLlama/TinyLlama-1.1B-Chat-v1.0", "dynamo.vllm": "Qwen/Qwen3-0.6B"}
-"""The models of workers without a flag.
-
-Sources: `dynamo/trtllm/backend_args.py` (before 1.0 `utils/trtllm_utils.py`), and `vllm/config/model.py` (`ModelConfig.model`).
-"""
 _MEANS_MODEL = ("unknown", "superfluous word")
 """The kinds of problems of words that can mean the model."""
 _VARIABLES = ("DYN_TRTLLM_MODEL",)
@@ -47,7 +40,7 @@ def check_commands(commands: Iterable[JudgedCommand]) -> Iterator[WorkerFinding]
     commands = [*commands]
     models = [model for judged in commands if (model := judged.text(*_flags(judged)))]
     for judged in commands:
-        default, served = _DEFAULTS.get(judged.command.program), judged.text("--served-model-name")
+        default, served = judged.engine.default_model if judged.engine else "", judged.text("--served-model-name")
         is_read = judged.parsed.is_complete and judged.is_known and not judged.has(*_flags(judged), *_IN_FILES)
         is_read = is_read and not any(problem.kind in _MEANS_MODEL for problem in judged.parsed.problems)
         is_meant = served == default or not (served or models)
@@ -59,14 +52,14 @@ def check_commands(commands: Iterable[JudgedCommand]) -> Iterator[WorkerFinding]
             yield WorkerFinding(judged, ArgumentFinding("DYN718", "warning", judged.command.start, message))
 
 
-def check_folders(commands: Iterable[JudgedCommand], pods: Mapping[str, Pods]) -> Iterator[WorkerFinding]:
-    """Yields a finding for each model in a folder that no volume of the container has. `pods` are those of the components by name."""
+def check_folders(commands: Iterable[JudgedCommand]) -> Iterator[WorkerFinding]:
+    """Yields a finding for each model in a folder that no volume of the container has."""
     for judged in commands:
         use = judged.parsed.last(judged.table, *_flags(judged)) if _is_published(judged) else None
         folder = normpath(use.text) if use and use.text and use.text.startswith("/") else ""
         if use is None or not folder or _is_in(folder, _OF_IMAGE):
             continue
-        folders = _mounted(judged, pods)
+        folders = _mounted(judged)
         if folders and _is_in(folder, folders):
             continue
         served, near = judged.text("--served-model-name") or "", _near(folder, folders)
@@ -79,14 +72,14 @@ def check_folders(commands: Iterable[JudgedCommand], pods: Mapping[str, Pods]) -
         yield WorkerFinding(judged, ArgumentFinding("DYN719", "warning", use.values[0], message, old=use.text or ""))
 
 
-def check_caches(commands: Iterable[JudgedCommand], pods: Mapping[str, Pods], ref: Ref) -> Iterator[Result]:
+def check_caches(commands: Iterable[JudgedCommand], ref: Ref) -> Iterator[Result]:
     """Yields a finding for each cache of models beside the volume that should hold it, and for each container that may not download."""
     reported: set[Path] = set()
     for judged in commands:
         model = judged.text(*_flags(judged)) or ""
         if not _is_published(judged) or not _HUB_NAME.fullmatch(model) or _from_map(judged):
             continue
-        for result in _check_cache(judged, _mounted(judged, pods), ref):
+        for result in _check_cache(judged, _mounted(judged), ref):
             if result.path not in reported:
                 reported.add(result.path)
                 yield result
@@ -128,11 +121,9 @@ def _is_published(judged: JudgedCommand) -> bool:
     return bool(judged_commands.engine_of_image(judged.container))
 
 
-def _mounted(judged: JudgedCommand, pods: Mapping[str, Pods]) -> list[str]:
+def _mounted(judged: JudgedCommand) -> list[str]:
     """Returns the folders of the volumes of a main container, also of those that a render adds."""
-    component = pods.get(judged.plan.identity.service)
-    mains: list[Any] = [judged.container.fields, *((pod.main for pod in component.roles) if component else ())]
-    mounts = (mount for main in mains for mount in objects(main.get("volumeMounts")))
+    mounts = (mount for main in judged.container.in_all_forms() for mount in objects(main.get("volumeMounts")))
     folders = dict.fromkeys(normpath(text(mount.get("mountPath"))) for mount in mounts if mount.get("mountPath"))
     return [folder for folder in folders if folder != _SHARED_MEMORY]
 

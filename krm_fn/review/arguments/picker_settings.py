@@ -11,7 +11,6 @@ from typing import Any
 
 from krm_fn.base import results
 from krm_fn.base.results import Ref, Result
-from krm_fn.render import engines
 from krm_fn.render.plan import ComponentPlan
 from krm_fn.render.rules import field_origin
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
@@ -27,7 +26,7 @@ _FRONTEND, _MODE, _DIRECT = "dynamo.frontend", "--router-mode", "direct"
 
 def check(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan], ref: Ref) -> Iterator[Result]:
     """Yields the findings about the variables of each picker. `commands` are those of the main containers that can be judged."""
-    workers = [judged for judged in commands if judged.command.program.removeprefix("dynamo.") in engines.names()]
+    workers = [judged for judged in commands if judged.engine]
     if not workers or not all(judged.parsed.is_complete for judged in workers):
         return
     sizes = [{judged.text(*_known(judged, _BLOCK_FLAGS))} for judged in workers]

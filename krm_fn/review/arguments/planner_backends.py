@@ -7,9 +7,7 @@ The planner takes the default names and endpoints of the workers, and the figure
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from krm_fn.render import engines
 from krm_fn.render.plan import ComponentPlan
@@ -32,8 +30,7 @@ def check(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]
 
     A worker of an unknown engine can be the one of the plan.
     """
-    names = [(judged, judged.command.program.removeprefix("dynamo.")) for judged in commands]
-    workers = {judged.plan.identity.service: name for judged, name in names if name in engines.names()}
+    workers = {judged.plan.identity.service: judged.engine.name for judged in commands if judged.engine}
     others = [plan for plan in components if plan.identity.service not in workers]
     if len({*workers.values()}) != 1 or not all(plan.type.is_frontend or plan.type.scales or plan.type.picks_workers for plan in others):
         return
@@ -50,13 +47,13 @@ def check(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]
 
 def _check_modes(commands: Sequence[JudgedCommand]) -> Iterator[WorkerFinding]:
     """Yields a finding for each planner whose mode names workers that the graph does not have. All workers have a known mode."""
-    modes = {worker_modes.mode(judged) for judged in commands if judged.command.program.removeprefix("dynamo.") in engines.names()}
+    modes = {worker_modes.mode(judged) for judged in commands if judged.engine}
     if not modes or not modes <= {*_WORKERS["disagg"], *_WORKERS["agg"]}:
         return
     right = "disagg" if len(modes) > 1 else next(iter(modes))
     for judged in commands:
         use = judged.parsed.last(judged.table, _CONFIG) if judged.command.program == _PLANNER else None
-        document = _document(use) if use else {}
+        document = use.document or {} if use else {}
         written = f"{document.get(_MODE, 'disagg')}" if document else ""
         if use and written in _WORKERS and not modes.issuperset(_WORKERS[written]):
             problem = (
@@ -66,18 +63,8 @@ def _check_modes(commands: Sequence[JudgedCommand]) -> Iterator[WorkerFinding]:
             yield WorkerFinding(judged, ArgumentFinding("DYN733", "warning", use.word, f"{problem}; {fix}"))
 
 
-def _document(use: Use) -> dict[str, Any]:
-    """Returns the document in the value of a flag; empty for a file, and for a text that is not known."""
-    try:
-        document = json.loads(use.text or "")
-    except (ValueError, RecursionError):
-        return {}
-    return document if isinstance(document, dict) else {}
-
-
 def _backend(use: Use) -> str:
     """Returns the backend in the value of a flag; empty for a file, and for a text that is not known."""
     if use.flag.name == _BACKEND or use.text is None:
         return use.text or ""
-    document = _document(use)
-    return f"{document.get(_FIELD, _DEFAULT)}" if document else ""
+    return f"{use.document.get(_FIELD, _DEFAULT)}" if use.document else ""

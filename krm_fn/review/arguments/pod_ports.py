@@ -6,13 +6,11 @@ Sources: `dynamo/vllm/args.py` and `backend_args.py` (which compares some of the
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from krm_fn.base.records import NamedTuple
-from krm_fn.render.manifests.pod_builder import Pods
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.command_line_parser import Use
 from krm_fn.review.arguments.judged_commands import JudgedCommand
@@ -38,11 +36,10 @@ class _Server(NamedTuple):
     use: Use | None = None
 
 
-def check(commands: Iterable[JudgedCommand], pods: Mapping[str, Pods]) -> Iterator[WorkerFinding]:
-    """Yields a finding for each flag of a main container whose port another server has. `pods` are those of the components by name."""
+def check(commands: Iterable[JudgedCommand]) -> Iterator[WorkerFinding]:
+    """Yields a finding for each flag of a main container whose port another server has."""
     for judged in commands:
-        component = pods.get(judged.plan.identity.service)
-        main = component.roles[0].main if component and component.roles else judged.container.fields
+        main = next(judged.container.rendered(), judged.container.fields)
         servers = [*_of_variables(judged, main), *_of_flags(judged)]
         known: dict[int, _Server] = {}
         for server in servers:
@@ -63,24 +60,16 @@ def _of_variables(judged: JudgedCommand, main: Mapping[str, Any]) -> Iterator[_S
 def _of_flags(judged: JudgedCommand) -> Iterator[_Server]:
     for flag in _FLAGS:
         use = judged.parsed.last(judged.table, flag)
-        port = _port(use.text) if use and use.text else 0
+        port = _port(use) if use else 0
         if port:
             yield _Server(port, flag, use)
 
 
-def _port(text: str) -> int:
-    """Returns the port in the value of a flag: a number, or a document with an endpoint; 0 without one.
-
-    >>> _port("9090"), _port('{"endpoint": "tcp://*:9090"}'), _port('{"publisher": "null"}')
-    (9090, 9090, 0)
-    """
-    if _PORT.fullmatch(text):
-        return int(text)
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
-        return 0
-    endpoint = document.get("endpoint") if isinstance(document, dict) else None
+def _port(use: Use) -> int:
+    """Returns the port in the value of a flag: a number, or a document with an endpoint; 0 without one."""
+    if use.text and _PORT.fullmatch(use.text):
+        return int(use.text)
+    endpoint = (use.document or {}).get("endpoint")
     match = _ENDPOINT.fullmatch(endpoint) if isinstance(endpoint, str) else None
     return int(match[1]) if match else 0
 

@@ -19,7 +19,6 @@ from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import mapping, name_of, objects, text
 from krm_fn.render.config import Config
 from krm_fn.render.expand import PlannedResource
-from krm_fn.render.manifests.pod_builder import Pods
 from krm_fn.render.plan import GraphPlan
 from krm_fn.render.resolve import cluster
 from krm_fn.review.arguments import argument_findings, judged_commands, size_rules, word_rules
@@ -51,16 +50,16 @@ def check(planned: Iterable[PlannedResource], resources: Sequence[Resource], con
         for pods in resource.pods if isinstance(resource.plan, GraphPlan) else ():
             given = _Input(known, pods.plan.identity.namespace)
             for container in judged_commands.containers(pods):
-                read = judged_commands.of_container(container, pods)
-                findings = [*_references(container, read, pods, given), *_claims(container, read, given)]
+                read = judged_commands.of_container(container)
+                findings = [*_references(container, read, given), *_claims(container, read, given)]
                 yield from (argument_findings.result(container, resource.plan.ref, finding) for finding in findings)
 
 
-def _references(container: AuthorContainer, read: ReadContainer, pods: Pods, given: _Input) -> Iterator[ArgumentFinding]:
+def _references(container: AuthorContainer, read: ReadContainer, given: _Input) -> Iterator[ArgumentFinding]:
     """Finds references to variables that a container with `envFrom` does not have."""
     names: set[str] = set()
     has_sources = False
-    for fields in (container.fields, *judged_commands.rendered(container, pods)) if read.references else ():
+    for fields in container.in_all_forms() if read.references else ():
         names |= {name_of(entry) for entry in objects(fields.get("env"))}
         for source in objects(fields.get("envFrom")):
             keys = _keys(source, given)
@@ -69,7 +68,7 @@ def _references(container: AuthorContainer, read: ReadContainer, pods: Pods, giv
             names |= {f"{text(source.get('prefix'))}{key}" for key in keys}
             has_sources = True
     if has_sources:
-        yield from word_rules.check_references(container, read.references, pods, names)
+        yield from word_rules.check_references(container, read.references, names)
 
 
 def _keys(source: Mapping[str, Any], given: _Input) -> set[str] | None:

@@ -7,11 +7,10 @@ Such a router waits for events, unless `--no-router-kv-events` lets it predict t
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_fn.render.manifests.pod_builder import Pods
+from krm_fn.render.plan import ComponentPlan
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.judged_commands import JudgedCommand
 from krm_fn.review.arguments.worker_modes import WorkerFinding
@@ -24,8 +23,8 @@ _EVENTS = "kv-events"
 _SETTINGS = ("DYN_ROUTER_USE_KV_EVENTS", "DYN_KV_EVENTS")
 
 
-def check(commands: Sequence[JudgedCommand], pods: Mapping[str, Pods]) -> Iterator[WorkerFinding]:
-    """Yields a finding for each worker, if none of the graph publishes events. `pods` are those of the components by name.
+def check(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]) -> Iterator[WorkerFinding]:
+    """Yields a finding for each worker, if none of the graph publishes events. `components` are all of the graph.
 
     A component whose command cannot be judged may publish some.
     """
@@ -35,9 +34,9 @@ def check(commands: Sequence[JudgedCommand], pods: Mapping[str, Pods]) -> Iterat
     if (
         not silent
         or len(silent) != len(workers)
-        or len(commands) != len(pods)
+        or len(commands) != len(components)
         or not frontends
-        or not all(_needs_events(judged, pods) for judged in frontends)
+        or not all(_needs_events(judged) for judged in frontends)
     ):
         return
     for judged in silent:
@@ -49,23 +48,14 @@ def check(commands: Sequence[JudgedCommand], pods: Mapping[str, Pods]) -> Iterat
 
 def _is_silent(judged: JudgedCommand) -> bool:
     use = judged.parsed.last(judged.table, _FLAG) if judged.command.program == _WORKER and judged.parsed.is_complete else None
-    try:
-        document = json.loads(use.text or "") if use and len(use.values) == 1 else None
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(document, dict) and document.get(_FIELD) is False
+    return use is not None and (use.document or {}).get(_FIELD) is False
 
 
-def _needs_events(judged: JudgedCommand, pods: Mapping[str, Pods]) -> bool:
+def _needs_events(judged: JudgedCommand) -> bool:
     """True for a frontend that routes by caches, and has no setting about events."""
-    variables = _variables(judged, pods)
+    variables: dict[str, Any] = {
+        f"{entry.get('name')}": entry.get("value") for main in judged.container.in_all_forms() for entry in main.get("env") or ()
+    }
     is_kv = (judged.text("--router-mode") or variables.get(_MODE)) == _KV
     is_default = not any(_EVENTS in word.text for word in judged.command.words) and not any(name in variables for name in _SETTINGS)
     return is_kv and is_default and judged.parsed.is_complete
-
-
-def _variables(judged: JudgedCommand, pods: Mapping[str, Pods]) -> dict[str, Any]:
-    """Returns the values of the variables of a main container, also of those that a render adds."""
-    component = pods.get(judged.plan.identity.service)
-    mains: list[Any] = [judged.container.fields, *((pod.main for pod in component.roles) if component else ())]
-    return {f"{entry.get('name')}": entry.get("value") for main in mains for entry in main.get("env") or ()}

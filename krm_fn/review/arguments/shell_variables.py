@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from krm_fn.base import spelling
-from krm_fn.render.manifests.pod_builder import Pods
 from krm_fn.review.arguments import judged_commands, word_rules
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.judged_commands import JudgedCommand
@@ -35,11 +34,10 @@ _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _LEAST_WORD = 4
 
 
-def check(commands: Iterable[JudgedCommand], pods: Mapping[str, Pods]) -> Iterator[WorkerFinding]:
-    """Yields a finding for each name in the lines of main containers. `pods` are those of the components by name."""
+def check(commands: Iterable[JudgedCommand]) -> Iterator[WorkerFinding]:
+    """Yields a finding for each name in the lines of main containers."""
     for judged in commands:
-        component = pods.get(judged.plan.identity.service)
-        known = word_rules.variables(judged.container, component) if component and judged.command.is_in_shell else None
+        known = word_rules.variables(judged.container) if judged.command.is_in_shell else None
         if known is not None:
             yield from (WorkerFinding(judged, finding) for finding in _of_line(judged, known))
 
@@ -50,12 +48,12 @@ def _of_line(judged: JudgedCommand, known: Collection[str]) -> Iterator[Argument
     line = f"{container[start.field][start.item]}"
     if _HIDES.search(line):
         return
-    own = {name for match in _SET.findall(line) for name in match if name}
+    assigned = {name for match in _SET.findall(line) for name in match if name}
     uses = [(match, match["braced"] or match["plain"]) for match in _PART.finditer(line) if match["braced"] or match["plain"]]
     read = {*_NAME.findall(line)}
     reported: set[str] = set()
     for match, name in uses:
-        if name in own or name in known or name in reported or word_rules.is_added_later(name) or _OF_SHELL.fullmatch(name):
+        if name in assigned or name in known or name in reported or word_rules.is_added_later(name) or _OF_SHELL.fullmatch(name):
             continue
         reported.add(name)
         near = _near(name, [entry for entry in known if entry not in read])

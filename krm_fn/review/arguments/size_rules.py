@@ -6,14 +6,12 @@ sizes.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
 from krm_fn.base import report
 from krm_fn.base.records import NamedTuple
-from krm_fn.render import engines
 from krm_fn.render.engines import ParallelFlags
 from krm_fn.render.kinds import dynamo_images, runtime_tags
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
@@ -41,7 +39,7 @@ class GpuNeed(NamedTuple):
 
 def need(judged: JudgedCommand) -> GpuNeed | None:
     """Returns the GPUs that an engine needs; None if the command line does not say it, or has a mistake that another rule reports."""
-    sizes = _flags(judged.command.program)
+    sizes = judged.engine.parallel_flags if judged.engine else None
     if sizes is None or not judged.parsed.is_complete or judged.plan.type.is_frontend:
         return None
     document = _document(judged, sizes)
@@ -60,7 +58,7 @@ def need(judged: JudgedCommand) -> GpuNeed | None:
 def check(judged: JudgedCommand, injected: InjectedFlags | None) -> Iterator[ArgumentFinding]:
     """Yields the findings about the sizes of a main container. `injected` is None on one node."""
     yield from _check_divisors(judged)
-    sizes, plan = _flags(judged.command.program), judged.plan
+    sizes, plan = judged.engine.parallel_flags if judged.engine else None, judged.plan
     gpus, nodes = plan.pod.gpus.number, plan.placement.nodes
     known = need(judged) if sizes and gpus >= 0 and not _is_elsewhere(judged, sizes) else None
     if known is None:
@@ -112,12 +110,6 @@ def _check_divisors(judged: JudgedCommand) -> Iterator[ArgumentFinding]:
             yield ArgumentFinding("DYN691", "warning", use.values[0], message, old=use.text or "")
 
 
-def _flags(program: str) -> ParallelFlags | None:
-    """Returns the flags of a program that starts an engine; None for other programs."""
-    name = program.rpartition(".")[2]
-    return engines.get(name).parallel_flags if name in engines.names() else None
-
-
 def _is_elsewhere(judged: JudgedCommand, sizes: ParallelFlags) -> bool:
     """True if something else than the sizes decides the GPUs of the engine."""
     plan, container = judged.plan, judged.container.fields
@@ -151,13 +143,11 @@ def _is_published(judged: JudgedCommand) -> bool:
 
 def _document(judged: JudgedCommand, sizes: ParallelFlags) -> Mapping[str, Any] | None:
     """Returns the object whose fields win over the flags: empty without one, and None if it is not known or decides the GPUs by itself."""
-    if not sizes.document or not judged.has(sizes.document):
+    use = judged.parsed.last(judged.table, sizes.document) if sizes.document else None
+    if use is None:
         return {}
-    try:
-        document = json.loads(judged.text(sizes.document) or "")
-    except (ValueError, RecursionError):
-        return None
-    return document if isinstance(document, dict) and not _DECIDING.intersection(document) else None
+    document = use.document
+    return None if document is None or _DECIDING.intersection(document) else document
 
 
 def _number(judged: JudgedCommand, document: Mapping[str, Any], names: Sequence[str]) -> int | None:

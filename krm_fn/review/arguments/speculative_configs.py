@@ -6,7 +6,6 @@ has, or the method has a number of its own (`vllm/config/speculative.py` of vLLM
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 
 from krm_fn.base import spelling
@@ -24,14 +23,9 @@ def check(commands: Iterable[JudgedCommand]) -> Iterator[WorkerFinding]:
     """Yields a finding for each document without a number of tokens."""
     for judged in commands:
         use = judged.parsed.last(judged.table, _FLAG) if judged.command.program == _PROGRAM else None
-        if use is None or len(use.values) != 1:
-            continue
-        try:
-            document = json.loads(use.text or "")
-        except (ValueError, RecursionError):
-            continue
-        method = document.get("method") if isinstance(document, dict) else None
-        if method in _METHODS and not any(_is_number(name) for name in document):
+        document = use.document or {} if use else {}
+        method = document.get("method")
+        if use and method in _METHODS and not any(_is_number(name) for name in document):
             message = f"the method {method} needs num_speculative_tokens, or vLLM ends at its start"
             fix = 'add "num_speculative_tokens" with the number of tokens that it guesses at once, such as 3'
             yield WorkerFinding(judged, ArgumentFinding("DYN543", "warning", use.values[0], f"{message}; {fix}"))

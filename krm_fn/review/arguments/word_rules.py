@@ -13,8 +13,7 @@ from functools import cache, partial
 
 from krm_fn.base import spelling
 from krm_fn.kubernetes import secret_values
-from krm_fn.render.manifests.pod_builder import Pods
-from krm_fn.review.arguments import engine_commands, judged_commands
+from krm_fn.review.arguments import engine_commands
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.engine_commands import Reference
 from krm_fn.review.arguments.judged_commands import AuthorContainer, JudgedCommand
@@ -39,11 +38,11 @@ _EXPANDS = "template"
 """Dynamo replaces `$NAME` itself in the path of a chat template (`os.path.expandvars` in the modules `args` of its programs)."""
 
 
-def check_words(judged: JudgedCommand, pods: Pods) -> Iterator[ArgumentFinding]:
+def check_words(judged: JudgedCommand) -> Iterator[ArgumentFinding]:
     """Yields the findings about the words behind the name of one of Dynamo's programs."""
     superfluous = {problem.word for problem in judged.parsed.problems if problem.kind == "superfluous word"}
-    rendered = _rendered_words(judged, pods)
-    known_names = cache(partial(variables, judged.container, pods))
+    rendered = _rendered_words(judged)
+    known_names = cache(partial(variables, judged.container))
     before = ""
     for word in judged.command.words:
         option, before = before, word.text
@@ -83,14 +82,14 @@ def _is_flag(name: str, judged: JudgedCommand) -> bool:
     return name in judged.table.flags or name.replace("_", "-") in judged.table.flags
 
 
-def _rendered_words(judged: JudgedCommand, pods: Pods) -> set[str] | None:
+def _rendered_words(judged: JudgedCommand) -> set[str] | None:
     """Returns the words that a program gets in the pods; None if these are the author's.
 
     On several nodes, a render can join the words of an author to a line for a shell, which splits them and replaces variables.
     """
     if not judged.container.is_main or judged.plan.placement.nodes == 1:
         return None
-    commands = [command for pod in pods.roles for command in engine_commands.read(pod.main).commands]
+    commands = [command for main in judged.container.rendered() for command in engine_commands.read(main).commands]
     return {word.text for command in commands if command.is_in_shell == judged.command.is_in_shell for word in command.words}
 
 
@@ -104,7 +103,7 @@ def _shell_variable(text: str, before: str) -> str:
 
 
 def check_references(
-    container: AuthorContainer, references: Iterable[Reference], pods: Pods, known: set[str] | None = None
+    container: AuthorContainer, references: Iterable[Reference], known: set[str] | None = None
 ) -> Iterator[ArgumentFinding]:
     """Yields the findings about the references to variables that a container does not have, one for each name.
 
@@ -117,7 +116,7 @@ def check_references(
         if name in names or not is_plain or is_added_later(name):
             continue
         names.add(name)
-        known = variables(container, pods) if known is None else known
+        known = variables(container) if known is None else known
         if known is None:
             return
         if name not in known:
@@ -166,10 +165,10 @@ def _is_abbreviated(name: str, other: str) -> bool:
     return bool(start) and start == other_start and len(short) > 1 and short[0] == long[0] and all(letter in letters for letter in short)
 
 
-def variables(container: AuthorContainer, pods: Pods) -> set[str] | None:
+def variables(container: AuthorContainer) -> set[str] | None:
     """Returns the names of the variables of a container, with those that a render adds. None if a Secret or a ConfigMap can have more."""
     names: set[str] = set()
-    for fields in (container.fields, *judged_commands.rendered(container, pods)):
+    for fields in container.in_all_forms():
         if fields.get("envFrom"):
             return None
         names |= {entry.get("name", "") for entry in fields.get("env") or ()}

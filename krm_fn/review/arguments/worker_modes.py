@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_fn.base.records import NamedTuple
-from krm_fn.render import names
+from krm_fn.render import engines, names
 from krm_fn.render.plan import ComponentPlan
 from krm_fn.review.arguments import connector_flags, flag_tables
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
@@ -28,13 +28,9 @@ _MODES = (PREFILL, DECODE, "encode")
 _VARIABLES = ("DISAGGREGATION_MODE", "IS_PREFILL_WORKER", "IS_DECODE_WORKER")
 """The ends of the variables that can decide the mode, such as DYN_VLLM_DISAGGREGATION_MODE."""
 _MODE_VARIABLE = "_DISAGGREGATION_MODE"
-_READ_MODES, _SINCE = ("dynamo.vllm", "dynamo.trtllm"), (1, 0, 0)
-"""The programs that read the variable of their mode, and the first release in which they do."""
 _OTHER_ROLES = ("--multimodal", "--headless")
 """The beginnings of flags that give a worker another role."""
 _IN_FILES = ("--config", "--disagg-config")
-_NEED_DECODE = ("dynamo.sglang", "dynamo.trtllm")
-"""The programs whose workers ignore prefill workers without a mode (`dynamo/sglang/main.py`, `dynamo/trtllm/workers`)."""
 _NEEDED = {
     PREFILL: (DECODE, "so no worker answers a request"),
     DECODE: (PREFILL, "and a decode worker waits for the key-value cache of one"),
@@ -121,7 +117,9 @@ def _of_variable(table: FlagTable, container: Mapping[str, Any]) -> str:
     """Returns the mode in the variable of the flag, which vLLM and TensorRT-LLM read since 1.0; empty if it is not there, or not known."""
     name = f"DYN_{table.program.rpartition('.')[2].upper()}{_MODE_VARIABLE}"
     values = [entry.get("value") for entry in container.get("env") or () if entry.get("name") == name]
-    is_read = _MODE in table.flags and table.program in _READ_MODES and flag_tables.number(table.release) >= _SINCE
+    engine = engines.of_program(table.program)
+    since = engine.reads_mode_variable_since if engine else None
+    is_read = _MODE in table.flags and since is not None and flag_tables.number(table.release) >= since
     return f"{values[-1]}" if is_read and values and values[-1] in _MODES else ""
 
 
@@ -138,7 +136,7 @@ def _typed(judged: JudgedCommand, modes: Sequence[str]) -> str:
     A worker of vLLM decodes without a mode, too. `modes` are those of all workers of the graph.
     """
     types = (judged.plan.identity.type, judged.plan.identity.sub_type)
-    is_left_out = DECODE in types and judged.command.program in _NEED_DECODE and PREFILL in modes
+    is_left_out = DECODE in types and judged.engine is not None and not judged.engine.decodes_without_mode and PREFILL in modes
     return PREFILL if PREFILL in types else DECODE if is_left_out else ""
 
 
