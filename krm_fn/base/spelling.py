@@ -82,6 +82,21 @@ def _is_form(word: str, other: str) -> bool:
     return word == other or (shared >= _STEM and min(len(word), len(other)) <= shared + 1)
 
 
+def similar(name: str, names: Iterable[str]) -> str:
+    """Returns the name that another one misspells, or the only one that has all its words, or all whose words it has; empty without one.
+
+    >>> similar("VllmDecodeWorker", ["Frontend", "VllmWorker"]), similar("a", ["b"])
+    ('VllmWorker', '')
+    """
+    listed, words = [*names], _words(name)
+    parts = [other for other in listed if words <= _words(other) or _words(other) <= words]
+    return nearest(name, listed) or (parts[0] if len(parts) == 1 else "")
+
+
+def _words(name: str) -> set[str]:
+    return {word.lower() for word in re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+", name)}
+
+
 def is_slip(text: str, known: str, separators: str = "") -> bool:
     """Returns true if a text differs from a known one in one letter or separator, or in the order of two. Upper case counts as a slip.
 

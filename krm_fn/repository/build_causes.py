@@ -24,7 +24,6 @@ _OPERATION = re.compile(
     r"\b(add|replace|remove|move|copy|test) operation does not apply|error in (add|replace|remove|move|copy|test) for path"
 )
 _STEP = re.compile(r"\[([^\[\]=]+)=([^\[\]]*)\]|((?:\\\.|[^.\[])+)")
-_WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
 """A word of a name in camel case, or with dashes."""
 _PATCHES = ("patches", "patchesJson6902", "patchesStrategicMerge")
 _DOMAIN = re.compile(r"[\w-]+(\.[\w-]+)+", re.ASCII)
@@ -149,22 +148,7 @@ def _without_match(match: re.Match[str], patches: Iterable[_Patch], bases: Itera
 def _near(name: str, names: Iterable[str]) -> str:
     """Returns the name that is meant: a similar one, or the only one at all."""
     listed = [*names]
-    return similar(name, listed) or (listed[0] if len(listed) == 1 else "")
-
-
-def similar(name: str, names: Iterable[str]) -> str:
-    """Returns the name that another one misspells, or the only one that has all its words, or all whose words it has.
-
-    >>> similar("VllmDecodeWorker", ["Frontend", "VllmWorker"]), similar("a", ["b"])
-    ('VllmWorker', '')
-    """
-    listed, words = [*names], _words(name)
-    parts = [other for other in listed if words <= _words(other) or _words(other) <= words]
-    return spelling.nearest(name, listed) or (parts[0] if len(parts) == 1 else "")
-
-
-def _words(name: str) -> set[str]:
-    return {word.lower() for word in _WORD.findall(name)}
+    return spelling.similar(name, listed) or (listed[0] if len(listed) == 1 else "")
 
 
 def _of_operation(name: str, messages: str, patches: Iterable[_Patch], bases: Iterable[Source]) -> BuildCause | None:
@@ -219,7 +203,7 @@ def _gap_message(name: str, gap: _Gap, base: Source) -> str:
     keys = [*gap.value] if isinstance(gap.value, dict) else []
     if isinstance(gap.value, dict) and (whole := _key_with_slash(gap.rest, keys)):
         return f"a slash in a key of a JSON pointer is ~1; write {pointer}/{_escaped(whole)}"
-    near = similar(step, keys)
+    near = spelling.similar(step, keys)
     problem = f"{where} no {step} in {pointer}"
     if near:
         removal = ", or remove this operation" if name == "remove" and len(gap.rest) == 1 else ""
@@ -300,5 +284,5 @@ def _field_message(whose: str, value: Any, step: re.Match[str]) -> str:
         return f"no entry of {whose} has the {key} {wanted}; {fix}"
     if isinstance(value, list):
         return f"{whose} has {len(value)} entries, and the path has the index {name}; write an index from 0 to {len(value) - 1}"
-    near = similar(name, [*value]) if isinstance(value, dict) else ""
+    near = spelling.similar(name, [*value]) if isinstance(value, dict) else ""
     return f"{whose} has no {name}; write {near or 'a field that it has, or set options.create: true'}"

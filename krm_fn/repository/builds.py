@@ -67,10 +67,10 @@ def kustomize(tree: Tree, root: Root, closure: Closure, programs: Programs) -> R
         again = programs.run(command, tree.path(root.folder), renders=False) if process.problem else process
     sources, problem = _output(tree, root, closure, process)
     if problem:
-        said = f"{name} {problem}: {_message(tree, process.messages)}"
+        summary = f"{name} {problem}: {_message(tree, process.messages)}"
         cause = build_causes.find(tree, closure, process.messages)
-        what, _, fix = cause.message.partition("; ") if cause else (said, "", "repair the Kustomization")
-        message = f"the root is not built: {what}{f' ({said})' if cause else ''}; {fix}"
+        what, _, fix = cause.message.partition("; ") if cause else (summary, "", "repair the Kustomization")
+        message = f"the root is not built: {what}{f' ({summary})' if cause else ''}; {fix}"
         location = (cause.location if cause else None) or _problem_location(closure, process.messages) or location
         return RootBuild([], [results.error("DYN593", message, **location)], "", _output(tree, root, closure, again)[0])
     findings = [*function_layers.check(tree, closure, sources), *mixed_versions.check(sources)]

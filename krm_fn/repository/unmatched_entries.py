@@ -15,7 +15,7 @@ from krm_fn.base import results, spelling
 from krm_fn.base.results import Result
 from krm_fn.kubernetes.values import mapping, name_of, objects, text
 from krm_fn.render import dynamo_api
-from krm_fn.repository import build_causes, kustomizations
+from krm_fn.repository import kustomizations
 from krm_fn.repository.files.reading import Source
 from krm_fn.repository.kustomizations import Closure
 from krm_fn.repository.tree import Tree, entries, field
@@ -134,7 +134,7 @@ def check_components(built: Sequence[Source]) -> Iterator[Result]:
         for patch in patches:
             for name, (path, _) in _components(patch.value).items():
                 is_added = name in after and name not in before and _is_part(after[name][1])
-                near = build_causes.similar(name, before) if is_added else ""
+                near = spelling.similar(name, before) if is_added else ""
                 if near in after:
                     problem = f"this patch adds {name} as a new component, because the base has {near}"
                     location = patch.location(path)

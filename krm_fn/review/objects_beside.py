@@ -39,8 +39,7 @@ def check(resources: Sequence[Resource], rendered: Sequence[Resource], config: C
         if (resource.get("apiVersion"), resource.get("kind")) == ("v1", "Service")
     }
     written = [resource for resource in resources if not ownership.is_marked(resource)]
-    own = [resource for resource in written if identity.key(resource, default) in services]
-    selected = _templates(rendered, default) if own else {}
+    selected = _templates(rendered, default) if any(identity.key(resource, default) in services for resource in written) else {}
     for resource in written:
         key = identity.key(resource, default)
         if (key.group, key.kind) == _SCALED_OBJECT:

@@ -52,9 +52,9 @@ def release(move: Move, owners: list[Resource]) -> None:
     The garbage collector reads Dynamo's kinds anew after their definitions were exchanged. If it sees a deleted graph before the adapters
     of the graph, it removes no owner reference from them, and deletes them after the graph.
     """
-    for each in move.live(cluster.ADAPTERS):
-        if any(cluster.owned_by(each, owner) for owner in owners):
-            move.kubectl("patch", key(each), "--type=merge", '--patch={"metadata": {"ownerReferences": null}}')
+    for adapter in move.live(cluster.ADAPTERS):
+        if any(cluster.owned_by(adapter, owner) for owner in owners):
+            move.kubectl("patch", key(adapter), "--type=merge", '--patch={"metadata": {"ownerReferences": null}}')
 
 
 def end(move: Move, owners: list[Resource]) -> None:

@@ -145,6 +145,7 @@ class _Reader:
         return tuple(step for _, step in self.open)
 
     def _close(self, column: int) -> None:
+        """Closes the fields beside and below a column, but not the entry of a list that begins on the same line."""
         while self.open and self.open[-1][0] >= column:
             self.open.pop()
 
@@ -176,13 +177,8 @@ class _Reader:
             value = rest[key.end() :]
             return self._inside(value.lstrip(), column + len(rest) - len(value.lstrip()), is_value=True)
         if text[indent : indent + 1] != "-" or column > indent:
-            self._close_keys(column)
+            self._close(column)
         return self._inside(rest, column, is_value=False)
-
-    def _close_keys(self, column: int) -> None:
-        """Closes the fields beside and below a column, but not the entry of a list that begins on the same line."""
-        while self.open and self.open[-1][0] >= column:
-            self.open.pop()
 
     def _inside(self, text: str, start: int, *, is_value: bool) -> tuple[Path, str, int, bool]:
         if text[:1] in ("{", "["):

@@ -36,7 +36,7 @@ async def run(given: Inputs) -> BuiltFindings | None:
         env={**os.environ, "PYTHONPATH": path},
     )
     try:
-        out, _ = await process.communicate(pickle.dumps((given, dict(given.texts))))
+        out, _ = await process.communicate(pickle.dumps(given._replace(texts=dict(given.texts))))
     finally:
         with contextlib.suppress(ProcessLookupError):
             process.terminate()
@@ -48,8 +48,8 @@ async def run(given: Inputs) -> BuiltFindings | None:
 
 def main() -> None:
     """Reads inputs from stdin, and writes the findings to stdout."""
-    given, texts = pickle.load(sys.stdin.buffer)  # noqa: S301 - the server wrote it
-    checked = document_checks.check(given, texts)
+    given: Inputs = pickle.load(sys.stdin.buffer)  # noqa: S301 - the server wrote it
+    checked = document_checks.check(given)
     sys.stdout.buffer.write(pickle.dumps((checked.findings, bool(checked.inputs.resources))))
 
 

@@ -39,7 +39,7 @@ class DocumentChecker:
         """Judges a document after a pause, and then those that its text changes."""
         self._start(document, self._judged_with_others(document))
 
-    def moved(self) -> None:
+    def files_changed(self) -> None:
         """Judges all documents again, because files around them changed."""
         for document in self._documents:
             document.scope = document.alone = document.built = None

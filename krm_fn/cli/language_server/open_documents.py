@@ -26,7 +26,7 @@ class OpenDocument:
     """A document of an editor: its text, what it is judged with, and the findings about this text.
 
     `alone` are the findings about the document, and `built` those of the build that it is a part of; None until they are known for the
-    text of now. `seconds` is the time of the last check.
+    current text. `seconds` is the time of the last check.
     """
 
     def __init__(self, uri: str, file: str, encoding: str = "") -> None:
@@ -55,7 +55,7 @@ class OpenDocument:
         return self.is_of_dynamo or bool(self.scope and self.scope.build)
 
     def findings(self) -> list[Result] | None:
-        """Returns the findings about the text of now; None if a part of a build is not judged yet."""
+        """Returns the findings about the current text; None if a part of a build is not judged yet."""
         if self.built is not None:
             return self.built
         return self.alone if self.alone or not (self.scope and self.scope.is_part) else None

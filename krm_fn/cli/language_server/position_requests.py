@@ -70,8 +70,8 @@ def define(document: OpenDocument, position: types.Position, documents: OpenDocu
         return []
     line, column = document.location(position)
     cursor = outline.under(document.lines, line, column) or outline.cursor(document.lines, line, column)
-    found = document_origins.definitions(document.file, document.lines[line - 1], cursor, documents.texts())
-    return [_location(entry, documents) for entry in found]
+    origins = document_origins.definitions(document.file, document.lines[line - 1], cursor, documents.texts())
+    return [_location(origin, documents) for origin in origins]
 
 
 def _location(entry: OriginLine, documents: OpenDocuments) -> types.Location:

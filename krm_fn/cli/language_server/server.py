@@ -88,11 +88,11 @@ def _follow_files(server: GraphServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def saved(_: types.DidSaveTextDocumentParams) -> None:
-        server.checker.moved()
+        server.checker.files_changed()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def files_changed(_: types.DidChangeWatchedFilesParams) -> None:
-        server.checker.moved()
+        server.checker.files_changed()
 
 
 def _offer_actions(server: GraphServer) -> None:

@@ -75,8 +75,8 @@ def _keys(source: Mapping[str, Any], given: _Input) -> set[str] | None:
     """Returns the keys of the object of a source; None if the input has no such object, or one without keys, which a controller fills."""
     for field, target in _SOURCES:
         if reference := mapping(source, field):
-            found = given.get(target, name_of(reference)) or {}
-            keys = {str(key) for name in _DATA for key in mapping(found, name)}
+            resource = given.get(target, name_of(reference)) or {}
+            keys = {str(key) for name in _DATA for key in mapping(resource, name)}
             return keys or None
     return set()
 

@@ -21,7 +21,7 @@ from krm_fn.repository.files.reading import Source
 from krm_fn.repository.files.revisions import OldState
 from krm_fn.repository.files.sources import Sources
 from krm_fn.repository.states import RootState
-from krm_fn.review import resource_findings
+from krm_fn.review import config_map_documents, resource_findings
 from krm_fn.review.budgets.gpu_use import RootObjects
 from krm_fn.review.diff import rendered_state
 from krm_fn.review.inputs import (
@@ -29,7 +29,6 @@ from krm_fn.review.inputs import (
     Inputs,
     budget_files,
     cluster_discovery,
-    document_syntax,
     patch_consequences,
     path_inputs,
     repository_states,
@@ -173,7 +172,7 @@ def find(inputs: CheckedInputs, root: Path | None, *, fixed_services: bool, verb
 def _check_group(group: Iterable[Source], loaded: Sources, *, verbose: bool) -> Iterator[Result]:
     values = [source.value for source in group]
     yield from resource_findings.check(values, loaded.config, is_configured=bool(loaded.configs), notes=verbose)
-    yield from document_syntax.check(values)
+    yield from config_map_documents.check(values)
 
 
 def _once(findings: Iterable[Result]) -> Iterable[Result]:

@@ -120,15 +120,15 @@ def check_alone(scope: DocumentScope, texts: Mapping[str, str]) -> CheckedDocume
     """Judges a document with its configuration. `texts` are the texts of open documents by their absolute paths. Never raises."""
     if scope.is_part:
         return CheckedDocuments(_NOTHING, reading.parse(texts[scope.file].encode(), scope.file).results)
-    checked = check(scope.alone, texts)
+    checked = check(scope.alone._replace(texts=texts))
     is_config = any(source.file == scope.file for part in checked.inputs.parts for source in part.loaded.configs)
     return checked._replace(findings=[finding for finding in checked.findings if not is_config or finding.code != _NO_RESOURCE])
 
 
-def check(given: Inputs, texts: Mapping[str, str]) -> CheckedDocuments:
-    """Judges inputs. `texts` are texts of files by their absolute paths, in place of those on disk. Never raises."""
+def check(given: Inputs) -> CheckedDocuments:
+    """Judges inputs, with their texts of files in place of those on disk. Never raises."""
     try:
-        inputs = checked_inputs.load(given._replace(texts=texts), None, is_plain=False)
+        inputs = checked_inputs.load(given, None, is_plain=False)
         located, _ = checked_inputs.find(inputs, None, fixed_services=False, verbose=False)
     except Exception as problem:  # noqa: BLE001 - an editor shows a bug as a finding
         return CheckedDocuments(_NOTHING, [results.internal(problem)])

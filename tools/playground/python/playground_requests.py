@@ -113,10 +113,11 @@ def _checked(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 @lru_cache(maxsize=4)
 def _check(text: str, settings: str) -> list[Result]:
-    from krm_fn.review import resource_findings  # noqa: PLC0415 - see above
+    from krm_fn.review import config_map_documents, resource_findings  # noqa: PLC0415 - see above
 
     loaded = _load(text, settings, GRAPH)
-    findings = resource_findings.check(loaded.values, loaded.config, is_configured=bool(loaded.configs))
+    findings = [*resource_findings.check(loaded.values, loaded.config, is_configured=bool(loaded.configs))]
+    findings += config_map_documents.check(loaded.values)
     return loaded.located({repr(result): result for result in findings}.values())
 
 

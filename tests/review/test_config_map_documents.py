@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from krm_fn.review.inputs import document_syntax
+from krm_fn.review import config_map_documents
 from tests.support import given
 from tests.support.cases import cases
 
@@ -21,7 +21,7 @@ DOCUMENTS = [
 
 @cases(("key", "text", "message"), DOCUMENTS)
 def test_documents_of_config_maps(key, text, message):
-    findings = [*document_syntax.check([given.item("ConfigMap", "c", data={key: text}), {"kind": "ConfigMap", "data": []}])]
+    findings = [*config_map_documents.check([given.item("ConfigMap", "c", data={key: text}), {"kind": "ConfigMap", "data": []}])]
     assert [(finding.code, finding.severity, finding.path) for finding in findings] == [("DYN697", "warning", ("data", key))] * bool(
         message
     )
