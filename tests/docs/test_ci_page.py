@@ -1,8 +1,9 @@
-"""The jobs of docs/ci.md that write comments: their rights, and the job of GitLab as a runner runs it."""
+"""docs/ci.md: each command of a job as the page writes it, and the jobs that write comments, as a runner runs them."""
 
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,9 @@ from tests.testbed import programs
 
 ROOT = programs.ROOT
 GIT = ("git", "-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main", "-c", "commit.gpgsign=false")
-JOBS = [yaml.safe_load(block[1]) for block in markdown.fenced((ROOT / "docs" / "ci.md").read_text(), "yaml")]
+PAGE = (ROOT / "docs" / "ci.md").read_text()
+COMMANDS = [command.split()[1:] for command in re.findall(r"^\|.*?`(krm-fn [^`]+)` \|", PAGE, re.MULTILINE)]
+JOBS = [yaml.safe_load(block[1]) for block in markdown.fenced(PAGE, "yaml")]
 
 
 def job(key):
@@ -43,6 +46,28 @@ def test_the_check_of_github_has_inputs_of_the_action():
     known = yaml.safe_load((ROOT / "action.yml").read_text())["inputs"]
     (checked,) = [shown["jobs"]["check"] for shown in JOBS if "check" in shown.get("jobs", ())]
     assert {*checked["steps"][-1]["with"]} <= {*known}
+
+
+def test_each_command_of_a_job_passes_in_a_clone(tmp_path, monkeypatch):
+    """The commands of the first table need no further file. Those of the second table name their files."""
+    origin, clone = tmp_path / "origin", tmp_path / "clone"
+    origin.mkdir()
+    git(origin, "init")
+    shutil.copy(ROOT / "examples" / "agg-vllm" / "graph.yaml", origin)
+    git(origin, "add", "--all")
+    git(origin, "commit", "--message", "Base")
+    git(tmp_path, "clone", "--quiet", str(origin), str(clone))
+    monkeypatch.chdir(clone)
+    files: dict[str, str] = {}
+    for page in ("review.md", "images.md", "budgets.md"):
+        files |= markdown.files((ROOT / "docs" / page).read_text())
+    named = [[name for name in command if name in files] for command in COMMANDS]
+    assert [len(names) for names in named] == [0, 0, 0, 1, 1, 1]
+    for command, names in zip(COMMANDS, named, strict=True):
+        for name in names:
+            (clone / name).write_text(files[name])
+        done = console.run(*command)
+        assert done.code == 0, (command, done.out, done.err)
 
 
 @pytest.fixture

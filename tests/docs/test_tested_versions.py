@@ -1,9 +1,10 @@
-"""The page about tested versions names the programs that the tests build, and no page advises a version without known fixes."""
+"""The versions on pages: the programs that the tests build, the releases that krm-fn knows, and no version without known fixes."""
 
 from __future__ import annotations
 
 import re
 
+from krm_fn.render.resolve import release_choice
 from tests.support.cases import cases
 from tests.testbed import programs
 
@@ -30,3 +31,9 @@ def test_argo_cd_is_installed_in_a_version_with_fixes():
     (installed,) = re.findall(r"cluster-install\?ref=v(\d+)\.(\d+)\.(\d+)", (programs.ROOT / "docs" / "argocd.md").read_text())
     major, minor, patch = map(int, installed)
     assert (major, minor, patch) >= ((3, 3, 15) if (major, minor) == (3, 3) else (3, 4, 10))
+
+
+def test_the_questions_name_all_releases():
+    page = (programs.ROOT / "docs" / "faq.md").read_text()
+    (listed,) = re.findall(r"releases of the operator\]\(releases\.md\): ([^a-z]*(?:and )[\d.]+),", page)
+    assert [f"v{number}" for number in re.split(r", | and ", listed)] == list(release_choice.RELEASES)

@@ -56,11 +56,25 @@ class Repository(NamedTuple):
     variables: dict[str, str]
 
     def commit(self, revision: str) -> str:
-        """Returns the hash of the commit that a revision names. Raises RepositoryError."""
+        """Returns the hash of the commit that a revision names. Raises RepositoryError.
+
+        Before the first commit of a branch, HEAD is the hash of a tree without files, so that a hook can compare with it.
+        """
         try:
             return self.git("rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}").decode().strip()
         except RepositoryError as problem:
+            if revision == "HEAD" and self._is_unborn():
+                return self.git("hash-object", "-t", "tree", "--stdin").decode().strip()
             raise RepositoryError(f"{problem}; name a commit, and in a shallow clone fetch it first") from problem
+
+    def _is_unborn(self) -> bool:
+        """True if HEAD is a branch without a commit. False for a branch whose file is damaged."""
+        try:
+            branch = self.git("symbolic-ref", "--quiet", "HEAD").decode().strip()
+        except RepositoryError:
+            return False
+        exists = self.git("for-each-ref", "--format=%(refname)", branch)
+        return not exists and not os.path.lexists(Path(self.variables["GIT_DIR"]) / branch)
 
     def entries(self, commit: str, at: str) -> Iterator[GitFile]:
         """Yields the files and links of a commit at a path, without those of submodules. Raises RepositoryError."""

@@ -255,6 +255,30 @@ def test_every_way_to_name_a_revision(revision, clone, tmp_path):
     assert "DYN401" in console.run("check", "--old", revision, second / "graphs").out
 
 
+@pytest.mark.parametrize("form", ["sha1", "sha256"])
+def test_before_the_first_commit_head_has_no_files(form, clone):
+    """A hook with `--old HEAD` then checks the first commit as any other: each file is new."""
+    shutil.rmtree(clone / ".git")
+    git(clone, "init", f"--object-format={form}")
+    (clone / "graphs" / "chat.yaml").write_text(GRAPH)
+    for path in (clone / "graphs", clone / "graphs" / "chat.yaml", clone):
+        done = console.program("check", "--old", "HEAD", str(path))
+        assert done.code == 0
+        assert "1 resource, 0 compared with HEAD" in done.err
+    assert "Deployment team/chat-worker: created" in console.run("diff", "--old", "HEAD", clone / "graphs" / "chat.yaml").out
+
+
+def test_another_revision_still_needs_a_commit(clone):
+    shutil.rmtree(clone / ".git")
+    git(clone, "init")
+    assert "git cannot read that revision" in " ".join(console.program("check", "--old", "main", str(clone / "graphs")).err.split())
+
+
+def test_a_branch_whose_file_is_damaged_is_not_a_branch_without_commits(clone):
+    (clone / ".git" / "refs" / "heads" / "main").write_text("damaged\n")
+    assert "git cannot read that revision" in " ".join(console.program("check", "--old", "HEAD", str(clone / "graphs")).err.split())
+
+
 def test_a_repository_of_another_user(clone):
     """git refuses to obey its configuration, and we do not obey it."""
     if os.geteuid():
