@@ -41,13 +41,13 @@ _LONGEST = 600  # characters of the message of a program
 class RootBuild(NamedTuple):
     """The resources of a build, or the findings that prevent it. `program` is the program that ran.
 
-    If a build fails, `unrendered` are the resources of the same build with a krm-fn that changes nothing; empty if that fails, too.
+    If a build fails, `unrendered` is the same build with a krm-fn that changes nothing; None if that fails, too.
     """
 
     sources: list[Source]
     results: list[Result]
     program: str = ""
-    unrendered: list[Source] = []
+    unrendered: RootBuild | None = None
 
 
 def kustomize(tree: Tree, root: Root, closure: Closure, programs: Programs) -> RootBuild:
@@ -72,9 +72,15 @@ def kustomize(tree: Tree, root: Root, closure: Closure, programs: Programs) -> R
         what, _, fix = cause.message.partition("; ") if cause else (summary, "", "repair the Kustomization")
         message = f"the root is not built: {what}{f' ({summary})' if cause else ''}; {fix}"
         location = (cause.location if cause else None) or _problem_location(closure, process.messages) or location
-        return RootBuild([], [results.error("DYN593", message, **location)], "", _output(tree, root, closure, again)[0])
+        unrendered = _output(tree, root, closure, again)[0]
+        return RootBuild([], [results.error("DYN593", message, **location)], "", _judged(tree, closure, unrendered) if unrendered else None)
+    return _judged(tree, closure, sources)._replace(program=name)
+
+
+def _judged(tree: Tree, closure: Closure, sources: list[Source]) -> RootBuild:
+    """Returns the resources of a build with the findings about its layers and patches."""
     findings = [*function_layers.check(tree, closure, sources), *mixed_versions.check(sources)]
-    return RootBuild(sources, [*findings, *unmatched_entries.check(tree, closure), *unmatched_entries.check_components(sources)], name)
+    return RootBuild(sources, [*findings, *unmatched_entries.check(tree, closure), *unmatched_entries.check_components(sources)])
 
 
 def _problem_location(closure: Closure, messages: str) -> dict[str, Any]:

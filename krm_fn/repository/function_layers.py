@@ -34,12 +34,17 @@ _OUTSIDE_OF_LISTS: tuple[Path, ...] = (
 def check(tree: Tree, closure: Closure, built: Sequence[Source]) -> Iterator[Result]:
     """Yields a note for labels of a layer with the function that its objects lack, and a warning for images without effect."""
     for folder, kustomization in closure.folders.items():
-        if _runs_function(tree, folder, kustomization.value):
+        if _is_layer(tree, folder, kustomization.value):
             yield from _labels(kustomization, built)
             yield from _images(kustomization, built)
 
 
-def _runs_function(tree: Tree, folder: str, kustomization: dict[str, Any]) -> bool:
+def runs_function(tree: Tree, closure: Closure) -> bool:
+    """Returns true if krm-fn runs in a layer of a Kustomization."""
+    return any(_is_layer(tree, folder, kustomization.value) for folder, kustomization in closure.folders.items())
+
+
+def _is_layer(tree: Tree, folder: str, kustomization: dict[str, Any]) -> bool:
     files = [
         source.value
         for entry in entries(kustomization, "transformers")

@@ -13,7 +13,7 @@ from krm_fn.base.results import Result
 from krm_fn.render import dynamo_resources, expand, function_config
 from krm_fn.render.config import Config
 from krm_fn.render.resolve import cluster
-from krm_fn.repository import builds, committed, destinations, kustomizations, root_inputs, roots
+from krm_fn.repository import builds, committed, destinations, function_layers, kustomizations, root_inputs, roots
 from krm_fn.repository.builds import RootBuild
 from krm_fn.repository.committed import Output, Render
 from krm_fn.repository.destinations import Destination
@@ -149,7 +149,8 @@ def read(repository: RootListing, programs: Programs, unchanged: Collection[str]
     unknown = {*listing.unreadable, *(state.root.folder for state in states if not state.is_known)}
     unlisted = [name for name in listing.unlisted if name not in compared_names and (posixpath.dirname(name) or ".") not in unknown]
     remote = [finding for root in listing.roots if root not in relevant for finding in _remote(root, listing)]
-    findings = [*listing.results, *remote, *compared, *packages, *(_not_listed(tree, name) for name in unlisted)]
+    not_listed = [_not_listed(tree, name, listing) for name in unlisted]
+    findings = [*listing.results, *remote, *compared, *packages, *not_listed]
     shown = [state for state in states if _is_shown(state)]
     packages_compared = [state.name for state in states if reader.is_rendered(state)]
     names = (*(output.label for output, _ in matches), *packages_compared)
@@ -208,9 +209,23 @@ def _remote(root: Root, listing: Roots) -> Iterator[Result]:
     yield from (problem._replace(severity="info") for problem in problems)
 
 
-def _not_listed(tree: Tree, name: str) -> Result:
+def _not_listed(tree: Tree, name: str, listing: Roots) -> Result:
+    """Returns the finding about a file beside a Kustomization that does not list it."""
+    is_config = any(function_config.is_config(source.address) for source in tree.read(name).sources)
+    if other := _running_beside(tree, posixpath.dirname(name) or ".", listing) if is_config else "":
+        problem = f"the Kustomization beside this DynamoRender does not run krm-fn, and {tree.shown(other)} with the same base does"
+        return results.warning("DYN065", f"{problem}; list the file under transformers", file=tree.shown(name))
     message = "the file has Dynamo resources, but the Kustomization beside it does not list it, so it is not applied; list it, or move it"
     return results.info("DYN065", message, file=tree.shown(name))
+
+
+def _running_beside(tree: Tree, folder: str, listing: Roots) -> str:
+    """Returns the folder of a Kustomization that runs krm-fn and shares a file with that of another folder; empty without one."""
+    closure = listing.closures.get(folder)
+    for other, candidate in listing.closures.items() if closure else ():
+        if closure and other != folder and not closure.files.isdisjoint(candidate.files) and function_layers.runs_function(tree, candidate):
+            return other
+    return ""
 
 
 def _names_of_outputs(tree: Tree, listing: Roots) -> list[str]:
@@ -243,20 +258,20 @@ class _RootReader(NamedTuple):
     def kustomize(self, root: Root) -> RootState:
         """Builds a Kustomization."""
         build = builds.kustomize(self.tree, root, self.listing.closures[root.folder], self.programs)
-        if build.unrendered and results.failed((unrendered := self._unrendered(build, root))[1]):
+        if build.unrendered and results.failed((unrendered := self._unrendered(build.unrendered, root))[1]):
             return self._state(root, "built without krm-fn", unrendered[0], is_known=False)
         how = f"built with {build.program}" if build.program else "not built"
         return self._state(root, how, self._built(build, root), is_known=bool(build.program))
 
     def _unrendered(self, build: RootBuild, root: Root) -> tuple[Sources, list[Result]]:
-        """Returns the resources that krm-fn gets in a build, with its configuration, and the findings of their render.
+        """Returns the resources that krm-fn gets in a build, with its configuration, and the findings about them and their render.
 
         If krm-fn makes the build fail, they say at which line.
         """
         names = sorted(self.listing.closures[root.folder].files)
         sources_of_files = [source for name in names for source in self.tree.read(name).sources]
         configs = [source for source in sources_of_files if function_config.is_config(source.address)][:1]
-        loaded = self._built(build._replace(sources=build.unrendered, results=[]), root, configs)
+        loaded = self._built(build, root, configs)
         return loaded, [*loaded.results, *expand.expand(loaded.values, loaded.config).results]
 
     def kpt(self, root: Root) -> RootState:

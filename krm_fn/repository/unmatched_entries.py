@@ -120,8 +120,8 @@ def _texts(value: Any, depth: int) -> Iterator[str]:
 def check_components(built: Sequence[Source]) -> Iterator[Result]:
     """Yields a warning for each merge patch that changes other components of a graph than its author meant.
 
-    It replaced the list of components, so that others of the graph are lost. Or it added a part of a component, because the name is a slip
-    for one of the base. A list of components of another patch, as in JSON, is what its author wrote.
+    It replaced the list of components, so that others of the graph are lost. Or it added a part of a component, because the base has none
+    of this name. A list of components of another patch, as in JSON, is what its author wrote.
     """
     for source in built:
         if source.value.get("kind") != dynamo_api.GRAPH or not source.patches:
@@ -133,12 +133,18 @@ def check_components(built: Sequence[Source]) -> Iterator[Result]:
             yield _lost(source, patches[0], lost)
         for patch in patches:
             for name, (path, _) in _components(patch.value).items():
-                is_added = name in after and name not in before and _is_part(after[name][1])
-                near = spelling.similar(name, before) if is_added else ""
-                if near in after:
-                    problem = f"this patch adds {name} as a new component, because the base has {near}"
-                    location = patch.location(path)
-                    yield results.warning(_LOST, f"{problem}; write {near}", results.ref(source.value), after[name][0], **location)
+                if name in after and name not in before and _is_part(after[name][1]):
+                    message = _added(name, [known for known in before if known in after])
+                    yield results.warning(_LOST, message, results.ref(source.value), after[name][0], **patch.location(path))
+
+
+def _added(name: str, known: Sequence[str]) -> str:
+    near = spelling.similar(name, known)
+    if near:
+        return f"this patch adds {name} as a new component, because the base has {near}; write {near}"
+    listed = ", ".join((*known[:_LISTED], *["..."] * (len(known) > _LISTED)))
+    problem = f"this patch adds a part of a component {name}, and the base has no component of this name"
+    return f"{problem}; write one of {listed}" if known else f"{problem}; write the whole component"
 
 
 def _lost(source: Source, patch: Source, lost: Sequence[str]) -> Result:

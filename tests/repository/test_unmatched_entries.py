@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from tests.cli import console
-from tests.repository.clones import codes
+from tests.repository.clones import FUNCTION, codes
 from tests.support.cases import cases
 
 IMAGE = "nvcr.io/nvidia/ai-dynamo/vllm-runtime"
@@ -118,7 +118,7 @@ SLIPS = [
     ("a word less", "Worker", {"replicas": 2}, ["DYN591"]),
     ("the name of the base", "VllmWorker", {"replicas": 2}, []),
     ("a new service", "VllmWorkers", {"componentType": "worker", **MAIN}, []),
-    ("another name without an image", "Planner", {"replicas": 2}, ["DYN450"]),
+    ("another name without an image", "Planner", {"replicas": 2}, ["DYN591"]),
     ("two whole services whose names collide", "VLLMWorker", {"componentType": "worker", **MAIN}, ["DYN101"]),
 ]
 
@@ -131,7 +131,30 @@ def test_a_patch_that_adds_a_service_by_a_slip(clone, name, fields, errors):
     clone.put({"prod/fix.yaml": patch, "prod/kustomization.yaml": "resources: [../base]\npatches: [{path: fix.yaml}]\n"})
     done = console.run("check")
     assert errors_of(done) == errors, done.out
-    assert ("prod/fix.yaml:5:" in done.out, "; write VllmWorker" in done.out) == ("DYN591" in errors,) * 2, done.out
+    remedy = "; write one of Frontend, VllmWorker" if name == "Planner" else "; write VllmWorker"
+    assert ("prod/fix.yaml:5:" in done.out, remedy in done.out) == ("DYN591" in errors,) * 2, done.out
+
+
+PATCHES = [
+    # reason, the component of the patch, true if the layer has the schema of components, what the finding says
+    ("a slip", "Wroker", True, "prod/fix.yaml:5:16: error DYN591 spec.components[0]: this patch adds Wroker as a new component"),
+    ("another name", "Encoder", True, "the base has no component of this name; write one of Frontend, Worker"),
+    ("no schema", "Worker", False, "prod/fix.yaml:5:3: error DYN591 spec.components: this patch replaces the whole list of components"),
+]
+
+
+@cases(("name", "has_schema", "message"), PATCHES)
+def test_a_patch_before_the_function(clone, name, has_schema, message):
+    """The function makes the build fail, and the patch is the cause: the base, which is right, has no finding."""
+    schema = console.run("schema", "--for", "kustomize").out
+    layer = {"resources": ["../base"], "patches": [{"path": "fix.yaml"}], "transformers": ["render.yaml"]}
+    layer |= {"openapi": {"path": "openapi.json"}} if has_schema else {}
+    clone.put({"base/graph.yaml": GRAPH, "base/kustomization.yaml": yaml.safe_dump(BASE), "prod/openapi.json": schema})
+    clone.put({"prod/fix.yaml": MERGE + f"  components: [{{name: {name}, replicas: 2}}]\n", "prod/render.yaml": FUNCTION})
+    clone.put({"prod/kustomization.yaml": yaml.safe_dump(layer)})
+    done = console.run("check")
+    assert (done.code, errors_of(done)) == (1, ["DYN591"]), done.out
+    assert message in done.out
 
 
 def test_a_patch_with_the_schema_of_components(clone):

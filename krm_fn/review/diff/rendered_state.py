@@ -23,6 +23,7 @@ from krm_fn.render.resolve.cluster import default_namespace
 
 StateName = Literal["old", "new"]
 _OLD = "DYN511"
+_LOST = "DYN592"
 
 
 class ChangeOrigin(NamedTuple):
@@ -123,6 +124,18 @@ def built_keys(inputs: Sequence[Resource], config: Config) -> frozenset[ObjectKe
     expanded = {key for key, resource in keyed if is_expanded(resource)}
     generated = [(key, resource) for key, resource in keyed if ownership.is_generated(resource)]
     return frozenset(expanded.intersection(owner for key, resource in generated for owner in owner_keys(resource, key.namespace)))
+
+
+def lost_objects(old: Sequence[Resource], new: Sequence[Resource], config: Config, folder: str) -> list[Result]:
+    """Returns an error for each Dynamo resource whose objects the old build of a Kustomization has, and the new build has not.
+
+    `old` and `new` are the resources that the builds print, and `folder` is that of the Kustomization. A render of the new build would
+    make the objects, and hide that an apply of the build deletes them.
+    """
+    lost = built_keys(old, config) - built_keys(new, config)
+    resources = [resource for resource in new if is_expanded(resource) and identity.key(resource, default_namespace(config)) in lost]
+    problem = f"{folder} no longer builds the objects of this resource, because krm-fn does not run in it"
+    return [results.error(_LOST, f"{problem}; list the DynamoRender under transformers", results.ref(resource)) for resource in resources]
 
 
 def _with_errors(state: RenderedState, findings: Iterable[Result]) -> RenderedState:

@@ -118,6 +118,8 @@ def load(given: Inputs, old: str | None, *, is_plain: bool) -> CheckedInputs:
             before = None if read.old is None else _old_resources([old_state]) if old_state else _moved_resources(state, left)
             inputs.parts.append(CheckedPart(state.sources, before, state.destination.clusters))
             inputs.lines.append(state.line)
+        for pair in pairs:
+            inputs.results.extend(reading.locate(root_pairs.lost_objects(pair), pair.new.sources.resources) if pair.new else ())
         inputs.results.extend((*read.new.results, *read.new.rejected))
         inputs.results.extend(
             mixed_versions.check_clusters((state.destination.clusters, state.sources.resources) for state in read.new.roots)

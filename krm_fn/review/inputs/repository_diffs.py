@@ -139,7 +139,7 @@ def _is_unchanged(pair: RootPair) -> bool:
 def _rendered_pair(pair: RootPair, old: str) -> LoadedPair:
     """Renders both states of a root. Equal items of both states are rendered once."""
     known_items = KnownItems()
-    new_state = _rendered("the working tree", pair.new, known_items)
+    new_state = _rendered("the working tree", pair.new, known_items, root_pairs.lost_objects(pair))
     old_state = _rendered(old, pair.old, known_items)
     return LoadedPair(pair, new_state, old_state._replace(results=[*rendered_state.old_findings(old_state.results)]))
 
@@ -150,10 +150,10 @@ def _unchanged_pair(pair: RootPair, old: str) -> LoadedPair:
     return LoadedPair(pair, new_state, old_state)
 
 
-def _rendered(name: str, state: RootState | None, known: KnownItems) -> LoadedState:
+def _rendered(name: str, state: RootState | None, known: KnownItems, findings: Sequence[Result] = ()) -> LoadedState:
     files = state.sources if state else Sources([], [], Config(), [])
-    rendered = rendered_state.render(files.values, files.config, files.settings_value, files.results, known)
-    return LoadedState(name, rendered, files, files.located(rendered.findings))
+    rendered = rendered_state.render(files.values, files.config, files.settings_value, [*files.results, *findings], known)
+    return LoadedState(name, rendered, files, files.located([*rendered.findings, *findings]))
 
 
 def _unchanged(name: str, state: RootState | None) -> LoadedState:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from krm_fn.base.results import Result
 from krm_fn.repository import destinations
 from krm_fn.repository.states import RootState
-from krm_fn.review.diff import moved_objects
+from krm_fn.review.diff import moved_objects, rendered_state
 from krm_fn.review.inputs.compared_states import LoadedState
 
 
@@ -53,6 +54,14 @@ def _is_same(old: RootState, new: RootState) -> bool:
 
 def _can_be_same(old: RootState, new: RootState) -> bool:
     return destinations.can_be_same(old.destination, new.destination, is_same_folder=True)
+
+
+def lost_objects(pair: RootPair) -> list[Result]:
+    """Returns the errors about resources of a Kustomization whose objects it built in the old state only."""
+    if not pair.new or not pair.old or not pair.new.is_known or pair.new.root.kind != "kustomize" or pair.old.root.kind != "kustomize":
+        return []
+    old, new = pair.old.sources, pair.new.sources
+    return rendered_state.lost_objects(old.values, new.values, new.config, pair.new.name)
 
 
 def by_objects(pairs: Sequence[RootPair], load: Callable[[RootPair], LoadedPair]) -> list[LoadedPair]:

@@ -1,0 +1,66 @@
+"""A Kustomization that no longer runs krm-fn builds the graph without its objects, so an apply with pruning deletes them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli import console
+from tests.repository.clones import FUNCTION, GRAPH, codes
+
+OVERLAY = "resources: [../base]\ntransformers: [render.yaml]\n"
+LOST = "resources: [../base]\n"
+
+
+@pytest.fixture
+def overlays(clone):
+    """Two overlays of one graph, both with the function, in a commit."""
+    clone.put({"base/graph.yaml": GRAPH, "base/kustomization.yaml": "resources: [graph.yaml]\n"})
+    for name in ("prod", "test"):
+        clone.put({f"{name}/kustomization.yaml": f"namespace: {name}\n{OVERLAY}", f"{name}/render.yaml": FUNCTION})
+    clone.commit()
+    return clone
+
+
+def lose(clone, name="prod"):
+    clone.put({f"{name}/kustomization.yaml": f"namespace: {name}\n{LOST}"})
+
+
+def test_the_overlay_that_lost_the_function_is_named_without_an_old_state(overlays):
+    """Other overlays of the same base show that the file beside it was meant."""
+    lose(overlays)
+    done = console.run("check")
+    assert (done.code, codes(done)) == (0, ["DYN065"])
+    assert "prod/render.yaml: warning DYN065" in done.out
+    assert "and test with the same base does; list the file under transformers" in done.out
+
+
+def test_settings_for_a_later_render_are_a_note(overlays):
+    """Without another overlay that runs krm-fn, a later step can render the build."""
+    lose(overlays)
+    lose(overlays, "test")
+    done = console.run("check")
+    assert "warning" not in done.out
+    assert "prod/render.yaml: note DYN065" in done.out
+
+
+@pytest.mark.parametrize("command", ["check", "diff"])
+def test_a_lost_function_is_an_error_beside_the_old_state(overlays, command):
+    """A render in place of the build would make the same objects, and the apply of the build deletes them."""
+    lose(overlays)
+    done = console.run(command, "--old", "main")
+    assert (done.code, "DYN592" in codes(done)) == (1, True)
+    assert "base/graph.yaml:1:1: error DYN592 prod no longer builds the objects of this resource" in done.out
+    assert "no object changes" not in done.out.partition("== test")[0]
+
+
+@pytest.mark.parametrize("command", ["check", "diff"])
+def test_a_function_that_begins_to_run_is_none(overlays, command):
+    lose(overlays)
+    overlays.commit()
+    overlays.put({"prod/kustomization.yaml": f"namespace: prod\n{OVERLAY}"})
+    assert "DYN592" not in console.run(command, "--old", "main").out
+
+
+def test_a_graph_that_leaves_with_its_objects_is_none(overlays):
+    overlays.put({"prod/kustomization.yaml": "namespace: prod\nresources: []\ntransformers: [render.yaml]\n"})
+    assert "DYN592" not in console.run("diff", "--old", "main").out
