@@ -19,6 +19,7 @@ from krm_fn.repository.kustomizations import Closure
 from krm_fn.repository.tree import Tree, entries, text_of
 
 _NO_MATCH = re.compile(r"no matches for Id (\w+)\.\S+/([\w.-]+)\.(?:\[noNs\]|[\w-]+)[;\s]")
+_SET_TWICE = "already defined at line"
 _NO_FIELD = re.compile(r'unable to find field "([^"]+)" in replacement target')
 _OPERATION = re.compile(
     r"\b(add|replace|remove|move|copy|test) operation does not apply|error in (add|replace|remove|move|copy|test) for path"
@@ -59,6 +60,8 @@ def find(tree: Tree, closure: Closure, messages: str) -> BuildCause | None:
     """Returns the cause of the error in the messages of kustomize; None if the files do not show it."""
     if missing := _missing_file(tree, closure, messages):
         return missing
+    if duplicate := next(iter(kustomizations.duplicate_keys(tree, closure)), None) if _SET_TWICE in messages else None:
+        return BuildCause(duplicate.message, {"file": duplicate.file, "line": duplicate.line, "column": duplicate.column})
     patches = [*_patches(tree, closure)]
     files = {patch.source.file for patch in patches}
     listed = [source for name in sorted(closure.files) for source in tree.read(name).sources]

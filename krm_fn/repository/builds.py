@@ -79,7 +79,11 @@ def kustomize(tree: Tree, root: Root, closure: Closure, programs: Programs) -> R
 
 def _judged(tree: Tree, closure: Closure, sources: list[Source]) -> RootBuild:
     """Returns the resources of a build with the findings about its layers and patches."""
-    findings = [*function_layers.check(tree, closure, sources), *mixed_versions.check(sources)]
+    findings = [
+        *kustomizations.duplicate_keys(tree, closure),
+        *function_layers.check(tree, closure, sources),
+        *mixed_versions.check(sources),
+    ]
     return RootBuild(sources, [*findings, *unmatched_entries.check(tree, closure), *unmatched_entries.check_components(sources)])
 
 

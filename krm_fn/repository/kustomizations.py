@@ -36,6 +36,7 @@ _FUNCTION = re.compile(r"config\.(kubernetes|k8s)\.io(/|~1)function")
 _FUNCTION_PATH = re.compile(r"config\.(kubernetes|k8s)\.io(~1function|/function\])")
 _DYNAMO = re.compile(r"\bkind[\"']?\s*:\s*[\"']?Dynamo|\bdynamo\.krm-fn\.io/")
 _WORD = re.compile(r"[^\s,'\"\[\]{}#]+")
+_DUPLICATE = "DYN007"
 _MOST_WORDS = 1000
 """The largest number of words of an unreadable Kustomization that are taken for paths."""
 _PROGRAM, _IMAGES = "krm-fn", ("krm-fn", krm_fn.IMAGE.rpartition("/")[2])
@@ -172,6 +173,15 @@ def _unknown_fields(kustomization: Source) -> Iterator[Result]:
         if name not in _FIELDS:
             message = f"{name} is not a field of a Kustomization that krm-fn knows; correct it, or {_COMMAND}"
             yield _problem(kustomization, (name,), "DYN593", message)
+
+
+def duplicate_keys(tree: Tree, closure: Closure) -> list[Result]:
+    """Returns the errors about keys that are set twice in the files of a Kustomization.
+
+    kustomize takes the last value of such a key in a Kustomization, and the first one in a patch, and says nothing.
+    """
+    names = {*closure.files, *filter(None, map(tree.kustomization_file, closure.folders))}
+    return [finding for name in sorted(names) for finding in tree.read(name).results if finding.code == _DUPLICATE]
 
 
 def missing(tree: Tree, closure: Closure) -> Iterator[tuple[str, str]]:
