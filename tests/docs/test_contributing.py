@@ -12,7 +12,7 @@ PAGES = ("CONTRIBUTING.md", "docs/architecture.md")
 _PATH = re.compile(r"`((?:krm_fn|tests|docs|examples|platform|tools)/[A-Za-z0-9_./-]+|[A-Za-z_]+\.(?:cfg|md|toml))`")
 _LINK = re.compile(r"\]\(([^)#:]+)\)")
 _TARGET = re.compile(r"\bmake ([a-z][a-z -]*[a-z])")
-_NEW = ("/TYPE", "/ENGINE", "/KIND", "/RELEASE")
+_NEW = ("/TYPE", "/ENGINE", "/KIND", "/RELEASE", "/VERB")
 
 
 def text(page):
