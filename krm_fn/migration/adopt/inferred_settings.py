@@ -67,20 +67,25 @@ class InferredSettings(NamedTuple):
 
 def settings(exported: ExportedObjects) -> InferredSettings:
     """Infers the settings with which a render makes the live pods."""
-    orchestrator, releases = _orchestrator(exported), _likely_releases(exported)
-    shapes = [
-        {"orchestrator": orchestrator, "behaviour": release, "discoveryBackend": discovery}
-        for release, discovery in product(releases, _DISCOVERY)
-    ]
-    guesses = [_completed(item, exported) for item in shapes]
-    scored = _scorer(exported)
+    releases, scored = _likely_releases(exported), _scorer(exported)
+    guesses = list(_guesses(exported, releases, scored))
     best = _best(guesses, scored)
     if 0 < scored(best.spec).templates < inf:  # the version of the operator can make another release the right one
         of_releases = (_best([guess for guess in guesses if guess.spec["behaviour"] == release], scored) for release in releases)
-        best = _best([guess._replace(spec=_with_worker_hash(guess.spec, scored)) for guess in of_releases], scored)
+        best = _best([guess._replace(spec=_with_worker_hash(guess.spec, exported, scored)) for guess in of_releases], scored)
     else:
-        best = best._replace(spec=_with_worker_hash(best.spec, scored))
+        best = best._replace(spec=_with_worker_hash(best.spec, exported, scored))
     return best._replace(spec={key: value for key, value in best.spec.items() if value != _BY_GRAPH})
+
+
+def _guesses(exported: ExportedObjects, releases: Sequence[str], scored: Callable[[Spec], Score]) -> Iterator[InferredSettings]:
+    """Yields the settings of each release and discovery, and ends with a likely release without a difference: nothing is better."""
+    orchestrator = _orchestrator(exported)
+    for release, discovery in product(releases, _DISCOVERY):
+        guess = _completed({"orchestrator": orchestrator, "behaviour": release, "discoveryBackend": discovery}, exported)
+        yield guess
+        if release == releases[0] and not any(scored(guess.spec)):
+            return
 
 
 def _orchestrator(exported: ExportedObjects) -> str:
@@ -150,8 +155,11 @@ def score(spec: Spec, exported: ExportedObjects) -> Score:
     """Compares a render with the live pods. Without any pod template on either side, nothing is known, and the number is infinite."""
     expansion = rendered(spec, exported)
     counts = verification.counts(expansion.resources, exported)
-    errors = sum(item.severity == "error" for item in expansion.results)
-    return Score(counts.different if counts.total else inf, errors, counts.fields)
+    return Score(counts.different if counts.total else inf, _errors(expansion), counts.fields)
+
+
+def _errors(expansion: expand.Expansion) -> int:
+    return sum(item.severity == "error" for item in expansion.results)
 
 
 def _completed(shape: Spec, exported: ExportedObjects) -> InferredSettings:
@@ -194,6 +202,8 @@ def _with_istio(spec: Spec, resources: Sequence[Resource], exported: ExportedObj
     """Adds to the settings those of Istio. A render makes the objects of Istio only with these settings."""
     if not (spec.get("ingress") or {}).get("istioGateway") and (gateway := observed_settings.istio_gateway(resources, live)):
         spec = observed_settings.with_setting(spec, ("ingress", "istioGateway"), gateway)
+    if not any(resource["kind"] == "DestinationRule" for resource in exported.live):
+        return spec  # without a render
     with_mesh = rendered({**spec, "serviceMesh": {"enabled": True}}, exported).resources
     mesh = observed_settings.service_mesh(with_mesh, live)
     return {**spec, "serviceMesh": mesh} if mesh else spec
@@ -201,8 +211,10 @@ def _with_istio(spec: Spec, resources: Sequence[Resource], exported: ExportedObj
 
 def _pull_secrets(spec: Spec, exported: ExportedObjects) -> list[dict[str, str]]:
     """The pull secrets that pods have and their graphs do not name, by the registry of the main container's image, in their live order."""
-    desired = templates_of(rendered(spec, exported).resources, exported.namespace)
     actual = templates_of(exported.live, exported.namespace)
+    if not any(_secrets(template.spec) for template in actual.values()):
+        return []  # without a render
+    desired = templates_of(rendered(spec, exported).resources, exported.namespace)
     names: dict[tuple[str, str], None] = {}
     for key in sorted(desired.keys() & actual.keys()):
         known = _secrets(desired[key].spec)
@@ -222,12 +234,24 @@ def _registries(pod: dict[str, Any]) -> Iterator[str]:
             yield host
 
 
-def _with_worker_hash(spec: Spec, scored: Callable[[Spec], Score]) -> Spec:
+def _with_worker_hash(spec: Spec, exported: ExportedObjects, scored: Callable[[Spec], Score]) -> Spec:
     """Adds to the settings those of worker revisions. The version of the operator is a part of the worker hash."""
     if not any(scored(spec)):
         return spec
-    guesses = [*({**spec, "operatorVersion": version} for version in _VERSIONS), {**spec, "workerHash": "names"}]
-    return min([spec, *guesses], key=scored)
+    versions = [{**spec, "operatorVersion": version} for version in _VERSIONS]
+    lowest, highest = (_templates(guess, exported) for guess in (min(versions, key=_number), max(versions, key=_number)))
+    # Without a worker hash, or if each graph names its version, all versions make the same pods.
+    return min([spec, *(versions if lowest != highest else ()), {**spec, "workerHash": "names"}], key=scored)
+
+
+def _number(spec: Spec) -> tuple[int, ...]:
+    return tuple(map(int, spec["operatorVersion"].split(".")))
+
+
+def _templates(spec: Spec, exported: ExportedObjects) -> tuple[Any, int]:
+    """The pod templates of a render, and the number of its errors."""
+    expansion = rendered(spec, exported)
+    return templates_of(expansion.resources, exported.namespace), _errors(expansion)
 
 
 def _ambiguous(setting: Setting, observed: Sequence[ObservedValue], chosen: str) -> Result:
