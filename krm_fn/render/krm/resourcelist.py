@@ -91,7 +91,9 @@ def render(received: ResourceList, resources: list[Any], findings: list[Result])
     layout, fields, write = received.layout, received.fields, emitter.YAMLWriter().text
     head = {key: value for key, value in fields.items() if key not in ("items", "functionConfig", "results")}
     parts = [write(head), "items:\n" if resources else "items: []\n"]
-    parts.extend(_verbatim(received, resource) or write([resource], layout.column) for resource in resources)
+    for index, resource in enumerate(resources):
+        written = _verbatim(received, resource)
+        parts.append((_from_first_word(written) if index else written) or write([resource], layout.column))
     if (config := fields.get("functionConfig")) is not None:
         parts.append(_verbatim(received, config) or write({"functionConfig": config}))
     new = [results.wire(result) for result in findings]
@@ -122,6 +124,14 @@ def locations(received: ResourceList, resource: Resource, paths: Iterable[Path])
 def _verbatim(received: ResourceList, value: Any) -> str:
     start, end = received.layout.spans.get(id(value), (0, 0))
     return received.text[start:end]
+
+
+def _from_first_word(written: str) -> str:
+    """Returns the text of an item without blank lines at its start. Below another item they could be a part of its last text."""
+    start = 0
+    while written[start : (end := written.find("\n", start) + 1)].isspace():
+        start = end
+    return written[start:]
 
 
 def _earlier(message: Any, new: list[Any]) -> Iterator[Any]:

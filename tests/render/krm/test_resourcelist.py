@@ -331,6 +331,14 @@ def test_a_new_order_changes_no_value(items, random):
     assert parse(resourcelist.render(received, shuffled, [])).items == shuffled
 
 
+def test_a_blank_line_above_the_first_item_is_no_part_of_a_text_above_it():
+    """The text of `two` keeps all its line ends, so a blank line below it would be one more."""
+    first, second = "\n# a comment\n- name: one\n", "- name: two\n  data: |+\n    text\n\n"
+    received = parse(f"{HEAD}items:\n{first}{second}")
+    one, two = received.items
+    assert parse(resourcelist.render(received, [two, one], [])).items == [two, one]
+
+
 @given(st.binary() | st.text().map(lambda text: (HEAD + text).encode(errors="replace")))
 def test_no_input_raises(data):
     received = resourcelist.parse(data)
