@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+pytest_plugins = ["tests.testbed.collection"]
+
 # A slow machine must not fail a test: properties have no deadline, and no health check measures time.
 hypothesis.settings.register_profile(
     "busy", max_examples=tier.number(50, 10), deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
@@ -74,11 +76,9 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     """
     if not hasattr(item.config, "workerinput"):
         return None
-    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     for report in runner.runtestprotocol(item, log=False, nextitem=nextitem):
         if report.when == "call" or not report.passed or report.user_properties:
             item.ihook.pytest_runtest_logreport(report=report)
-    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
     return True
 
 

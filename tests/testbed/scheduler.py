@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from xdist.workermanage import WorkerController
 
 
+_AT_ONCE = 20
+"""The largest number of tests in a message. It falls to one for the last tests, so that all workers end together."""
+
+
 def group_of(nodeid: str) -> str:
     """The group of a test, which pytest-xdist has written behind its name; empty without a group, and without `--dist loadgroup`."""
     return nodeid.rpartition("@")[2] if nodeid.rfind("@") > nodeid.rfind("]") else ""
@@ -37,11 +41,15 @@ class GroupScheduling(LoadGroupScheduling):  # type: ignore[misc] # pytest-xdist
         self._reschedule(node)
 
     def _assign_work_unit(self, node: WorkerController) -> None:
-        """Sends the next group to a worker."""
-        group, tests = self.workqueue.popitem(last=False)
-        self.assigned_work.setdefault(node, {})[group] = tests
+        """Sends the next groups to a worker: one, and more while many are left, because each message costs both processes CPU."""
+        assigned = self.assigned_work.setdefault(node, {})
+        groups = [self.workqueue.popitem(last=False)]
+        if not group_of(next(iter(groups[0][1]))):
+            number = min(_AT_ONCE, len(self.workqueue) // (_AT_ONCE * len(self.nodes)))
+            groups += [self.workqueue.popitem(last=False) for _ in range(number)]
+        assigned.update(groups)
         positions = self._positions.get(node)
         if positions is None:
             positions = {nodeid: index for index, nodeid in enumerate(self.registered_collections[node])}
             self._positions[node] = positions
-        node.send_runtest_some([positions[nodeid] for nodeid, ended in tests.items() if not ended])
+        node.send_runtest_some([positions[nodeid] for _, tests in groups for nodeid, ended in tests.items() if not ended])
