@@ -7,3 +7,6 @@ REPOSITORY = "github.com/dynamo-krm-fn/dynamo-krm-fn"
 IMAGE = "ghcr.io/dynamo-krm-fn/dynamo-krm-fn"
 PACKAGE = "dynamo-krm-fn"
 """The names of the project that its output and its messages contain."""
+
+PAGES = f"https://{REPOSITORY}/blob/main/docs"
+"""The folder of the pages to which messages link."""

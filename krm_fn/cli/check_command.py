@@ -30,7 +30,7 @@ _MISSING_PROGRAM = "DYN594"
 )
 @click.option("--fixed-services", is_flag=True, help="Report added and removed services as errors, not as warnings. Needs --old.")
 @command_options.build_root("Findings then show the lines of the files that kustomize (originAnnotations) or kpt names.")
-@click.option("--verbose", is_flag=True, help="Also say which command lines of engines are not checked, and why.")
+@click.option("--verbose", is_flag=True, help="Also say why command lines of engines are not checked, and why folders are built.")
 @check_fixes.options
 @check_watch.option
 @command_options.report_format(finding_formats.names())
@@ -84,7 +84,7 @@ def check(  # noqa: PLR0913 - one for each option
 
     def judge(texts: Mapping[str, str]) -> _CheckedState:
         with_texts = given._replace(texts=texts)
-        inputs = checked_inputs.load(with_texts, old, is_plain=root is not None)
+        inputs = checked_inputs.load(with_texts, old, is_plain=root is not None, verbose=verbose)
         located, compared = checked_inputs.find(inputs, root, fixed_services=fixed_services, verbose=verbose)
         used = limits.compare(part.measured() for part in inputs.parts) if limits else None
         located += used.findings if used else []

@@ -88,6 +88,8 @@ def find(tree: Tree, exclude: Sequence[str] = (), named_roots: Sequence[tuple[st
     return Roots(roots, closures, named.results, unlisted, skipped, rejected)
 
 
+NOT_INCLUDED = "no other Kustomization includes it"
+"""The reason of a root that neither a pipeline nor the project file names."""
 _PROJECT = "the project file names it"
 
 
@@ -131,7 +133,7 @@ def _kustomize(tree: Tree, folder: str, included: Collection[str], deliveries: S
     kustomization = tree.kustomization(folder)
     if folder in included or (kustomization and kustomizations.is_component(kustomization)):
         return []
-    return [_root(folder, "kustomize", "no other Kustomization includes it", ())]
+    return [_root(folder, "kustomize", NOT_INCLUDED, ())]
 
 
 class _Applied(NamedTuple):

@@ -43,10 +43,11 @@ class RootOptions(NamedTuple):
 
 
 class RootState(NamedTuple):
-    """What a root applies. `how` says how krm-fn read it. `is_known` is false if the build failed, so that its resources are not known.
+    """What a root applies. `how` says how krm-fn read it, and who applies it.
 
-    `name` is that of its folder in texts, and `path` the same in both states: it is relative to the folder that the command names.
-    `is_unchanged`: the root applies the same in the other state. If it is a build, it then has no sources.
+    `is_known` is false if the build failed, so that its resources are not known. `name` is that of its folder in texts, and `path` the same
+    in both states: it is relative to the folder that the command names. `is_unchanged`: the root applies the same in the other state. If it
+    is a build, it then has no sources.
     """
 
     root: Root
@@ -66,6 +67,11 @@ class RootState(NamedTuple):
     def line(self) -> str:
         """The line that says how the root was read."""
         return f"{self.name}: {self.how}"
+
+    @property
+    def verbose_line(self) -> str:
+        """The line that also says why a Kustomization without a pipeline is a root."""
+        return f"{self.line}: {self.root.reason}" if self.root.reason == roots.NOT_INCLUDED else self.line
 
 
 class RepositoryState(NamedTuple):
@@ -302,7 +308,8 @@ class _RootReader(NamedTuple):
         return posixpath.relpath(root.folder, self.tree.at)
 
     def _state(self, root: Root, how: str, loaded: Sources, *, is_known: bool) -> RootState:
-        return RootState(root, self.tree.shown(root.folder), self.path(root), f"{how}: {root.reason}", loaded, is_known)
+        reason = "" if root.reason == roots.NOT_INCLUDED else f": {root.reason}"
+        return RootState(root, self.tree.shown(root.folder), self.path(root), f"{how}{reason}", loaded, is_known)
 
     def _built(self, build: RootBuild, root: Root, configs: Sequence[Source] = ()) -> Sources:
         by_file = groupby(sorted(build.sources, key=lambda source: source.file), key=lambda source: source.file)

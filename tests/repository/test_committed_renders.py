@@ -231,7 +231,7 @@ def test_a_folder_beside_the_clusters_belongs_to_each_of_them(branch):
     branch.edit("shared/settings.yaml", "{A: b}", "{A: c}")
     done = console.run("diff", "--old", "HEAD")
     assert done.out.count("ConfigMap prod/settings: updated") == 1
-    assert "2 of 2 roots change." in done.out
+    assert "2 of 2 folders change." in done.out
     assert "deleted" not in done.out
 
 

@@ -36,8 +36,8 @@ def test_a_renamed_graph_in_four_clusters_is_one_block(clone):
     first = lines[2].replace("*", "")
     assert first.startswith("8 services are deleted, with 16 GPUs: dev-search/Engine, dev-search/Frontend, ")
     assert first.index("4 addresses go: dev-search-frontend.team-a:8000") < first.index("8 services are created")
-    assert first.endswith("16 GPUs are interrupted. 33 GPUs before, 49 at the peak, 33 after. 4 of 8 roots change.")
-    assert headings(text) == [f"4 roots with equal effects: {', '.join(f'`{folder}`' for folder in TEAM_A)}"]
+    assert first.endswith("16 GPUs are interrupted. 33 GPUs before, 49 at the peak, 33 after. 4 of 8 folders change.")
+    assert headings(text) == [f"4 folders with equal effects: {', '.join(f'`{folder}`' for folder in TEAM_A)}"]
     assert "In the others, the prefix dev- is prod-eu-, prod-us-, staging-." in text.replace("\\", "")
     assert "| `dev-search/Engine` | **deleted** | 4 → 0 |" in text
     assert "prod-us-search/Engine` |" not in text
@@ -50,8 +50,8 @@ def test_the_text_has_the_same_order(clone):
     text = console.run("diff", "--old", "HEAD").out
     assert text.startswith("4 services are deleted, with 8 GPUs: dev-search/Engine, ")
     blocks = [line for line in text.splitlines() if line.startswith("== ")]
-    team_b = "2 roots: clusters/dev/apps/team-b, clusters/staging/apps/team-b"
-    assert blocks == ["== 2 roots with equal effects: clusters/dev/apps/team-a, clusters/staging/apps/team-a", f"== {team_b}"]
+    team_b = "2 folders: clusters/dev/apps/team-b, clusters/staging/apps/team-b"
+    assert blocks == ["== 2 folders with equal effects: clusters/dev/apps/team-a, clusters/staging/apps/team-a", f"== {team_b}"]
     report = json.loads(console.run("diff", "--old", "HEAD", "--format", "json").out)
     jsonschema.validate(report, SCHEMA)
     assert report["headline"] == text.splitlines()[0]
@@ -117,12 +117,12 @@ def test_a_broken_root_of_eight_is_named_and_the_others_are_judged(clone):
     clone.edit("clusters/prod-us/apps/team-b/kustomization.yaml", "transformers", "components: [../none]\ntransformers")
     done = console.run("diff", "--old", "HEAD", "--format", "markdown")
     assert done.code == 1
-    assert "3 of 8 roots change." in done.out
+    assert "3 of 8 folders change." in done.out
     broken = done.out.partition("#### `clusters/prod-us/apps/team-b`")[2]
     assert "`clusters/prod-us/apps/team-b/kustomization.yaml:4" in broken
     assert "none" in broken
     assert "no object changes" not in broken.partition("\n")[0]
-    assert headings(done.out)[0].startswith("3 roots with equal effects: `clusters/dev/apps/team-b`, `clusters/prod-eu/apps/team-b`, ")
+    assert headings(done.out)[0].startswith("3 folders with equal effects: `clusters/dev/apps/team-b`, `clusters/prod-eu/apps/team-b`, ")
 
 
 def test_a_root_that_is_broken_in_both_states_is_not_called_the_same(clone):
@@ -144,7 +144,7 @@ def test_a_remote_base_that_nobody_can_fetch_is_named(clone):
     assert done.code == 1
     assert "clusters/dev/apps/team-b/kustomization.yaml:3" in done.out
     assert f"DYN596 the root is not built: {REMOTE} is not in the repository" in done.out
-    assert "1 of 4 roots change." in done.out
+    assert "1 of 4 folders changes." in done.out
 
 
 def test_a_submodule_that_is_not_checked_out_is_named(clone):
@@ -174,4 +174,4 @@ def test_three_hundred_roots_are_one_short_comment(clone):
     text = comment()
     assert len(text.splitlines()) <= MOST_LINES
     assert "300 of 600 services restart: cluster-0-chat/Engine, cluster-1-chat/Engine, " in text.replace("\\", "")
-    assert [heading.partition(":")[0] for heading in headings(text)] == ["300 roots with equal effects"]
+    assert [heading.partition(":")[0] for heading in headings(text)] == ["300 folders with equal effects"]

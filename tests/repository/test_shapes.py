@@ -122,7 +122,7 @@ def test_a_comment_about_many_roots_fits_into_a_comment(clone):
     clone.edit("base/graph.yaml", "    Frontend:\n", f"    Frontend:\n      annotations: {{a: {long}, b: {long}}}\n")
     done = console.run("diff", "--old", "HEAD", "--format", "markdown")
     assert "24 of 24 services restart: Frontend, Worker." in done.out
-    assert "#### 12 roots with equal effects: `o/0`, `o/1`" in done.out
+    assert "#### 12 folders with equal effects: `o/0`, `o/1`" in done.out
     assert len(done.out) <= 60_000
     assert "DYN597" not in done.out
 

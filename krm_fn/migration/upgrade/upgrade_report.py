@@ -18,7 +18,7 @@ from krm_fn.review.forecast import Gpus, gpu_texts
 CAUSE_NAMES: Mapping[Cause, str] = {"release": "release", "image": "image", "origin": "origin version", "api_version": "API version"}
 FLEET_HEAD = ("GRAPH", "STEP", "RESTARTS", "GPUS", "INTERRUPTED", "PEAK", "WAVE", "CAUSED BY")
 SERVICE_HEAD = ("SERVICE", "EFFECT", "GPUS", "INTERRUPTED", "PEAK", *(CAUSE_NAMES[cause].upper() for cause in CAUSES), "CAUSED BY")
-PLATFORM_HEAD = ("UPGRADE BEFORE", "STATE", "AT LEAST", "NOW")
+PLATFORM_HEAD = ("NEEDED FIRST", "STATE", "AT LEAST", "NOW")
 _KINDS = {dynamo_api.COMPONENT: "component", dynamo_api.REQUEST: "request"}
 _ALONE = {True: "restarts", False: "stays", None: "error"}
 _OPTIONS: Mapping[Cause, str] = {"origin": "--new-origin", "api_version": "--api-version v1beta1"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.render.schema import object_changes
 from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.review import forecast, pods, required_objects
-from krm_fn.review.diff import headline
+from krm_fn.review.diff import headline, shared_restarts
 from krm_fn.review.diff.comparison import Diff
 from krm_fn.review.forecast import object_rules
 from krm_fn.review.forecast.rollouts import Rollout
@@ -26,6 +27,7 @@ class RolloutSteps(NamedTuple):
     """The rollout of a workload: its steps one after the other, and the seconds after which a step fails; None without a limit."""
 
     name: str
+    namespace: str
     steps: int
     stops_first: bool
     seconds: int | None
@@ -51,7 +53,7 @@ def rollout_steps(diff: Diff) -> Iterator[RolloutSteps]:
             if rollout.replaces and rollout.new_units:
                 service = rollout.service or next(iter(part.services), None)
                 name = headline.title(service) if service else f"{change.key.kind} {change.key.name}"
-                yield RolloutSteps(name, _steps(rollout), rollout.steps.at_once, _startup_seconds(change))
+                yield RolloutSteps(name, change.key.namespace, _steps(rollout), rollout.steps.at_once, _startup_seconds(change))
 
 
 def _steps(rollout: Rollout) -> int:
@@ -91,8 +93,16 @@ def _reverted(change: ObjectChange) -> ObjectChange:
     return ObjectChange(change.key, change.new, change.old, object_changes.between(change.new, change.old))
 
 
-def of(diffs: Sequence[Diff], distinct: Sequence[Diff]) -> list[tuple[str, str]]:
-    """Returns the answers about changes that are applied together, each with its title; empty if nothing differs.
+class Advice(NamedTuple):
+    """An answer with its title, and the address of the page that explains it; empty without one."""
+
+    title: str
+    text: str
+    page: str = ""
+
+
+def of(diffs: Sequence[Diff], distinct: Sequence[Diff]) -> list[Advice]:
+    """Returns the answers about changes that are applied together; empty if nothing differs.
 
     `distinct` are those of the changes that have different effects. The order of pods is that of these.
     """
@@ -100,7 +110,13 @@ def of(diffs: Sequence[Diff], distinct: Sequence[Diff]) -> list[tuple[str, str]]
     if not differing:
         return []
     revert = " ".join(sentence for sentence, _ in headline.verdict([*map(reverted, differing)]).sentences)
-    return [("Must exist first", _requirements_text(differing)), ("Order", _order_text(distinct)), ("Way back", f"a revert: {revert}")]
+    reason = shared_restarts.reason(differing)
+    return [
+        *([Advice("Shared hash", reason, shared_restarts.PAGE)] if reason else []),
+        Advice("Must exist first", _requirements_text(differing)),
+        Advice("Order", _order_text(distinct)),
+        Advice("Way back", f"a revert: {revert}"),
+    ]
 
 
 def _requirements_text(diffs: Sequence[Diff]) -> str:
@@ -113,17 +129,24 @@ def _order_text(diffs: Sequence[Diff]) -> str:
     steps = dict.fromkeys(entry for diff in diffs for entry in rollout_steps(diff))
     sentences = ["new and changed objects are applied at the same time"]
     if steps:
-        texts = _listed([_step_text(entry) for entry in steps])
-        sentences.append(f"pods are replaced in steps, and each step waits until its new pods are ready: {texts}")
+        texts = _listed(_step_texts([*steps]))
+        limit = ", or until the limit of their startup probes" if any(entry.seconds for entry in steps) else ""
+        sentences.append(f"pods are replaced in steps, and each step waits until its new pods are ready{limit}: {texts}")
     if any(outcome.effect == "deleted" for diff in diffs for outcome in diff.forecast.outcomes):
         sentences.append("objects that left the files are pruned last")
     return "; ".join(sentences) + "."
 
 
-def _step_text(entry: RolloutSteps) -> str:
+def _step_texts(entries: Sequence[RolloutSteps]) -> list[str]:
+    """Returns the steps of rollouts. A name that several namespaces have is named with its namespace."""
+    counts = Counter(name for name, _ in {(entry.name, entry.namespace) for entry in entries})
+    return [_step_text(entry, f"{entry.namespace}/{entry.name}" if counts[entry.name] > 1 else entry.name) for entry in entries]
+
+
+def _step_text(entry: RolloutSteps, name: str) -> str:
     steps = "all at once" if entry.stops_first else report.counted(entry.steps, "step")
     limit = f", at most {_duration(entry.seconds * entry.steps)}" if entry.seconds else ""
-    return f"{entry.name} ({steps}{limit})"
+    return f"{name} ({steps}{limit})"
 
 
 def _duration(seconds: int) -> str:

@@ -101,7 +101,7 @@ def rows(content: Report) -> list[Row]:
     rows_by_service: dict[Service, Row] = {}
     for number, outcome in enumerate(content.diff.forecast.outcomes):
         for service, gpus in outcome.shares:
-            fields = _service_fields(content.diff.changes[number], service, is_only=len(outcome.shares) == 1)
+            fields = service_fields(content.diff.changes[number], service, is_only=len(outcome.shares) == 1)
             effect, lines = _service_effect(outcome, service, fields), _lines(content, number, fields)
             row = Row(service, effect, bool(outcome.stuck), _known(gpus), lines, outcome.dropped)
             row = row._replace(is_changed=bool(fields) or effect in ("created", "deleted"))
@@ -128,7 +128,7 @@ def _service_effect(outcome: ObjectForecast, service: Service, fields: Sequence[
     return "updated" if fields else "same"
 
 
-def _service_fields(change: ObjectChange, service: Service, *, is_only: bool) -> list[int]:
+def service_fields(change: ObjectChange, service: Service, *, is_only: bool) -> list[int]:
     """Returns the numbers of the fields of a change that are about one service. A field that is about no single service is about all."""
     numbers = []
     for number, field in enumerate(change.fields):
@@ -182,8 +182,7 @@ def shown_fields(fields: Sequence[FieldChange]) -> list[tuple[int, str, FieldCha
 
     Labels and variables that have the same worker hash are one entry, because the hash is an effect of the change that restarts the pods.
     """
-    hashes = {(field.old, field.new) for field in fields if _is_hash(field) and field.path[-1:] == (labels.WORKER_HASH,)}
-    folded = [number for number, field in enumerate(fields) if _is_hash(field) and (field.old, field.new) in hashes]
+    folded = hash_fields(fields)
     name = f"worker hash, in {len(folded)} fields"
     return [
         (number, name if len(folded) > 1 and number == folded[0] else field_path(field), field)
@@ -192,7 +191,13 @@ def shown_fields(fields: Sequence[FieldChange]) -> list[tuple[int, str, FieldCha
     ]
 
 
-def _is_hash(field: FieldChange) -> bool:
+def hash_fields(fields: Sequence[FieldChange]) -> list[int]:
+    """Returns the numbers of the labels and variables that have the same worker hash."""
+    hashes = {(field.old, field.new) for field in fields if _is_text(field) and field.path[-1:] == (labels.WORKER_HASH,)}
+    return [number for number, field in enumerate(fields) if _is_text(field) and (field.old, field.new) in hashes]
+
+
+def _is_text(field: FieldChange) -> bool:
     return all(value is None or isinstance(value, str) for value in (field.old, field.new))
 
 

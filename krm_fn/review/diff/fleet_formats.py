@@ -41,11 +41,11 @@ def groups(roots: Sequence[RootComparison]) -> list[AlikeRoots]:
 def text(roots: Sequence[RootComparison], findings: Sequence[Result]) -> str:
     """Returns the report for a terminal."""
     colours = roots[0].content.colours
-    blocks = [escaping.joined(text_diff.headline_lines(verdict(roots), colours=colours), colours=colours)]
+    blocks = [escaping.joined(text_diff.head_lines([root.content.diff for root in roots], colours=colours), colours=colours)]
     for group in groups(roots):
         first = roots[group.numbers[0]]
         note = [_names_note(roots, group)] if len(group.numbers) > 1 and first.content.diff.differing else []
-        blocks.append(f"{escaping.joined([f'== {_titles(roots, group)}', *note])}{text_diff.write(_content(roots, group))}")
+        blocks.append(f"{escaping.joined([f'== {_titles(roots, group)}', *note])}{text_diff.block(_content(roots, group))}")
     return "\n".join([*blocks, *([escaping.joined(map(report.entry, findings))] if findings else [])])
 
 
@@ -105,7 +105,7 @@ def _markdown_titles(roots: Sequence[RootComparison], group: AlikeRoots) -> str:
 def _group_title(roots: Sequence[RootComparison], group: AlikeRoots, titles: Sequence[str]) -> str:
     """Returns the names of the roots of a group, after their number if there are several."""
     effects = " with equal effects" if roots[group.numbers[0]].content.diff.differing else ""
-    return titles[0] if len(titles) == 1 else f"{len(titles)} roots{effects}: {_listed(titles)}"
+    return titles[0] if len(titles) == 1 else f"{len(titles)} folders{effects}: {_listed(titles)}"
 
 
 def _listed(titles: Sequence[str]) -> str:

@@ -53,14 +53,14 @@ def verdict(diffs: Sequence[Diff]) -> Verdict:
     first += [*_losses(differing), *_restarts(differing), *_creations(differing)]
     first += [*_unlisted(differing), *_other_effects(differing), *_gpus_of(differing)]
     if len(diffs) > 1:
-        first.append((f"{len(differing)} of {len(diffs)} roots change.", ""))
+        first.append((f"{len(differing)} of {report.counted(len(diffs), 'folder')} {'changes' if len(differing) == 1 else 'change'}.", ""))
     others = [*_refused(differing), *_needed_gpus(differing)]
     return Verdict(first, [*others, *([_partial(partial, diffs)] if partial else [])])
 
 
 def _partial(partial: Sequence[Diff], diffs: Sequence[Diff]) -> Sentence:
     """Returns the sentence about roots of which a part is not known."""
-    subject = "A part of one of the states" if len(diffs) == 1 else f"A part of {len(partial)} of {len(diffs)} roots"
+    subject = "A part of one of the states" if len(diffs) == 1 else f"A part of {len(partial)} of {len(diffs)} folders"
     return f"{subject} cannot be read, so it is not compared; repair the errors below.", "error"
 
 
@@ -70,7 +70,7 @@ def _losses(diffs: Sequence[Diff]) -> Iterator[Sentence]:
     if services:
         held = gpu_texts.total(_share(diff, service) for diff, service in services)
         gpus = f", with {gpu_texts.counted(held.before, held.unknown_before)}" if held.before or held.unknown_before else ""
-        yield f"{_services(len(services), 'deleted')}{gpus}: {_titles(diffs, (service for _, service in services))}.", "deleted"
+        yield f"{_services(len(services), 'deleted')}{gpus}: {titles(diffs, (service for _, service in services))}.", "deleted"
     if objects := [change.key for diff in diffs for change in _single_objects(diff, "deleted")]:
         yield f"{_objects(len(objects), 'deleted')}: {_names(objects, _FEW_NAMES)}.", "deleted"
     changed = [addresses.changed(change for change in diff.changes if not diff.is_unlisted(change)) for diff in diffs]
@@ -113,7 +113,7 @@ def _restarts(diffs: Sequence[Diff]) -> Iterator[Sentence]:
     removed = [service for diff in diffs for service in diff.forecast.restarting if service not in diff.forecast.services]
     created = sum(len(diff.forecast.created) for diff in diffs)
     if present or removed:
-        names = _titles(diffs, (*present, *removed))
+        names = titles(diffs, (*present, *removed))
         yield f"{len(present)} of {len(services)} services restart{'s' * (len(present) == 1)}: {names}.", "restarts"
     elif not any(diff.forecast.deleted or any(_drops(diff)) for diff in diffs):
         yield "No service restarts.", "same"
@@ -124,7 +124,7 @@ def _restarts(diffs: Sequence[Diff]) -> Iterator[Sentence]:
 def _creations(diffs: Sequence[Diff]) -> Iterator[Sentence]:
     services = [service for diff in diffs for service in diff.forecast.created]
     if services:
-        yield f"{_services(len(services), 'created')}: {_titles(diffs, services)}.", "created"
+        yield f"{_services(len(services), 'created')}: {titles(diffs, services)}.", "created"
     objects = [change.key for diff in diffs for change in _single_objects(diff, "created") if not diff.is_unlisted(change)]
     if objects:
         yield f"{_objects(len(objects), 'created')}: {_names(objects, _FEW_NAMES)}.", "created"
@@ -198,7 +198,7 @@ def title(service: Service) -> str:
     return f"{service.graph}/{service.name}" if service.graph else service.name
 
 
-def _titles(diffs: Sequence[Diff], services: Iterable[Service]) -> str:
+def titles(diffs: Sequence[Diff], services: Iterable[Service]) -> str:
     """Returns the names of services: with their graphs if there are several, and with their namespaces if a comparison has several.
 
     Equal names of several roots are one.

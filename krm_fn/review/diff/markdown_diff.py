@@ -10,6 +10,7 @@ from krm_fn.base import report
 from krm_fn.base.results import Result
 from krm_fn.render.schema.object_changes import FieldChange, ObjectChange
 from krm_fn.review.diff import advice, diff_report, headline
+from krm_fn.review.diff.advice import Advice
 from krm_fn.review.diff.diff_report import Report, Row
 from krm_fn.review.diff.headline import Sentence, Verdict
 
@@ -39,9 +40,9 @@ def details(content: Report, limit: int) -> str:
     return "\n".join(filter(None, (findings, objects)))
 
 
-def advice_lines(lines: Sequence[tuple[str, str]]) -> str:
+def advice_lines(answers: Sequence[Advice]) -> str:
     """Returns the answers about prerequisites, order and the way back, one in a line."""
-    return "".join(f"- **{name}:** {plain(text)}\n" for name, text in lines)
+    return "".join(f"- **{answer.title}:** {plain(answer.text)}{f' [More]({answer.page})' * bool(answer.page)}\n" for answer in answers)
 
 
 def changed_table(content: Report) -> str:

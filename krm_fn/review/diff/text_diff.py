@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from krm_fn.base import escaping, report
 from krm_fn.base.results import Result
 from krm_fn.render.schema.object_changes import FieldChange, ObjectChange
-from krm_fn.review.diff import diff_report, headline
+from krm_fn.review.diff import diff_report, headline, shared_restarts
+from krm_fn.review.diff.comparison import Diff
 from krm_fn.review.diff.diff_report import Report, Row
 from krm_fn.review.diff.headline import Verdict
 
@@ -23,17 +24,33 @@ _BOLD = ("refused", "stuck", "restarts", "error")
 
 def write(content: Report) -> str:
     """Returns the comparison as text."""
-    verdict = diff_report.verdict(content)
-    parts = [[*headline_lines(verdict, colours=content.colours)]]
+    return "\n".join([escaping.joined(head_lines([content.diff], colours=content.colours), colours=content.colours), *_parts(content)])
+
+
+def block(content: Report) -> str:
+    """Returns the comparison of one of several roots, without what `head_lines` says about all of them."""
+    lines = _verdict_lines(diff_report.verdict(content), colours=content.colours)
+    return "\n".join([escaping.joined(lines, colours=content.colours), *_parts(content)])
+
+
+def _parts(content: Report) -> list[str]:
+    """Returns the services, the objects and the findings."""
+    parts: list[list[str]] = []
     if content.diff.differing:
         parts.append([*_services(content, diff_report.rows(content))])
         parts += [[*_object(content, number, change, effect)] for number, change, effect in content.objects]
     parts.append([_finding(content, result) for result in content.findings])
-    return "\n".join(escaping.joined(part, colours=content.colours) for part in parts if part)
+    return [escaping.joined(part, colours=content.colours) for part in parts if part]
 
 
-def headline_lines(verdict: Verdict, *, colours: bool) -> Iterator[str]:
-    """Yields the first line of a report, and the lines about refused changes and free GPUs."""
+def head_lines(diffs: Sequence[Diff], *, colours: bool) -> Iterator[str]:
+    """Yields the first line of a report, the lines about refused changes and free GPUs, and why a service without a change restarts."""
+    yield from _verdict_lines(headline.verdict(diffs), colours=colours)
+    if reason := shared_restarts.reason(diffs):
+        yield f"{report.visible(reason)} See {shared_restarts.PAGE}"
+
+
+def _verdict_lines(verdict: Verdict, *, colours: bool) -> Iterator[str]:
     yield " ".join(_coloured(report.visible(sentence), word, colours=colours) for sentence, word in verdict.first)
     yield from (_coloured(report.visible(sentence), word, colours=colours) for sentence, word in verdict.others)
 

@@ -90,10 +90,10 @@ class CheckFindings(NamedTuple):
     compared: int
 
 
-def load(given: Inputs, old: str | None, *, is_plain: bool) -> CheckedInputs:
+def load(given: Inputs, old: str | None, *, is_plain: bool, verbose: bool) -> CheckedInputs:
     """Loads all inputs. Folders are read as repositories, unless `is_plain`: then the paths are the output of a build.
 
-    Raises InputError if the old state cannot be read.
+    `verbose`: the lines about roots also say why each Kustomization is a root. Raises InputError if the old state cannot be read.
     """
     folders = [] if is_plain else repository_states.folders(given, old)
     revision_paths = {path: inside for path in given.paths if (inside := revision_path(path))}
@@ -117,7 +117,7 @@ def load(given: Inputs, old: str | None, *, is_plain: bool) -> CheckedInputs:
         for state, old_state in ((pair.new, pair.old) for pair in pairs if pair.new):
             before = None if read.old is None else _old_resources([old_state]) if old_state else _moved_resources(state, left)
             inputs.parts.append(CheckedPart(state.sources, before, state.destination.clusters))
-            inputs.lines.append(state.line)
+            inputs.lines.append(state.verbose_line if verbose else state.line)
         for pair in pairs:
             inputs.results.extend(reading.locate(root_pairs.lost_objects(pair), pair.new.sources.resources) if pair.new else ())
         inputs.results.extend((*read.new.results, *read.new.rejected))

@@ -128,7 +128,7 @@ def check_alone(scope: DocumentScope, texts: Mapping[str, str]) -> CheckedDocume
 def check(given: Inputs) -> CheckedDocuments:
     """Judges inputs, with their texts of files in place of those on disk. Never raises."""
     try:
-        inputs = checked_inputs.load(given, None, is_plain=False)
+        inputs = checked_inputs.load(given, None, is_plain=False, verbose=False)
         located, _ = checked_inputs.find(inputs, None, fixed_services=False, verbose=False)
     except Exception as problem:  # noqa: BLE001 - an editor shows a bug as a finding
         return CheckedDocuments(_NOTHING, [results.internal(problem)])

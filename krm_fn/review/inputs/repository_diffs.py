@@ -200,8 +200,9 @@ def _line(pair: LoadedPair, old: str, folders: _Folders) -> str:
 def _skipped(pairs: Sequence[StatePair], old: str) -> list[str]:
     """Returns the line that counts the roots that are not rendered."""
     count = sum(pair.is_unchanged for pair in pairs)
-    reason = f"their inputs are the same as in {old}, so they are not rendered (--all renders them)"
-    return [f"{count} of {len(pairs)} roots are unchanged: {reason}"] if count else []
+    verb, its, it, renders = ("is", "its", "it", "it is") if count == 1 else ("are", "their", "them", "they are")
+    reason = f"{its} inputs are the same as in {old}, so {renders} not rendered (--all renders {it})"
+    return [f"{count} of {report.counted(len(pairs), 'folder')} {verb} unchanged: {reason}"] if count else []
 
 
 def compare(pair: StatePair, capacity: ClusterCapacity, policy: Policy, *, colours: bool = False) -> RootReport:

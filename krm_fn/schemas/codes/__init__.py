@@ -25,7 +25,7 @@ from typing import NamedTuple
 import krm_fn
 from krm_fn.base.yaml import reader
 
-_FOLDER = f"https://{krm_fn.REPOSITORY}/blob/main/docs/errors"
+_FOLDER = f"{krm_fn.PAGES}/errors"
 
 
 class Page(NamedTuple):

@@ -49,9 +49,16 @@ def test_a_repository_with_files_of_other_programs_passes(tmp_path, kustomize_on
     done = console.run("check", write(tmp_path, REPOSITORY))
     assert (done.code, done.out) == (0, "")
     assert done.err == (
-        f"{tmp_path}/apps/prod: built with kustomize: no other Kustomization includes it\n"
+        f"{tmp_path}/apps/prod: built with kustomize\n"
         "1 resource: no findings; skipped 4 files: 4 in Helm charts; 1 root without a Dynamo resource\n"
     )
+
+
+def test_a_root_has_its_reason_with_verbose_only(tmp_path, kustomize_on_path):
+    folder = write(tmp_path, REPOSITORY)
+    reason = "apps/prod: built with kustomize: no other Kustomization includes it"
+    assert reason in console.run("check", "--verbose", folder).err
+    assert reason not in console.run("check", folder).err
 
 
 def test_the_closing_line_says_what_was_excluded(tmp_path, kustomize_on_path):

@@ -199,6 +199,48 @@ def test_the_fields_with_a_worker_hash_are_one_line(style, line, tmp_path):
     assert len(changed["fields"]) == 4
 
 
+PREFILL = (
+    GRAPH
+    + """\
+    Prefill:
+      componentType: prefill
+      extraPodSpec:
+        mainContainer: {image: "registry.example/dynamo:1.5.0"}
+"""
+)
+SHARED = "all workers of a graph share a hash of their pod templates"
+SHARED_RESTARTS = [
+    # reason, before, after, the sentence
+    (
+        "a variable of one worker restarts the other",
+        PREFILL,
+        PREFILL.replace("replicas: 2", "replicas: 2\n      envs: [{name: A, value: b}]"),
+        f"Prefill restarts, because {SHARED}.",
+    ),
+    ("a new image of all workers is a reason of its own", PREFILL, PREFILL.replace("dynamo:1.5.0", "dynamo:1.5.1"), ""),
+    ("replicas are no reason to restart", PREFILL, PREFILL.replace("replicas: 2", "replicas: 3"), ""),
+    ("a frontend has no hash", PREFILL, PREFILL.replace("front:1.5.0", "front:1.5.1"), ""),
+]
+
+
+@cases(("before", "after", "sentence"), SHARED_RESTARTS)
+def test_a_worker_that_restarts_for_another_one_has_a_reason(before, after, sentence, tmp_path):
+    """The text and the comment say it once, with the page that explains it."""
+    write(tmp_path, before=before, after=after)
+    for style in ("text", "markdown"):
+        out = diff(tmp_path, "--format", style).out
+        assert out.count(SHARED) == out.count("docs/releases.md#worker-revisions") == bool(sentence)
+        assert sentence in out
+
+
+def test_the_order_names_the_namespaces_of_graphs_with_one_name(tmp_path):
+    graphs = "---\n".join([GRAPH, GRAPH.replace("namespace: team", "namespace: other")])
+    write(tmp_path, before=graphs, after=graphs.replace("dynamo:1.5.0", "dynamo:1.5.1"))
+    out = diff(tmp_path, "--format", "markdown").out
+    assert "team/chat/Worker (2 steps" in out
+    assert "other/chat/Worker (2 steps" in out
+
+
 def test_control_characters_and_markdown_have_no_effect(tmp_path):
     """A value comes from the author of the change."""
     data = given.item("ConfigMap", "data", data={EVIL: EVIL, "text": f"one\n```\n{EVIL}"})
