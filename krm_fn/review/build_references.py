@@ -162,7 +162,7 @@ def _adapter_of(resource: Resource) -> str:
 def _missing_adapter(resource: Resource, name: str, adapters: dict[str, Resource], *, has_workload: bool) -> Result:
     ref, message = results.ref(resource), f"no graph has the scaling adapter {name}, so this autoscaler scales nothing"
     if has_workload:
-        return results.error("DYN502", f"{message}; enable the scaling adapter of this service", ref, references.SCALED)
+        return results.error("DYN502", f"{message}; enable the scaling adapter of this component", ref, references.SCALED)
     renamed = [
         other for other in sorted(adapters) if build_index.is_like(other, name) or _has_affixes(name, other, adapters[other], resource)
     ]

@@ -42,7 +42,7 @@ MESSAGES = {
     "unknown field in Kubernetes 1.36; write imagePullPolicy, or set unknownFields: warn if your Kubernetes knows it": "DYN029",
     "the graph has no components; add one": "DYN100",
     "the graph has no component Prefill; write one of Frontend, Decode": "DYN108",
-    "Decode cannot scale this service, because it has no scaling adapter; set scalingAdapter.enabled: true": "DYN118",
+    "Decode cannot scale this component, because it has no scaling adapter; set scalingAdapter.enabled: true": "DYN118",
     "the LeaderWorkerSet would be named search-prefill-0, which is 3 over the limit of 50 characters": "DYN143",
     "the host would be 'search_prod.example', which is not a valid host name": "DYN157",
     "Grove refuses pods with topologySpreadConstraints, because it places them itself; remove the field": "DYN168",

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
-from krm_fn.render import labels
+from krm_fn.render import dynamo_api, labels
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,9 +87,11 @@ def _secrets(spec: dict[str, Any]) -> Iterator[str]:
 
 
 def convert(resource: Resource, known: Images) -> tuple[Resource, list[Result]]:
-    """Converts a graph or component. Returns the resource itself if it has no deprecated field, or if it is of another kind."""
+    """Converts a graph or component of v1alpha1. Returns the resource itself if it has no deprecated field, or if it is another one."""
     spec, address = resource.get("spec"), results.ref(resource)
-    if address.kind not in (_GRAPH, _STANDALONE) or not isinstance(spec, dict) or not _has_deprecated_field(spec):
+    if address.api_version == dynamo_api.V1BETA1 or not isinstance(spec, dict) or not _has_deprecated_field(spec):
+        return resource, []
+    if address.kind not in (_GRAPH, _STANDALONE):
         return resource, []
     conversion = _Conversion(address, known, [])
     new = conversion.graph(spec) if address.kind == _GRAPH else conversion.component(spec, ("spec",), None, "")

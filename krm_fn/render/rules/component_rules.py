@@ -80,7 +80,7 @@ def _check_names(plan: ComponentPlan) -> Iterator[Result]:
     if len(name) > names.SERVICE_LIMIT:
         over = len(name) - names.SERVICE_LIMIT
         message = f"the Service would be named {name}, which is {over} over the limit of {names.SERVICE_LIMIT} characters"
-        yield results.error("DYN140", f"{message}; shorten the graph's or the service's name", plan.ref, plan.at("name"))
+        yield results.error("DYN140", f"{message}; shorten the graph's or the component's name", plan.ref, plan.at("name"))
     elif not names.SERVICE.fullmatch(name):
         message = f"the Service would be named {name}, which is not a valid name; use letters, digits and dashes only"
         yield results.error("DYN141", message, plan.ref, plan.at("name"))

@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 import krm_fn
 from krm_fn.base.yaml import reader
+from krm_fn.render import dynamo_api
 
 _FOLDER = f"{krm_fn.PAGES}/errors"
 
@@ -32,6 +33,7 @@ class Page(NamedTuple):
     """A title, an example of the message, the meaning of a code and the fix, and often YAML with the mistake and the same without it.
 
     YAML begins with the fields of a resource, or with those of a graph's `spec`. The message is that of the YAML with the mistake.
+    `version` is the API version of its graphs: the older one only where the newer one has no such field or mistake.
     """
 
     title: str
@@ -40,6 +42,7 @@ class Page(NamedTuple):
     fix: str
     wrong: str = ""
     right: str = ""
+    version: str = dynamo_api.BETA1
 
 
 def names() -> list[str]:
@@ -79,11 +82,12 @@ def plain(code: str) -> str:
 
 def markdown(code: str) -> str:
     """Returns the whole page of a code as Markdown."""
-    title, message, means, fix, *yaml = page(code)
+    title, message, means, fix, *yaml, version = page(code)
     examples = [f"```yaml\n{text}```" for text in yaml if text]
+    older = f"These are fields of `{dynamo_api.GROUP}/{version}`:" if examples and version != dynamo_api.BETA1 else ""
     example = f"The finding says, for example: {_code_span(message)}"
-    sections = [f"# {code}: {title}", example, means, "## Fix", fix, "\n\nbecomes\n\n".join(examples)]
-    return "\n\n".join(sections).rstrip() + "\n"
+    sections = [f"# {code}: {title}", example, means, "## Fix", fix, older, "\n\nbecomes\n\n".join(examples)]
+    return "\n\n".join(filter(None, sections)) + "\n"
 
 
 def _code_span(text: str) -> str:

@@ -22,7 +22,10 @@ GAP = re.compile(r"  | [,;:)]|[(] |^\s|\s$|\b(set|write|remove|under) and\b")
 """What stands around a name that is empty."""
 
 FOREIGN = {
-    dynamo_api.V1BETA1: re.compile(r"extraPod(Spec|Metadata)|mainContainer|componentType|envFromSecret|\b(envs|services|serviceName)\b"),
+    dynamo_api.V1BETA1: re.compile(
+        r"extraPod(Spec|Metadata)|mainContainer|componentType|envFromSecret|\b(envs|serviceName)\b"
+        r"|(?<!GPU memory )(?<![\w-])services?(?![\w-]| account)"
+    ),
     dynamo_api.V1ALPHA1: re.compile(r"podTemplate\.|\bcomponents\[|componentName|sharedMemorySize"),
 }
 """The words of each version that the other one does not have."""

@@ -1,7 +1,11 @@
-"""The pages in the docs are those of the texts, and their examples do what they say."""
+"""The pages in the docs are those of the texts, and their examples do what they say.
+
+Examples and texts are those of v1beta1, unless only v1alpha1 has the field or the mistake.
+"""
 
 from __future__ import annotations
 
+import re
 import textwrap
 from pathlib import Path
 
@@ -10,15 +14,27 @@ import pytest
 import yaml
 
 from krm_fn.base.yaml import reader
-from krm_fn.render import expand
+from krm_fn.render import dynamo_api, expand
+from krm_fn.render.convert import versions
 from krm_fn.render.rules import updates
 from krm_fn.repository.files import sources
 from krm_fn.review import altered_values, native_objects, refused_by_nodes
 from krm_fn.review.arguments import argument_findings
 from krm_fn.schemas import codes
 
-GRAPH = "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata: {name: chat, namespace: demo}\nspec:\n"
-NO_SERVICES = "  services: {Frontend: {componentType: frontend}}\n"
+GRAPH = "apiVersion: nvidia.com/{}\nkind: DynamoGraphDeployment\nmetadata: {{name: chat, namespace: demo}}\nspec:\n{}"
+PARTS = {
+    dynamo_api.ALPHA1: ("services", "  services: {Frontend: {componentType: frontend}}\n"),
+    dynamo_api.BETA1: ("components", "  components: [{name: Frontend, type: frontend}]\n"),
+}
+"""The field with the parts of a graph in each version, and one such part for examples without it."""
+FIELDS = {"services", "components", "pvcs", "restart", "env", "envs", "backendFramework", "dynamoComponent", "priorityClassName"}
+"""The fields of the `spec` of a graph with which an example can begin."""
+OLDER_GRAPH = re.compile(r"apiVersion: nvidia\.com/v1alpha1\nkind: Dynamo(Graph|Component)Deployment$", re.MULTILINE)
+OLDER_WORDS = re.compile(
+    r"extraPod(Spec|Metadata)|mainContainer|(sub)?[cC]omponentType|envFromSecret|mountPoint|useAsCompilationCache|scalingAdapter\.enabled"
+    r"|\b(envs|pvcs|spec\.services)\b"
+)
 EXAMPLES = [
     (code, which, text) for code, page in codes.pages().items() for which, text in (("wrong", page.wrong), ("right", page.right)) if text
 ]
@@ -68,24 +84,59 @@ def test_many_pages_have_an_example():
 def test_the_wrong_example_has_the_finding_and_the_right_one_has_not(code, which, text, tmp_path, monkeypatch):
     """The message of the page is that of the wrong example."""
     monkeypatch.chdir(tmp_path)
-    Path("example.yaml").write_text(whole(text))
+    found = findings(whole(text, codes.page(code).version))
+    messages = [result.message for result in found if result.code == code]
+    assert (codes.page(code).message in messages) if which == "wrong" else messages == [], found
+
+
+OLDER = [code for code, page in codes.pages().items() if page.version == dynamo_api.ALPHA1]
+
+
+@pytest.mark.parametrize("code", [code for code in OLDER if codes.page(code).wrong])
+def test_an_example_is_in_v1alpha1_only_if_v1beta1_has_no_such_finding(code, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    documents = yaml.safe_load_all(whole(codes.page(code).wrong, dynamo_api.ALPHA1))
+    converted = [versions.to(dynamo_api.BETA1, document) for document in documents]
+    for document in converted:  # without the fields of v1alpha1 that a conversion preserves in annotations
+        document["metadata"].pop("annotations", None)
+    assert code not in {result.code for result in findings(yaml.safe_dump_all(converted))}
+
+
+@pytest.mark.parametrize("code", codes.pages())
+def test_a_page_says_which_version_its_graphs_have(code):
+    page = codes.page(code)
+    assert page.version in PARTS
+    for text in filter(None, (page.wrong, page.right)):
+        assert bool(OLDER_GRAPH.search(whole(text, page.version))) <= (page.version == dynamo_api.ALPHA1)
+    is_named = "fields of `nvidia.com/v1alpha1`:" in codes.markdown(code)
+    assert is_named is (page.version == dynamo_api.ALPHA1 and bool(page.wrong or page.right))
+
+
+@pytest.mark.parametrize("code", [code for code in codes.names() if code not in (*OLDER, "DYN409")])  # 409: a preserved field of v1alpha1
+def test_a_text_names_fields_of_v1alpha1_only_beside_its_name(code):
+    """A reader of a v1beta1 graph can copy the names of all other fields."""
+    page = codes.page(code)
+    for text in (page.title, page.message, page.means, page.fix):
+        assert not OLDER_WORDS.search(text) or "v1alpha1" in text, text
+
+
+def findings(text):
+    """What `krm-fn check` finds in a file."""
+    Path("example.yaml").write_text(text)
     loaded = sources.load(["example.yaml"])
     natively = native_objects.check(loaded.values, loaded.config)
     planned: list[expand.PlannedResource] = []
     expanded = expand.expand(loaded.values, loaded.config, planned.append)
     found = [*loaded.results, *expanded.results, *natively, *altered_values.check(loaded.values)]
-    found += [*refused_by_nodes.check(loaded.values), *argument_findings.check(planned)]
-    messages = [result.message for result in found if result.code == code]
-    assert (codes.page(code).message in messages) if which == "wrong" else messages == [], found
+    return [*found, *refused_by_nodes.check(loaded.values), *argument_findings.check(planned)]
 
 
-def whole(text):
-    """The example inside a complete resource."""
-    fields = {"services", "pvcs", "restart", "envs", "backendFramework", "dynamoComponent"}
-    if text.split(":")[0] not in fields:
+def whole(text, version):
+    """The example inside a complete resource of a version."""
+    if text.split(":")[0] not in FIELDS:
         return text
-    services = "" if "services:" in text else NO_SERVICES
-    return GRAPH + textwrap.indent(text, "  ") + services
+    field, one_part = PARTS[version]
+    return GRAPH.format(version, textwrap.indent(text, "  ") + ("" if f"{field}:" in text else one_part))
 
 
 def test_changes_have_no_examples_of_one_state():

@@ -90,13 +90,13 @@ class Sets(Workload):
         over = len(names.instance(name, max(self.groups(plan), 1) - 1)) - names.GROUP_LIMIT - 2
         if over > 0:
             message = f"the LeaderWorkerSet would be named {name}, which is {over} over the limit of {len(name) - over} characters"
-            yield results.error("DYN143", f"{message}; shorten the graph's or the service's name", plan.ref, plan.at("name"))
+            yield results.error("DYN143", f"{message}; shorten the graph's or the component's name", plan.ref, plan.at("name"))
         elif names.SERVICE.fullmatch(plan.service_name) and not names.SERVICE.fullmatch(name):
             message = f"the LeaderWorkerSet would be named {name}, which is not a valid name of a Service; use letters, digits and dashes"
             yield results.error("DYN141", message, plan.ref, plan.at("name"))
         for field in ("command", "args"):
             if not pods.main.get(field) and not plan.features.has_role_templates:
-                message = f"{field} is required in a multinode service, because the flags for the other nodes are added to it; set it"
+                message = f"{field} is required in a multinode component, because the flags for the other nodes are added to it; set it"
                 yield results.error("DYN161", message, plan.ref, plan.at("main", field))
 
 

@@ -69,7 +69,7 @@ class DeploymentWorkload(Workload):
         """Reports multinode components, and steps of a rolling update that an API server refuses."""
         plan = pods.plan
         if plan.placement.nodes > 1:
-            message = "a multinode service needs LeaderWorkerSets or Grove"
+            message = "a multinode component needs LeaderWorkerSets or Grove"
             fix = "set leaderWorkerSet.enabled or orchestrator: grove in the configuration"
             yield results.error("DYN144", f"{message}; {fix}", plan.ref, plan.at("multinode"))
         yield from _check_steps(plan)

@@ -95,7 +95,7 @@ class LeaderWorkerSetWorkload(_leaderworkersets.Sets):
             message = f"the main container of a LeaderWorkerSet must be named {pod_builder.MAIN}; rename it, or remove the name"
             yield results.error("DYN160", message, plan.ref, plan.at("main", "name"))
         if not plan.pod.gpus.limit:
-            message = "the GPU limit is required in a multinode service, because the engine needs the number of GPUs of one node; set it"
+            message = "the GPU limit is required in a multinode component, because the engine needs the number of GPUs of one node; set it"
             yield results.error("DYN162", message, plan.ref, plan.at("resources", "limits", "gpu"))
 
 

@@ -39,7 +39,7 @@ def _check_service(graph: GraphPlan, plan: ComponentPlan, memory: GPUMemory) -> 
         yield results.error("DYN461", message, plan.ref, plan.at("resources"))
     if not plan.config.dra:
         message = "the GPU memory service shares GPUs through Dynamic Resource Allocation, which the configuration switches off"
-        message = f"{message}; set dra: true if the cluster has it, or remove the service"
+        message = f"{message}; set dra: true if the cluster has it, or remove the GPU memory service"
         yield results.error("DYN438", message, plan.ref, plan.at("experimental", "gpuMemoryService"))
     if memory.client_pods:
         yield rule_messages.error("DYN464", plan.ref, plan.at("experimental", "gpuMemoryService", "extraClientPods"))

@@ -367,4 +367,4 @@ def test_deployments_may_do_all_that():
 def test_what_would_fit_is_said():
     found = given.expanded(given.graph({"a" * 22: nodes.worker(**SGLANG)}), orchestrator="grove")
     assert "52 characters" in found.results[0].message
-    assert "shorten the graph's name by 7, or the service's name, which counts twice, by 4" in found.results[0].message
+    assert "shorten the graph's name by 7, or the component's name, which counts twice, by 4" in found.results[0].message

@@ -61,7 +61,7 @@ def test_grove_refuses_a_component_whose_name_leaves_too_little():
     found = given.expanded(beta.graph(beta.component("w" * 38), name="a" * 20, namespace="n"), orchestrator="grove")
     (error,) = (each for each in found.results if each.severity == "error")
     assert (error.code, error.path) == ("DYN163", ("spec", "components", 0, "name"))
-    assert error.message.endswith("although the name of the graph is cut to aaa-b6c9; shorten the service's name by 1")
+    assert error.message.endswith("although the name of the graph is cut to aaa-b6c9; shorten the component's name by 1")
 
 
 def test_the_annotation_names_what_grove_makes_of_a_cut_name():

@@ -50,7 +50,7 @@ def check_together(graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator
             yield _refused(plan, "DYN167", f"{message}; use one scheduler for all {graph.part_words()[0]}", plan.at("pod", "schedulerName"))
     if expected == grove_schedulers.KAI and not any(map(_has_queue, plans)):
         message = "the pods name no queue, so the KAI scheduler puts them into default-queue, and newer releases of Grove refuse them"
-        fix = f"set grove.kaiScheduler.enabled in the configuration, or the label {identity.KAI_QUEUE} on the pods of a service"
+        fix = f"set grove.kaiScheduler.enabled in the configuration, or the label {identity.KAI_QUEUE} on the pods of a component"
         yield results.warning("DYN192", f"{message}; {fix}", plans[0].ref, plans[0].at("pod", "schedulerName"))
 
 
@@ -114,22 +114,22 @@ def _check_length(plan: ComponentPlan, whole: str) -> Iterator[Result]:
     if over > 0:
         what = "graph, scaling group and clique" if grouped else "graph and clique"
         message = f"the names of {what} have {total} characters together, and Grove allows {names.GROVE_LIMIT}"
-        of_service = f"the service's name, which counts twice, by {(over + 1) // 2}" if grouped else f"the service's name by {over}"
+        of_component = f"the component's name, which counts twice, by {(over + 1) // 2}" if grouped else f"the component's name by {over}"
         if plan.release.grove.cuts_names:
             message = f"{message}, although the name of the graph is cut to {whole}"
-            fix = f"shorten {of_service}"
+            fix = f"shorten {of_component}"
         elif grouped:
-            fix = f"shorten the graph's name by {over}, or {of_service}"
+            fix = f"shorten the graph's name by {over}, or {of_component}"
         else:
-            fix = f"shorten the graph's or the service's name by {over}"
+            fix = f"shorten the graph's or the component's name by {over}"
         yield results.error("DYN163", f"{message}; {fix}", plan.ref, plan.at("name"))
 
 
 def _check_replicas(plan: ComponentPlan) -> Iterator[Result]:
     if plan.placement.replicas == 0:
-        fix = "write 1, or remove the service"
+        fix = "write 1, or remove the component"
         if clique_roles.in_groups(plan):
-            what = "a multinode service" if plan.placement.nodes > 1 else "a scaling group"
+            what = "a multinode component" if plan.placement.nodes > 1 else "a scaling group"
             yield _refused(plan, "DYN164", f"Grove refuses {what} with 0 replicas; {fix}", plan.at("replicas"))
         else:
             yield results.warning("DYN164", f"Grove runs 1 pod where replicas is 0; {fix}", plan.ref, plan.at("replicas"))
