@@ -24,7 +24,6 @@ OLDER_EXAMPLES = {
 OLDER_PAGES = {
     "docs/releases.md": "a graph that moves from 0.9 to 1.5",
     "docs/requests.md": "the graph that the profiler of 0.9 writes",
-    "docs/schemas.md": "a schema for each version",
     "docs/v1beta1.md": "a comparison",
 }
 PAGES = sorted([*(programs.ROOT / "docs").glob("*.md"), *programs.ROOT.glob("*.md"), *golden.EXAMPLES.glob("*/README.md")])

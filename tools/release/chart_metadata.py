@@ -25,7 +25,13 @@ _NOTES = """\
 The status syncer runs in the namespace {{ .Release.Namespace }}.
 
   kubectl --namespace {{ .Release.Namespace }} rollout status deployment/krm-fn-sync
-
+{{ if .Values.definitions.install }}
+The cluster serves graphs of nvidia.com/{{ .Values.definitions.version }}.
+{{- if eq .Values.definitions.version "v1alpha1" }} Graphs of v1beta1, such as the examples of krm-fn, need definitions.version=v1beta1.
+In a cluster without graphs, upgrade this release with it. With stored graphs, follow these steps, or the graphs lose their fields:
+{{ .Chart.Home }}/blob/v{{ .Chart.Version }}/docs/upgrades.md#exchange-the-served-version
+{{- end }}
+{{ end }}
 An uninstallation of this chart keeps the definitions, because their deletion deletes all graphs.
 """
 _README = """\
@@ -35,9 +41,12 @@ _README = """\
 kustomizations.
 
 ```sh
-helm install {name} oci://{chart} --version {version} --namespace dynamo-system --create-namespace
+helm install {name} oci://{chart} --version {version} --namespace dynamo-system --create-namespace \\
+  --set definitions.version=v1beta1
 ```
 
+- `definitions.version` is the version of graphs that the cluster serves and stores. `v1beta1` is that of the examples, for a cluster without graphs. The
+  default is `v1alpha1`, because a cluster with graphs of it must be [converted]({repository}/blob/{tag}/docs/upgrades.md#exchange-the-served-version) first.
 - `helm uninstall` keeps the definitions, and so all graphs.
 - A cluster can have one installation of the definitions, the roles and the admission rules. Further installations with
   `syncer.components.namespaced` serve one namespace each; switch off the other parts there.
@@ -137,7 +146,9 @@ def values_file(release: Release, deployment: Mapping[str, Any], comments: Mappi
     return f"""\
 definitions: # Dynamo's kinds
   install: true
-  version: v1alpha1 # the version that the cluster serves and stores: v1alpha1 or v1beta1
+  # The version that the cluster serves and stores: v1beta1 for a cluster without graphs, as in the examples, or v1alpha1. If the cluster has
+  # graphs, exchange the versions first (docs/upgrades.md), because stored graphs lose the fields that the other version does not have.
+  version: v1alpha1
 access: # rules for Dynamo's resources in the ClusterRoles view, edit and admin
   install: true
 roles: # ClusterRoles of planners, endpoint pickers and profiling Jobs

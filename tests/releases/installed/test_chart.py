@@ -83,6 +83,21 @@ def test_the_definitions_of_v1beta1_are_those_of_the_folder(templates):
     assert definitions == by_name(installation.objects(programs.ROOT / "platform" / "crds-v1beta1"))
 
 
+@pytest.mark.parametrize(
+    ("version", "says"),
+    [
+        ("v1alpha1", "nvidia.com/v1alpha1. Graphs of v1beta1, such as the examples of krm-fn, need definitions.version=v1beta1."),
+        ("v1beta1", "nvidia.com/v1beta1.\n"),
+    ],
+)
+def test_the_notes_say_which_version_is_served(version, says, package, tmp_path):
+    """A cluster keeps v1alpha1 by default, because stored graphs of it would lose their fields. So the notes name the other one."""
+    options = () if version == "v1alpha1" else ("--set", f"definitions.version={version}")
+    notes = helm("install", NAME, package, "--dry-run=client", *options, environment={"HOME": str(tmp_path)}).stdout.partition("\nNOTES:\n")[2]
+    assert f"The cluster serves graphs of {says}" in notes
+    assert ("docs/upgrades.md#exchange-the-served-version" in notes) is (version == "v1alpha1")
+
+
 @pytest.mark.parametrize("component", [None, *COMPONENTS, "all"])
 @pytest.mark.parametrize("scope", [[], [chart.SCOPE]], ids=["cluster", "namespaced"])
 def test_each_component_of_the_syncer_has_the_objects_of_its_folder(component, scope, templates, tmp_path):
