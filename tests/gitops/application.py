@@ -103,12 +103,16 @@ def healthy(status: cluster.Object) -> bool:
 
 
 @contextlib.contextmanager
-def made(argo: argocd.Argo, namespace: str, route: str, folder: Path) -> Iterator[App]:
-    """The example `route` in a new repository and a new namespace. The Application, if the test deploys it, is deleted at the end."""
+def made(argo: argocd.Argo, namespace: str, route: str, folder: Path, *, older: bool = True) -> Iterator[App]:
+    """The example `route` in a new repository and a new namespace. The Application, if the test deploys it, is deleted at the end.
+
+    With `older`, it has the older form of its graph: see `cluster.make_older`.
+    """
     argo.plane.namespace(namespace)
     app = App(argo, namespace, route, repository(folder / "repository"))
     shutil.copytree(argocd.EXAMPLE / route, app.folder)
-    cluster.before_1_0(app.folder)
+    if older:
+        cluster.make_older(app.folder)
     if (app.folder / "kustomization.yaml").exists():
         builds.edit(app.folder / "kustomization.yaml", lambda file: file.update(namespace=namespace))
     yield app

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from tests.testbed import api, server
+from tests.support import builds
+from tests.testbed import api, programs, server
 
 if TYPE_CHECKING:
     from tests.testbed.control_plane import ControlPlane
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 Object = dict[str, Any]
 
 DYNAMO = "nvidia.com/v1alpha1"
-NEWER_IMAGE = "vllm-runtime:1.6.1"
+_OLDER_GRAPH = programs.ROOT / "tests" / "support" / "v1alpha1" / "llm-agg.yaml"
 _NOT_OURS = {"ConfigMap/kube-root-ca.crt", "ServiceAccount/default"}
 _KINDS = (
     ("apps/v1", "Deployment"),
@@ -40,12 +42,15 @@ def read(file: Path) -> list[Object]:
     return [each for each in yaml.safe_load_all(file.read_text()) if each]
 
 
-def before_1_0(folder: Path) -> None:
-    """Give the graph of a copied example images from before 1.0. Then one service can have any image, and no other service changes."""
-    graph = folder / "graph.yaml"
-    text = graph.read_text()
-    assert NEWER_IMAGE in text, f"{graph} does not use {NEWER_IMAGE}"
-    graph.write_text(text.replace(NEWER_IMAGE, "vllm-runtime:0.9.0"))
+def make_older(folder: Path) -> None:
+    """Give a copied example the older form of its graph, which has its claim in it, for a cluster that serves v1alpha1.
+
+    Its images are from before 1.0: one service can have any image, and no other service changes.
+    """
+    shutil.copy(_OLDER_GRAPH, folder / "graph.yaml")
+    (folder / "claim.yaml").unlink()
+    if (folder / "kustomization.yaml").exists():
+        builds.edit(folder / "kustomization.yaml", lambda file: file.update(resources=["graph.yaml"]))
 
 
 def put(plane: ControlPlane, *objects: Object) -> None:

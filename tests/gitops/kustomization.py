@@ -83,11 +83,15 @@ class App(NamedTuple):
 
 
 @contextlib.contextmanager
-def made(controller: flux.Flux, namespace: str, folder: Path) -> Iterator[App]:
-    """The example's graph in a new namespace. The Kustomization, if the test deploys it, is deleted at the end."""
+def made(controller: flux.Flux, namespace: str, folder: Path, *, older: bool = True) -> Iterator[App]:
+    """The example's graph in a new namespace. The Kustomization, if the test deploys it, is deleted at the end.
+
+    With `older`, it has the older form of its graph: see `cluster.make_older`.
+    """
     app = App(controller, controller.plane.namespace(namespace), folder / "llm-agg")
     shutil.copytree(EXAMPLE / "llm-agg", app.folder)
-    cluster.before_1_0(app.folder)
+    if older:
+        cluster.make_older(app.folder)
     builds.edit(app.folder / "kustomization.yaml", lambda file: file.update(namespace=namespace))
     yield app
     kind = {"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization"}

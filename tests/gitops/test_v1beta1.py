@@ -1,18 +1,21 @@
-"""A graph of v1beta1 in Git, for a cluster that serves v1beta1: Argo CD and Flux report it as healthy, and changed workers leave no gap."""
+"""The graphs of examples/argocd and examples/flux, as they are, in a cluster that serves v1beta1.
+
+Argo CD and Flux report them as healthy, and changed workers leave no gap.
+"""
 
 from __future__ import annotations
 
 import time
 
 import pytest
-import yaml
 
 from krm_fn.render import labels
 from tests.gitops import application, argocd, cluster, flux, kustomization
+from tests.support import beta
 from tests.testbed import server
 
 NEWER, GRAPH = "nvidia.com/v1beta1", "DynamoGraphDeployment"
-IMAGE, LATER = "registry.example/dynamo:1.5.0", "registry.example/dynamo:1.5.1"
+LATER = {"name": "TIER", "value": "gold"}
 WORKERS = 2  # with maxUnavailable at 25 %, no worker may be missing
 
 
@@ -20,7 +23,7 @@ WORKERS = 2  # with maxUnavailable at 25 %, no worker may be missing
 def argo_app(newer_plane, tmp_path_factory, tmp_path):
     with (
         argocd.running(newer_plane, tmp_path_factory.mktemp("argo")) as argo,
-        application.made(argo, "newer-argocd", "llm-agg-kustomize", tmp_path) as app,
+        application.made(argo, "newer-argocd", "llm-agg-kustomize", tmp_path, older=False) as app,
     ):
         yield prepared(app)
 
@@ -29,34 +32,29 @@ def argo_app(newer_plane, tmp_path_factory, tmp_path):
 def flux_app(newer_plane, tmp_path_factory, tmp_path):
     with (
         flux.running(newer_plane, tmp_path_factory.mktemp("flux")) as controller,
-        kustomization.made(controller, "newer-flux", tmp_path) as app,
+        kustomization.made(controller, "newer-flux", tmp_path, older=False) as app,
     ):
         yield prepared(app)
 
 
 def prepared(app):
-    """The app with a graph of v1beta1 in place of its own."""
-    worker = container(IMAGE) | {"command": ["python3", "-m", "dynamo.vllm"], "args": ["--model", "m"]}
-    components = [component("Frontend", "frontend", 1, container(IMAGE)), component("Worker", "worker", WORKERS, worker)]
-    graph = {"apiVersion": NEWER, "kind": GRAPH, "metadata": {"name": "llm-agg"}, "spec": {"components": components}}
-    (app.folder / "graph.yaml").write_text(yaml.safe_dump(graph))
+    """The app with two workers, whose number Git sets."""
+    app.change(lambda spec: (worker(spec).update(replicas=WORKERS), worker(spec).pop("scalingAdapter")))
     return app
 
 
-def container(image):
-    return {"name": "main", "image": image}
-
-
-def component(name, kind, replicas, main):
-    return {"name": name, "type": kind, "replicas": replicas, "podTemplate": {"spec": {"containers": [main]}}}
+def worker(spec):
+    return beta.named({"spec": spec}, "VllmWorker")
 
 
 def change_the_workers(app):
-    app.change(lambda spec: spec["components"][1]["podTemplate"]["spec"]["containers"][0].update(image=LATER))
+    """Another variable, so that the version of Dynamo stays the same."""
+    app.change(lambda spec: beta.main({"spec": spec}, "VllmWorker")["env"].append(LATER))
 
 
 def serve(app, plane):
-    """Act as status syncer; returns the graph, or None before it is applied."""
+    """Act as status syncer and volume controller; returns the graph, or None before it is applied."""
+    cluster.run_pods(plane, app.namespace)
     graph = cluster.get(plane, NEWER, GRAPH, "llm-agg", app.namespace)
     if graph is not None:
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -68,7 +66,7 @@ def serve(app, plane):
 
 def workers(app, plane):
     """The ready pods that the Service of the workers selects."""
-    service = cluster.get(plane, "v1", "Service", "llm-agg-worker", app.namespace)
+    service = cluster.get(plane, "v1", "Service", "llm-agg-vllmworker", app.namespace)
     assert service is not None
     selector = service["spec"]["selector"].items()
     pods = plane.client.get(f"/api/v1/namespaces/{app.namespace}/pods")["items"]
@@ -77,7 +75,7 @@ def workers(app, plane):
 
 def app_deployment(app, plane):
     """The identity of the Deployment of the workers."""
-    found = cluster.get(plane, "apps/v1", "Deployment", "llm-agg-worker", app.namespace)
+    found = cluster.get(plane, "apps/v1", "Deployment", "llm-agg-vllmworker", app.namespace)
     assert found is not None
     return found["metadata"]["uid"]
 
@@ -98,7 +96,7 @@ def roll(app, plane):
     def done():
         pods = workers(app, plane)
         fewest.append(len(pods))
-        return len(pods) == WORKERS and {each["spec"]["containers"][0]["image"] for each in pods} == {LATER}
+        return len(pods) == WORKERS and all(LATER in each["spec"]["containers"][0]["env"] for each in pods)
 
     server.eventually(done)
     return min(fewest)

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 import yaml
 
-from tests.support import build_checks, builds, golden
+from tests.support import beta, build_checks, builds, golden
 from tests.support.cases import cases
 
 FLUX, ARGO = golden.EXAMPLES / "flux", golden.EXAMPLES / "argocd"
@@ -83,25 +83,25 @@ def test_a_branch_gets_a_commit_for_each_change_and_none_otherwise(repository):
     assert published(repository) == first
     builds.edit(
         repository / "llm-agg" / "graph.yaml",
-        lambda graph: graph["spec"]["services"]["Processor"]["extraPodSpec"]["mainContainer"].update(image="processor:1.0.1"),
+        lambda graph: beta.main(graph, "Processor").update(image="processor:1.6.0"),
     )
     commit(repository)
     assert run(FLUX / "publish-branch.sh", "llm-agg", "rendered", folder=repository).returncode == 0
-    assert "image: processor:1.0.1" in published(repository)[1]
+    assert "image: processor:1.6.0" in published(repository)[1]
 
 
 REFUSED = [
     (
         "a mistake in the graph",
         "graph.yaml",
-        lambda graph: graph["spec"]["services"]["Frontend"]["extraPodSpec"]["mainContainer"].pop("image"),
+        lambda graph: beta.main(graph, "Frontend").pop("image"),
         "DYN205",
     ),
     ("the function is not listed", "kustomization.yaml", lambda file: file.update(transformers=[]), "krm-fn did not run"),
     (
         "a variable that Flux would replace",
         "graph.yaml",
-        lambda graph: graph["spec"]["services"]["Frontend"]["envs"].append({"name": "A", "value": "${HOME}"}),
+        lambda graph: beta.main(graph, "Frontend")["env"].append({"name": "A", "value": "${HOME}"}),
         "must not reach Flux",
     ),
 ]
