@@ -45,8 +45,9 @@ helm install {name} oci://{chart} --version {version} --namespace dynamo-system 
   --set definitions.version=v1beta1
 ```
 
-- `definitions.version` is the version of graphs that the cluster serves and stores. `v1beta1` is that of the examples, for a cluster without graphs. The
-  default is `v1alpha1`, because a cluster with graphs of it must be [converted]({repository}/blob/{tag}/docs/upgrades.md#exchange-the-served-version) first.
+- `definitions.version` is the version of graphs that the cluster serves and stores. `v1beta1` is that of the examples, for a cluster
+  without graphs. The default is `v1alpha1`, because
+  [its graphs must be converted first]({repository}/blob/{tag}/docs/upgrades.md#exchange-the-served-version).
 - `helm uninstall` keeps the definitions, and so all graphs.
 - A cluster can have one installation of the definitions, the roles and the admission rules. Further installations with
   `syncer.components.namespaced` serve one namespace each; switch off the other parts there.
@@ -146,8 +147,8 @@ def values_file(release: Release, deployment: Mapping[str, Any], comments: Mappi
     return f"""\
 definitions: # Dynamo's kinds
   install: true
-  # The version that the cluster serves and stores: v1beta1 for a cluster without graphs, as in the examples, or v1alpha1. If the cluster has
-  # graphs, exchange the versions first (docs/upgrades.md), because stored graphs lose the fields that the other version does not have.
+  # The version that the cluster serves and stores: v1beta1 for a cluster without graphs, as in the examples, or v1alpha1. If the
+  # cluster has graphs, exchange the versions first (docs/upgrades.md): stored graphs lose fields that the other version does not have.
   version: v1alpha1
 access: # rules for Dynamo's resources in the ClusterRoles view, edit and admin
   install: true

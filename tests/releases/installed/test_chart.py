@@ -93,7 +93,8 @@ def test_the_definitions_of_v1beta1_are_those_of_the_folder(templates):
 def test_the_notes_say_which_version_is_served(version, says, package, tmp_path):
     """A cluster keeps v1alpha1 by default, because stored graphs of it would lose their fields. So the notes name the other one."""
     options = () if version == "v1alpha1" else ("--set", f"definitions.version={version}")
-    notes = helm("install", NAME, package, "--dry-run=client", *options, environment={"HOME": str(tmp_path)}).stdout.partition("\nNOTES:\n")[2]
+    said = helm("install", NAME, package, "--dry-run=client", *options, environment={"HOME": str(tmp_path)}).stdout
+    notes = said.partition("\nNOTES:\n")[2]
     assert f"The cluster serves graphs of {says}" in notes
     assert ("docs/upgrades.md#exchange-the-served-version" in notes) is (version == "v1alpha1")
 
