@@ -38,6 +38,9 @@ class ObjectUse(NamedTuple):
     author: FieldAuthor | None
 
 
+NAMESPACE = "Namespace"
+_INITIAL_NAMESPACES = ("", "default", "kube-node-lease", "kube-public", "kube-system")
+"""The namespaces with which a cluster starts: https://kubernetes.io/docs/concepts/overview/working-with-objects/namespaces/."""
 _NATIVE_GROUPS = ("", "apps", "batch", "policy", "autoscaling")
 _NATIVE_SUFFIX = ".k8s.io"
 _PROMISED_SECRETS = {
@@ -74,6 +77,19 @@ def of_objects(objects: Iterable[tuple[ObjectKey, Resource]]) -> list[ObjectUse]
     known = {*by_key, *(key._replace(namespace="") for key in by_key)}
     needed = (requirement for key, resource in by_key.items() for requirement in _of_object(resource, key.namespace))
     return [requirement for requirement in needed if requirement.key not in known and not _is_built_in(requirement.key)]
+
+
+def namespaces(resources: Sequence[Resource], default_namespace: str) -> list[ObjectUse]:
+    """Finds the namespaces of Dynamo resources, without those that are among the resources, and without those that each cluster has."""
+    keys = [identity.key(resource, default_namespace) for resource in resources]
+    known = {*_INITIAL_NAMESPACES, *(key.name for key in keys if (key.group, key.kind) == ("", NAMESPACE))}
+    uses = []
+    for resource, key in zip(resources, keys, strict=True):
+        if dynamo_api.is_dynamo(resource) and key.namespace not in known:
+            ref, path = results.ref(resource), ("metadata", "namespace")
+            author = FieldAuthor(ref, path) if paths.at(resource, path) else None
+            uses.append(ObjectUse(ObjectKey("", NAMESPACE, "", key.namespace), (), ref, path, author))
+    return uses
 
 
 def definitions(rendered: Iterable[Resource]) -> list[tuple[str, str]]:

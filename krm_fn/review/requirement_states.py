@@ -11,7 +11,7 @@ from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import mapping, objects
 from krm_fn.render import dynamo_api
-from krm_fn.review.required_objects import ObjectUse
+from krm_fn.review.required_objects import NAMESPACE, ObjectUse
 
 State = Literal["present", "missing", "lacks keys", "unknown", ""]
 """Empty: there is no export. Unknown: the export has no object of the kind."""
@@ -39,7 +39,7 @@ class RequiredObject(NamedTuple):
 
 
 class ExportedKeys(NamedTuple):
-    """The objects of an export with the names of their keys. The values of Secrets are never read."""
+    """The objects of an export with the names of their keys, and their namespaces. The values of Secrets are never read."""
 
     keys: dict[ObjectKey, frozenset[str]]
     kinds: frozenset[tuple[str, str]]
@@ -55,7 +55,10 @@ def read(export: Iterable[Resource]) -> ExportedKeys:
         keys[identity.key(resource)] = frozenset(name for field in _DATA for name in mapping(resource.get(field)))
         if resource.get("kind") == _DEFINITION:
             served.update(_served(mapping(resource.get("spec"))))
-    return ExportedKeys(keys, frozenset((key.group, key.kind) for key in keys), frozenset(served))
+    kinds = frozenset((key.group, key.kind) for key in keys)
+    namespaces = {key.namespace for key in keys if key.namespace}
+    keys |= {ObjectKey("", NAMESPACE, "", namespace): frozenset() for namespace in namespaces}
+    return ExportedKeys(keys, kinds, frozenset(served))
 
 
 def _served(spec: dict[str, Any]) -> Iterable[tuple[str, str]]:

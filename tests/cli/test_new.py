@@ -182,6 +182,7 @@ def test_the_page_has_the_commands(tmp_path, monkeypatch):
         "* What",
         "* Render",
         "* Check",
+        "* Once for each cluster",
         "* Apply",
         "* Status",
     ]

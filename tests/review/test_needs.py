@@ -162,7 +162,7 @@ LEFT_OUT = [
 
 @cases(("pod", "container", "more"), LEFT_OUT)
 def test_what_need_not_exist_is_left_out(pod, container, more, tmp_path):
-    assert needed(tmp_path, pod, container, *more)["objects"] == []
+    assert [entry["kind"] for entry in needed(tmp_path, pod, container, *more)["objects"]] == ["Namespace"]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
@@ -196,6 +196,38 @@ EXPORT = [
 ]
 
 
+NAMESPACES = [
+    # reason, what is in place of the namespace of the graph, other documents, the namespaces in the list
+    ("the namespace of the graph", "namespace: team", [], ["team"]),
+    ("a Namespace among the files", "namespace: team", ["apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n"], []),
+    ("a namespace of each cluster", "namespace: default", [], []),
+    ("no namespace", "labels: {}", [], []),
+    (
+        "another file has a graph in another namespace",
+        "namespace: team",
+        [GRAPH.replace("namespace: team", "namespace: other") % ("", "")],
+        ["other", "team"],
+    ),
+]
+
+
+@cases(("written", "more", "names"), NAMESPACES)
+def test_namespaces_must_exist(written, more, names, tmp_path):
+    (tmp_path / "graph.yaml").write_text("---\n".join([(GRAPH % ("", "")).replace("namespace: team", written), *more]))
+    objects = json.loads(console.run("needs", "-o", "json", tmp_path / "graph.yaml").out)["objects"]
+    assert [entry["name"] for entry in objects if entry["kind"] == "Namespace"] == names
+    assert all(entry["uses"][0]["author"]["line"] for entry in objects)
+
+
+def test_an_export_with_namespaces_says_which_are_missing(tmp_path):
+    (tmp_path / "graph.yaml").write_text(GRAPH % ("", ""))
+    for name, state in (("team", "present"), ("other", "missing")):
+        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        (tmp_path / "export.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [namespace]}))
+        done = console.run("needs", "--live", tmp_path / "export.json", "-o", "json", tmp_path / "graph.yaml")
+        assert [entry["state"] for entry in json.loads(done.out)["objects"]] == [state]
+
+
 def test_an_export_says_what_is_missing(tmp_path):
     """Each state of an object: present, missing, without a key, and unknown because the export has no object of the kind."""
     volumes = "[{name: v, persistentVolumeClaim: {claimName: models}}, {name: w, configMap: {name: c}}]"
@@ -215,6 +247,7 @@ def test_an_export_says_what_is_missing(tmp_path):
         "models": ("missing", []),
         "c": ("unknown", []),
         "hub": ("lacks keys", ["b"]),
+        "team": ("present", []),
     }
     assert output["definitions"] == [{"apiVersion": "nvidia.com/v1beta1", "kind": "DynamoGraphDeployment", "state": "missing"}]
     text = console.run("needs", "--live", tmp_path / "export.json", tmp_path / "graph.yaml").out

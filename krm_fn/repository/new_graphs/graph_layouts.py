@@ -18,7 +18,7 @@ from krm_fn.repository.new_graphs.graph_choices import GraphChoices
 _OVERLAY = "overlays/prod"
 _BASE = "base/graph.yaml"
 _RENDER, _LOCAL = "config.kubernetes.io/function", "config.kubernetes.io/local-config"
-_APPLY = "kubectl apply --server-side -f"
+APPLY = "kubectl apply --server-side -f"
 _BUILD, _PRINT = f"krm-fn build {_OVERLAY}", "krm-fn render graph.yaml"
 
 
@@ -26,7 +26,8 @@ class Layout(NamedTuple):
     """A layout. `graph` is the path of the graph, which has its namespace if it is `namespaced`. `files` makes the other files.
 
     `render` is the command that prints or writes the objects, and `apply` says in Markdown how they reach a cluster. `open_values` are
-    the values that only the author knows, with their file; empty if there are none. `schema` is the path of the schema for editors: it
+    the values that only the author knows, with their file; empty if there are none. `creates_namespace`: the tool that applies the objects
+    creates their namespace. `schema` is the path of the schema for editors: it
     is beside a kpt package, because kpt reads each JSON file in a package as a resource.
     """
 
@@ -36,6 +37,7 @@ class Layout(NamedTuple):
     render: str
     apply: str
     open_values: str = ""
+    creates_namespace: bool = False
     schema: str = graph_text.SCHEMA
 
 
@@ -145,12 +147,12 @@ def _resource(version: str, kind: str, name: str, namespace: str, spec: dict[str
 
 
 LAYOUTS = {
-    "kustomize": Layout(_BASE, False, _kustomize, _BUILD, f"`{_BUILD} | {_APPLY} -`"),
-    "kpt": Layout(
-        "graph.yaml", True, _kpt, "kpt fn render --allow-exec", f"`krm-fn render | {_APPLY} -`", schema=f"../{graph_text.SCHEMA}"
+    "kustomize": Layout(_BASE, False, _kustomize, _BUILD, f"`{_BUILD} | {APPLY} -`"),
+    "kpt": Layout("graph.yaml", True, _kpt, "kpt fn render --allow-exec", f"`krm-fn render | {APPLY} -`", schema=f"../{graph_text.SCHEMA}"),
+    "plain": Layout("graph.yaml", True, _plain, _PRINT, f"`{_PRINT} | {APPLY} -`"),
+    "argocd": Layout(
+        _BASE, False, _argocd, _BUILD, f"commit, and once `{APPLY} apps`", "the URL of the repository into the file in apps", True
     ),
-    "plain": Layout("graph.yaml", True, _plain, _PRINT, f"`{_PRINT} | {_APPLY} -`"),
-    "argocd": Layout(_BASE, False, _argocd, _BUILD, f"commit, and once `{_APPLY} apps`", "the URL of the repository into the file in apps"),
-    "flux": Layout(_BASE, False, _flux, _BUILD, f"let CI push the render, and once `{_APPLY} flux`", "the registry into flux/source.yaml"),
+    "flux": Layout(_BASE, False, _flux, _BUILD, f"let CI push the render, and once `{APPLY} flux`", "the registry into flux/source.yaml"),
 }
 """The layouts by their names on the command line."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from krm_fn.base import report
+from krm_fn.repository.new_graphs import graph_layouts
 from krm_fn.repository.new_graphs.graph_choices import GraphChoices
 from krm_fn.repository.new_graphs.graph_layouts import Layout
 
@@ -13,10 +14,17 @@ def text(choices: GraphChoices, layout: Layout) -> str:
         f"* What: {_subject(choices)}",
         f"* Render: `{layout.render}`",
         "* Check: `krm-fn check`",
+        f"* Once for each cluster: {preparation(choices, layout)}",
         f"* Apply: {layout.apply}",
         f"* Status: `krm-fn status --namespace {choices.namespace}`",
     ]
     return "\n".join([f"# {choices.name}", "", *lines, "", " ".join(unknown(choices, layout)), ""])
+
+
+def preparation(choices: GraphChoices, layout: Layout) -> str:
+    """Returns the commands that a cluster needs before the first graph, in Markdown."""
+    create = f", and `kubectl create namespace {choices.namespace}`" if choices.namespace != "default" else ""
+    return f"`krm-fn crds --served v1beta1 | {graph_layouts.APPLY} -`{'' if layout.creates_namespace else create}"
 
 
 def unknown(choices: GraphChoices, layout: Layout) -> list[str]:

@@ -34,7 +34,7 @@ class RenderNeeds(NamedTuple):
 def find(render: RootRender, exported: ExportedKeys | None, root: Path | None, *, is_named: bool) -> RenderNeeds:
     """Returns all that a render needs. `exported` is an export of the cluster, and `root` the root folder of a build."""
     loaded = render.sources
-    requirements = _find_requirements(render)
+    requirements = [*_find_requirements(render), *required_objects.namespaces(loaded.values, cluster.default_namespace(loaded.config))]
     rendered = expand.expand(loaded.values, loaded.config).resources
     kinds = required_objects.definitions([*(source.value for source in render.generated or ()), *rendered])
     return RenderNeeds(
