@@ -137,7 +137,7 @@ def _print(state: _CheckedState, policy: Policy, style: str, old: str | None, fi
         for line in state.inputs.lines:
             command_output.print_line(line, err=True)
         others = f", {state.compared} compared with {old}" if old is not None else ""
-        counts = [report.count(state.findings) or "no findings", *state.inputs.skipped(), *(fixed.counts() if fixed else ())]
+        counts = [report.count(state.findings) or "no findings", *state.inputs.skipped(), *(fixed.counts(state.findings) if fixed else ())]
         command_output.print_line(f"{report.counted(len(resources), 'resource')}{others}: {'; '.join(counts)}", err=True)
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
 from krm_fn.base import escaping, report
+from krm_fn.base.results import Result
 from krm_fn.cli import command_output
 from krm_fn.repository.files import reading
 from krm_fn.review.inputs import Inputs
@@ -48,9 +49,11 @@ class Fixes(NamedTuple):
             return escaping.json_text({**json.loads(text), "edits": self.edits, **patch}, 2) + "\n"
         return "".join(f"{line}\n" for line in self.lines) + text if style == "text" and not quiet else text
 
-    def counts(self) -> list[str]:
-        """Returns the numbers of edits for the summary."""
+    def counts(self, findings: Sequence[Result]) -> list[str]:
+        """Returns the numbers of edits for the summary, or why there is none. `findings` are those after the edits."""
         edits = f"{report.counted(len(self.edits), 'edit')} in {report.counted(len(self.texts), 'file')}"
+        if not self.edits and not self.unsafe and any(finding.severity != "info" for finding in findings):
+            edits = "no edit, because none of the findings has a certain fix: repair them by hand"
         left = f"{report.counted(self.unsafe, 'edit needs', 'edits need')} --unsafe" if self.unsafe and not self.mode.unsafe else ""
         return [part for part in (f"{edits}{' to be made' if self.mode.is_patch and self.edits else ''}", left) if part]
 

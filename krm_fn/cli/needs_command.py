@@ -38,8 +38,8 @@ def needs(  # noqa: PLR0913 - one for each option
     {paths}
 
     The list has Secrets and ConfigMaps with their keys, claims, accounts, roles, classes, queues, namespaces and the definitions of kinds,
-    which the rendered objects name and which are not in the same root or among the same files. Each has the line that names it. Optional references
-    are left out. Several roots have a list each.
+    which the rendered objects name and which are not in the same root or among the same files. Each has the line that names it. Optional
+    references are left out. Several roots have a list each.
 
     With --live, the list says which of them the cluster has. krm-fn reads only the names of the keys of Secrets, never their values. The
     state is unknown if the export has no object of the kind.

@@ -215,6 +215,16 @@ def test_an_edit_of_an_anchor_that_others_use_needs_consent(tmp_path):
     assert text == SHARED.replace("gpu: 1", 'gpu: "1"'), done
 
 
+def test_without_a_certain_fix_the_summary_says_so(tmp_path):
+    """An image is missing, and only the author knows which one; a file without findings has nothing to repair."""
+    file = tmp_path / "graph.yaml"
+    file.write_text(GRAPH.replace(f', image: "{IMAGE}"', "", 1))
+    done = console.run("check", "--fix", file)
+    assert (done.code, "no edit, because none of the findings has a certain fix: repair them by hand" in done.err) == (1, True)
+    file.write_text(GRAPH)
+    assert "0 edits in 0 files" in console.run("check", "--fix", file).err
+
+
 def test_a_patch_is_printed_and_nothing_is_written(tmp_path, monkeypatch):
     """`--diff` gives a patch that git applies; its exit code is that after the fix."""
     monkeypatch.chdir(tmp_path)

@@ -44,7 +44,7 @@ def test_the_commands_of_agents_md_end_as_it_says(tmp_path):
         subprocess.run([*git, *words], check=True, timeout=60)
     graph.write_text(console.GRAPH.replace("replicas: 2", "replicas: 3"))
     rows = re.findall(r"\| `krm-fn ([^`]+)` \| exit code (\d)", markdown.files(PAGE)["AGENTS.md"])
-    assert len(rows) == 6
+    assert len(rows) == 7
     for command, code in rows:
         assert console.program(*command.split(), folder=tmp_path).code == int(code), command
     graph.write_text(console.MISSPELT)
