@@ -13,12 +13,14 @@ from typing import Any, NamedTuple
 
 from krm_fn.base import spelling
 from krm_fn.base.results import Path
-from krm_fn.repository import kustomizations
+from krm_fn.render import dynamo_api
+from krm_fn.repository import function_layers, kustomizations
 from krm_fn.repository.files.reading import Source
 from krm_fn.repository.kustomizations import Closure
 from krm_fn.repository.tree import Tree, entries, text_of
 
 _NO_MATCH = re.compile(r"no matches for Id (\w+)\.\S+/([\w.-]+)\.(?:\[noNs\]|[\w-]+)[;\s]")
+_NO_REPLICAS = re.compile(r"resource with name (\S+) does not match a config with the following GVK")
 _SET_TWICE = "already defined at line"
 _NO_FIELD = re.compile(r'unable to find field "([^"]+)" in replacement target')
 _OPERATION = re.compile(
@@ -67,7 +69,9 @@ def find(tree: Tree, closure: Closure, messages: str) -> BuildCause | None:
     listed = [source for name in sorted(closure.files) for source in tree.read(name).sources]
     bases = [source for source in listed if source.file not in files and isinstance(source.value, dict)]
     if match := _NO_MATCH.search(f"{messages} "):
-        return _without_match(match, patches, bases)
+        return _without_match(match, patches, bases, runs_function=function_layers.runs_function(tree, closure))
+    if replicas := _NO_REPLICAS.search(messages):
+        return _of_replicas(tree, closure, replicas[1])
     if field := _NO_FIELD.search(messages):
         return _of_replacement(tree, closure, field[1], bases)
     if operation := _OPERATION.search(messages):
@@ -121,8 +125,24 @@ def _documents(tree: Tree, folder: str, kustomization: Source, path: Path, entry
         yield from tree.read(name).sources if tree.is_file(name) else ()
 
 
-def _without_match(match: re.Match[str], patches: Iterable[_Patch], bases: Iterable[Source]) -> BuildCause | None:
-    """Returns the cause of a merge patch for a resource that the build does not have."""
+def _of_replicas(tree: Tree, closure: Closure, name: str) -> BuildCause | None:
+    """Returns the cause of an entry of `replicas` for a workload that the build does not have."""
+    for kustomization in closure.folders.values():
+        for number, entry in enumerate(entries(kustomization.value, "replicas")):
+            if text_of(entry, "name") == name:
+                problem = f"no Deployment or StatefulSet has the name {name} here"
+                fix = "correct the name, or remove the entry"
+                if function_layers.runs_function(tree, closure):
+                    problem, fix = f"{problem}: krm-fn makes its objects later", "write replicas of the component with a patch of the graph"
+                return BuildCause(f"{problem}; {fix}", kustomization.location(("replicas", number, "name")))
+    return None
+
+
+def _without_match(match: re.Match[str], patches: Iterable[_Patch], bases: Iterable[Source], *, runs_function: bool) -> BuildCause | None:
+    """Returns the cause of a merge patch for a resource that the build does not have.
+
+    `runs_function`: krm-fn makes objects in a layer of the build, after the patches there.
+    """
     kind, name = match[1], match[2]
     sources = (patch.source for patch in patches if not patch.target)
     source = next((source for source in sources if (source.address.kind, source.address.name) == (kind, name)), None)
@@ -136,6 +156,9 @@ def _without_match(match: re.Match[str], patches: Iterable[_Patch], bases: Itera
             return BuildCause(f"{problem}; write {right}, and the fields of that version", source.location(("apiVersion",)))
         problem = f"the patch of {kind} {name} has another namespace than the base"
         return BuildCause(f"{problem}; write metadata.namespace as the base does", source.location(("metadata",)))
+    if not others and runs_function and not dynamo_api.is_dynamo(source.value):
+        problem = f"no {kind} has the name {name} here: krm-fn makes its objects after the patches of its layer"
+        return BuildCause(f"{problem}; {function_layers.AROUND}", source.location(("metadata", "name")))
     names = [base.address.name for base in others]
     near = _near(name, names)
     fix = (

@@ -1,7 +1,8 @@
 """What a Kustomization with the function sets on the graph only, because kustomize runs functions after everything else in a layer.
 
-Labels then reach the graph, and not the objects that the function makes. Images reach containers in lists named `containers`, so in a
-graph of v1alpha1 they reach nothing, unless a file under `configurations` has the paths.
+Patches of the objects that the function makes change nothing then, also of those that a layer below made: the function makes them anew.
+Labels reach the graph, and not these objects. Images reach containers in lists named `containers`, so in a graph of v1alpha1 they reach
+nothing, unless a file under `configurations` has the paths.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from krm_fn.repository.kustomizations import Closure
 from krm_fn.repository.tree import Tree, entries, field
 
 _COMMON = (("commonLabels", labels.of), ("commonAnnotations", labels.annotations))
+AROUND = "put it into a Kustomization around this one, or patch the graph"
+"""The fix of what runs before the function."""
 _OUTSIDE_OF_LISTS: tuple[Path, ...] = (
     ("spec", "services", EVERY, "extraPodSpec", "mainContainer", "image"),
     ("spec", "services", EVERY, "frontendSidecar", "image"),
@@ -32,11 +35,13 @@ _OUTSIDE_OF_LISTS: tuple[Path, ...] = (
 
 
 def check(tree: Tree, closure: Closure, built: Sequence[Source]) -> Iterator[Result]:
-    """Yields a note for labels of a layer with the function that its objects lack, and a warning for images without effect."""
-    for folder, kustomization in closure.folders.items():
-        if _is_layer(tree, folder, kustomization.value):
-            yield from _labels(kustomization, built)
-            yield from _images(kustomization, built)
+    """Yields a note for labels of a layer with the function that its objects lack, and a warning for images and patches without effect."""
+    layers = [folder for folder, kustomization in closure.folders.items() if _is_layer(tree, folder, kustomization.value)]
+    for folder in layers:
+        yield from _labels(closure.folders[folder], built)
+        yield from _images(closure.folders[folder], built)
+    for folder in dict.fromkeys(below for layer in layers for below in kustomizations.closure(tree, layer).folders):
+        yield from _patches(closure.folders[folder], built)
 
 
 def runs_function(tree: Tree, closure: Closure) -> bool:
@@ -53,6 +58,22 @@ def _is_layer(tree: Tree, folder: str, kustomization: dict[str, Any]) -> bool:
     ]
     written = [*files, *kustomizations.inline_plugins(kustomization)]
     return any(isinstance(value, dict) and function_config.is_config(results.ref(value)) for value in written)
+
+
+def _patches(kustomization: Source, built: Sequence[Source]) -> Iterator[Result]:
+    """Yields the patches and replacements for kinds of which the function makes all objects."""
+    generated = {source.address.kind for source in built if ownership.is_marked(source.value)}
+    late = generated - {source.address.kind for source in built if not ownership.is_marked(source.value)}
+    targets = [*kustomizations.patch_targets(kustomization)]
+    for number, entry in enumerate(entries(kustomization.value, "replacements")):
+        for index, target in enumerate(objects(mapping(entry).get("targets"))):
+            targets.append((("replacements", number, "targets", index, "select"), mapping(target, "select")))
+    for path, target in targets:
+        kind = text(target.get("kind"))
+        if kind in late:
+            what = "replacement" if path[0] == "replacements" else "patch"
+            message = f"this {what} changes no {kind}, because krm-fn makes all objects of this kind after it; {AROUND}"
+            yield results.warning("DYN676", message, **kustomization.location((*path, "kind")))
 
 
 def _labels(kustomization: Source, built: Sequence[Source]) -> Iterator[Result]:

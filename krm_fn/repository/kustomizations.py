@@ -15,6 +15,7 @@ import krm_fn
 from krm_fn.base import results, spelling
 from krm_fn.base.results import Result
 from krm_fn.base.yaml import reader
+from krm_fn.kubernetes.values import mapping
 from krm_fn.render import labels
 from krm_fn.repository.files import reading, selection
 from krm_fn.repository.files.reading import Source
@@ -182,6 +183,15 @@ def duplicate_keys(tree: Tree, closure: Closure) -> list[Result]:
     """
     names = {*closure.files, *filter(None, map(tree.kustomization_file, closure.folders))}
     return [finding for name in sorted(names) for finding in tree.read(name).results if finding.code == _DUPLICATE]
+
+
+def patch_targets(kustomization: Source) -> Iterator[tuple[results.Path, dict[str, Any]]]:
+    """Yields the path and the value of the target of each patch in a Kustomization."""
+    for name in ("patches", "patchesJson6902"):
+        for number, entry in enumerate(entries(kustomization.value, name)):
+            target = mapping(entry, "target") if isinstance(entry, dict) else {}
+            if target:
+                yield (name, number, "target"), target
 
 
 def missing(tree: Tree, closure: Closure) -> Iterator[tuple[str, str]]:

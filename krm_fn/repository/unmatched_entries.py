@@ -18,7 +18,7 @@ from krm_fn.render import dynamo_api
 from krm_fn.repository import kustomizations
 from krm_fn.repository.files.reading import Source
 from krm_fn.repository.kustomizations import Closure
-from krm_fn.repository.tree import Tree, entries, field
+from krm_fn.repository.tree import Tree, field
 
 _NO_EFFECT, _LOST = "DYN590", "DYN591"
 _SELECTED = ("kind", "name")
@@ -32,7 +32,7 @@ _DEPTH = 12
 def check(tree: Tree, closure: Closure) -> Iterator[Result]:
     """Yields a warning for each entry without an effect. Components are left out: they patch what other layers may have."""
     for folder, kustomization in closure.folders.items():
-        targets = [*_targets(kustomization)]
+        targets = [*kustomizations.patch_targets(kustomization)]
         images = objects(field(kustomization.value, "images"))
         if (targets or images) and not kustomizations.is_component(kustomization):
             below = kustomizations.closure(tree, folder)
@@ -41,14 +41,6 @@ def check(tree: Tree, closure: Closure) -> Iterator[Result]:
             ]
             yield from _unselected(kustomization, targets, below, documents)
             yield from _unused_images(kustomization, images, below, documents)
-
-
-def _targets(kustomization: Source) -> Iterator[tuple[results.Path, dict[str, Any]]]:
-    for name in ("patches", "patchesJson6902"):
-        for number, entry in enumerate(entries(kustomization.value, name)):
-            target = mapping(entry, "target") if isinstance(entry, dict) else {}
-            if target:
-                yield (name, number, "target"), target
 
 
 def _unselected(
