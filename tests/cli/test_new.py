@@ -198,6 +198,7 @@ def test_the_path_of_an_application_begins_at_the_repository(tmp_path):
     folder = create(tmp_path / "graphs" / "chat", "argocd", "vllm", "aggregated")
     application = yaml.safe_load((folder / "apps" / "chat.yaml").read_text())
     assert application["spec"]["source"]["path"] == "graphs/chat/overlays/prod"
+    assert application["spec"]["source"]["plugin"] == {"name": "krm-fn"}  # as docs/argocd.md recommends, and not the build options
 
 
 def test_the_last_lines_name_the_files_and_the_next_commands(tmp_path, monkeypatch):

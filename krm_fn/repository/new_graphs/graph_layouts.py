@@ -75,12 +75,12 @@ def _plain(_choices: GraphChoices, _folder: str) -> dict[str, str]:
 
 
 def _argocd(choices: GraphChoices, folder: str) -> dict[str, str]:
-    """Returns the layout of kustomize, and an Application that builds its overlay."""
+    """Returns the layout of kustomize, and an Application whose plugin builds its overlay: of all ways, the one that runs no other program."""
     source = {
         "repoURL": "https://git.example.com/team/graphs.git",
         "targetRevision": "main",
         "path": posixpath.normpath(f"{folder}/{_OVERLAY}"),
-        "kustomize": {"ignoreMissingComponents": True},
+        "plugin": {"name": "krm-fn"},
     }
     spec = {
         "project": "default",
@@ -93,7 +93,7 @@ def _argocd(choices: GraphChoices, folder: str) -> dict[str, str]:
     }
     text = emitter.text(_resource("argoproj.io/v1alpha1", "Application", choices.name, "argocd", spec))
     text = graph_text.above(text, "    repoURL:", ["Your repository, and below the branch and the path of the overlay in it."])
-    text = graph_text.above(text, "    kustomize:", ["Selects kustomize. The repo server needs krm-fn and the build options."])
+    text = graph_text.above(text, "    plugin:", ["The plugin of krm-fn, which your Argo CD must have."])
     return {**_kustomize(choices, folder), f"apps/{choices.name}.yaml": text}
 
 
