@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from krm_fn.base.results import Result, Severity
+    from krm_fn.base.results import Ref, Result, Severity
 
 __all__ = ["printable", "visible"]
 
@@ -70,15 +70,15 @@ def noun(result: Result) -> str:
     return _NOUNS[result.severity]
 
 
-def what(result: Result) -> str:
-    """Code, field, message and resource of a finding in one line."""
-    return printable(f"{results.line(result)}{_resource(result)}")
+def what(result: Result, others: Sequence[Ref] = ()) -> str:
+    """Code, field, message and resource of a finding in one line. `others` are further resources that have the finding."""
+    return printable(f"{results.line(result)}{_resources(result, others)}")
 
 
-def where(result: Result) -> str:
-    """Code, field and resource of a finding in one line."""
+def where(result: Result, others: Sequence[Ref] = ()) -> str:
+    """Code, field and resource of a finding in one line. `others` are further resources that have the finding."""
     field = results.field(result.path)
-    return printable(f"{result.code}{' ' if field else ''}{field}{_resource(result)}")
+    return printable(f"{result.code}{' ' if field else ''}{field}{_resources(result, others)}")
 
 
 def json_fields(result: Result) -> dict[str, Any]:
@@ -114,8 +114,12 @@ def columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "".join("  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() + "\n" for row in cells)
 
 
-def _resource(result: Result) -> str:
-    address = result.ref
-    if not address or not address.kind:
-        return ""
-    return f" ({address.kind} {address.namespace}{'/' if address.namespace else ''}{address.name})"
+def _resources(result: Result, others: Sequence[Ref]) -> str:
+    """Returns the resources of a finding in parentheses: ` (DynamoGraphDeployment prod/chat, staging/chat)`."""
+    shown = [address for address in (result.ref, *others) if address and address.kind]
+    names, kind = [], ""
+    for address in shown:
+        name = f"{address.namespace}{'/' if address.namespace else ''}{address.name}"
+        names.append(name if address.kind == kind else f"{address.kind} {name}")
+        kind = address.kind
+    return f" ({', '.join(names)})" if names else ""

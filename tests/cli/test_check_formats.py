@@ -333,3 +333,32 @@ def test_sarif_names_a_file_whose_name_is_no_text_by_its_bytes(path, tmp_path):
     jsonschema.Draft202012Validator(SARIF).validate(log)
     locations = [location["physicalLocation"] for result in log["runs"][0]["results"] for location in result["locations"]]
     assert {location["artifactLocation"]["uri"] for location in locations} == {"%FF%20%25.yaml"}
+
+
+SHARED = [
+    # reason, what differs in the second finding, lines in text
+    (
+        "graphs of two overlays share the line of a base",
+        {"ref": REF._replace(namespace="other")},
+        ["(DynamoGraphDeployment team/chat, other/chat)"],
+    ),
+    (
+        "the path differs, because an overlay moves the component",
+        {"path": ("spec", "b"), "ref": REF._replace(namespace="other")},
+        ["other/chat)"],
+    ),
+    ("another line", {"line": 2, "ref": REF._replace(namespace="other")}, ["team/chat)", "other/chat)"]),
+    ("another message", {"message": "other", "ref": REF._replace(namespace="other")}, ["team/chat)", "other/chat)"]),
+    ("another severity", {"severity": "warning", "ref": REF._replace(namespace="other")}, ["team/chat)", "other/chat)"]),
+]
+
+
+@cases(("changes", "ends"), SHARED)
+def test_a_finding_of_several_resources_at_one_line_is_one_entry_of_the_text(changes, ends):
+    """JSON keeps each finding, because a program counts them."""
+    first = results.error("DYN023", "unknown field", REF, ("spec", "a"), file="base.yaml", line=1)
+    both = finding_formats.Checked([], [first, first._replace(**changes)])
+    lines = finding_formats.write("text", both).splitlines()
+    assert len(lines) == len(ends)
+    assert all(line.endswith(end) for line, end in zip(lines, ends, strict=True))
+    assert len(json.loads(finding_formats.write("json", both))["findings"]) == 2

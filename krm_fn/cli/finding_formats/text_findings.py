@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import textwrap
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from krm_fn.base import escaping, report
-from krm_fn.base.results import Result
+from krm_fn.base.results import Ref, Result
 from krm_fn.cli.finding_formats import Checked
 from krm_fn.kubernetes.secret_values import HIDDEN
 from krm_fn.repository.files import reading, secret_lines
@@ -28,24 +28,39 @@ def write(checked: Checked) -> str:
         if _has_excerpt(result) and result.file not in files:
             files[result.file] = _lines(checked.texts[result.file] if result.file in checked.texts else _text(result.file))
     texts = []
-    for result in checked.results:
-        lines = head(result, colour=checked.colour, width=checked.width)
+    for result, others in _distinct(checked.results):
+        lines = head(result, others, colour=checked.colour, width=checked.width)
         texts += [f"{line}\n" for line in lines[:1]] if checked.width else [f"{lines[0]}\n"]
         texts += [_excerpt(result, files, checked.colour), *(f"{line}\n" for line in lines[1:])]
     return "".join(texts)
 
 
-def head(result: Result, *, colour: bool, width: int = 0) -> list[str]:
-    """Returns a finding in one line, or in several for a terminal with `width` columns."""
+def _distinct(findings: Sequence[Result]) -> list[tuple[Result, list[Ref]]]:
+    """Returns the findings, each with the other resources that have it at the same location: graphs of several overlays share a base."""
+    distinct: dict[object, tuple[Result, list[Ref]]] = {}
+    for number, result in enumerate(findings):
+        key = (
+            (result.severity, result.code, result.message, result.file, result.line, result.column)
+            if result.line and result.ref
+            else number
+        )
+        _, refs = distinct.setdefault(key, (result, []))
+        if result.ref and result.ref not in refs:
+            refs.append(result.ref)
+    return [(result, refs[1:]) for result, refs in distinct.values()]
+
+
+def head(result: Result, others: Sequence[Ref] = (), *, colour: bool, width: int = 0) -> list[str]:
+    """Returns a finding in one line, or in several for a terminal with `width` columns. `others` are further resources that have it."""
     location = report.location(result)
     noun = report.noun(result)
     if colour:
         location = escaping.painted(location, escaping.BOLD) if location else ""
         noun = escaping.painted(noun, _COLOURS[result.severity], escaping.BOLD)
     if not width:
-        return [" ".join(filter(None, (location, noun, report.what(result))))]
+        return [" ".join(filter(None, (location, noun, report.what(result, others))))]
     problem, _, fix = report.printable(result.message).rpartition("; ")
-    first = " ".join(filter(None, (location, noun, report.where(result))))
+    first = " ".join(filter(None, (location, noun, report.where(result, others))))
     return [first, *_wrapped(problem or fix, width), *(_wrapped(f"fix: {fix}", width) if problem else ())]
 
 

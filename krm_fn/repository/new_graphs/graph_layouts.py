@@ -75,7 +75,7 @@ def _plain(_choices: GraphChoices, _folder: str) -> dict[str, str]:
 
 
 def _argocd(choices: GraphChoices, folder: str) -> dict[str, str]:
-    """Returns the layout of kustomize, and an Application whose plugin builds its overlay: of all ways, the one that runs no other program."""
+    """Returns the layout of kustomize, and an Application whose plugin builds its overlay. The plugin runs no program of a repository."""
     source = {
         "repoURL": "https://git.example.com/team/graphs.git",
         "targetRevision": "main",
