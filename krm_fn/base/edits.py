@@ -13,7 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_WORD = re.compile(r"write ([^\s,;]+)")
+_WORD = re.compile(r"write ([^\s,;]+|\{\S+\})")
+Path = tuple[str | int, ...]
 
 
 class Key(NamedTuple):
@@ -38,16 +39,36 @@ class Removal(NamedTuple):
     """The field is removed from its object."""
 
 
+class Move(NamedTuple):
+    """The field has another path, with its value and its comments. `to` begins where the path of the finding begins."""
+
+    to: Path
+
+
+class Items(NamedTuple):
+    """Other entries of a list in place of one: usually several."""
+
+    texts: tuple[str, ...]
+
+
+class Addition(NamedTuple):
+    """A field that is missing, with its value."""
+
+    value: Any
+
+
 class Edit(NamedTuple):
-    """The edit of a finding, at the path of the finding. `new` is a value, a Key, a Word, Quotes or a Removal.
+    """The edit of a finding. `new` is a value, or a record of this module.
 
     `is_safe` is true if the edit changes nothing that runs. None is the default: the edit of an error is safe, because the text cannot
     have worked, and that of a warning is not. `at` is the path in the document of the file; None until the finding has a location.
+    `path` is that of the edited field in the resource if it is not that of the finding.
     """
 
     new: Any
     is_safe: bool | None = None
-    at: tuple[str | int, ...] | None = None
+    at: Path | None = None
+    path: Path | None = None
 
 
 def word(fix: str) -> str:
@@ -66,4 +87,5 @@ def of_unknown_field(fix: str) -> Edit | None:
     The author meant something by the field, so the removal is not safe.
     """
     name = word(fix)
-    return Edit(Key(name)) if name else Edit(Removal(), is_safe=False) if fix == "remove it" else None
+    is_removal = fix.rpartition("; ")[2].partition(", because")[0] == "remove it"
+    return Edit(Key(name)) if name else Edit(Removal(), is_safe=False) if is_removal else None

@@ -68,12 +68,14 @@ def _of_container(resource: Resource, path: Path, container: Any, volumes: Mappi
             near = _near(file, names) or (_only(names) if _is_whole(word, f"{folder}/{file}") else "")
             if near and file not in names and f"{folder}/{file}" not in mounted:
                 message = f"{folder} has no file {file}, because its volume has no such key; write {folder}/{near}"
-                yield results.warning(_CODE, message, results.ref(resource), (*path, *inner), current=word)
+                right = word.replace(f"{folder}/{file}", f"{folder}/{near}")
+                yield results.warning(_CODE, message, results.ref(resource), (*path, *inner), current=word, proposed=right)
             elif not _is_mounted(folder, folders):
                 others = [other for other, name in folders.items() if file in volumes.get(name, ())]
                 if len(others) == 1:
                     message = f"no volume of the container is at {folder}, but {file} is in {others[0]}; write {others[0]}/{file}"
-                    yield results.warning(_CODE, message, results.ref(resource), (*path, *inner), current=word)
+                    right = word.replace(f"{folder}/{file}", f"{others[0]}/{file}")
+                    yield results.warning(_CODE, message, results.ref(resource), (*path, *inner), current=word, proposed=right)
 
 
 def _is_mounted(folder: str, folders: Iterable[str]) -> bool:

@@ -42,7 +42,7 @@ def _check(resource: Resource, config: Config) -> Iterator[Result]:
     violations = [violation for violation in schema_check.native(resource, unknown=unknown) if not _is_dropped(violation)]
     ref, checked = results.ref(resource), invalid_fields.without_nulls(invalid_fields.without_errors(resource, violations))
     broken = [
-        results.error(rejection.code, rejection.message, ref, rejection.path, proposed=rejection.proposed)
+        results.error(rejection.code, rejection.message, ref, rejection.path, proposed=rejection.proposed, edit=rejection.edit)
         for rejection in by_kind.validate(checked)
     ]
     findings = [*violations, *invalid_fields.independent(broken, invalid_fields.error_paths(violations))]

@@ -152,6 +152,155 @@ def test_an_edit_that_changes_what_runs_needs_consent(tmp_path, right, before, a
     assert (text, done.code) == (right, 0), done
 
 
+MOVED = [
+    (
+        "a field of the pod at the component",
+        GRAPH,
+        "    type: worker\n",
+        "    type: worker\n    # apart\n    tolerations: [{operator: Exists}] # all\n",
+        '          - {name: MODE, value: "5"}\n',
+        '          - {name: MODE, value: "5"}\n        # apart\n        tolerations: [{operator: Exists}] # all\n',
+        "DYN023",
+    ),
+    (
+        "a field of a pod in flow style",
+        GRAPH,
+        "    type: frontend\n",
+        "    type: frontend\n    hostNetwork: true\n",
+        '1.6.1"}]}',
+        '1.6.1"}], hostNetwork: true}',
+        "DYN023",
+    ),
+    (
+        "a field of the component in its template",
+        GRAPH,
+        "    podTemplate:\n      spec:\n",
+        "    podTemplate:\n      # two of them\n      replicas: 2 # two\n      spec:\n",
+        '          - {name: MODE, value: "5"}\n',
+        '          - {name: MODE, value: "5"}\n    # two of them\n    replicas: 2 # two\n',
+        "DYN023",
+    ),
+    (
+        "a field of the pod in its container",
+        GRAPH,
+        "          env:\n",
+        "          tolerations: # all\n          - operator: Exists\n          env:\n",
+        '          - {name: MODE, value: "5"}\n',
+        '          - {name: MODE, value: "5"}\n        tolerations: # all\n        - operator: Exists\n',
+        "DYN029",
+    ),
+    (
+        "an amount without its side",
+        GRAPH,
+        'resources: {limits: {nvidia.com/gpu: "1"}}',
+        'resources: {nvidia.com/gpu: "1"}',
+        'resources: {nvidia.com/gpu: "1"}',
+        'resources: {limits: {nvidia.com/gpu: "1"}}',
+        "DYN029",
+    ),
+    (
+        "amounts without their side",
+        OLDER,
+        'resources: {limits: {gpu: "1"}}',
+        'resources:\n        # one\n        gpu: "1" # of 8\n        memory: 64Gi',
+        'resources:\n        # one\n        gpu: "1" # of 8\n        memory: 64Gi',
+        'resources:\n        limits:\n          # one\n          gpu: "1" # of 8\n          memory: 64Gi',
+        "DYN023",
+    ),
+    (
+        "a field of a container in its security context",
+        GRAPH,
+        "          env:\n",
+        "          securityContext: {fsGroup: 1000, runAsUser: 1000}\n          env:\n",
+        "          securityContext: {fsGroup: 1000, runAsUser: 1000}\n",
+        None,
+        "DYN029",
+    ),
+    (
+        "a source of a variable beside its name",
+        GRAPH,
+        'value: "5"}',
+        "secretKeyRef: {name: token, key: KEY}} # secret",
+        "secretKeyRef: {name: token, key: KEY}}",
+        "valueFrom: {secretKeyRef: {name: token, key: KEY}}}",
+        "DYN029",
+    ),
+    (
+        "a field of a container at the service",
+        OLDER,
+        "      replicas: 1\n",
+        "      replicas: 1\n      workingDir: /work # here\n",
+        "args: [--model, Qwen/Qwen3-0.6B]\n",
+        "args: [--model, Qwen/Qwen3-0.6B]\n          workingDir: /work # here\n",
+        "DYN023",
+    ),
+]
+
+
+@cases(("right", "before", "after", "old", "new", "code"), MOVED)
+def test_a_misplaced_field_moves(tmp_path, right, before, after, old, new, code):
+    """A field whose only place is known moves there with its comments. `old` to `new` is its new place."""
+    wrong = right.replace(before, after)
+    assert wrong != right
+    text, done = fixed(tmp_path, wrong)
+    assert f": {code} " in done.out, done
+    assert done.code == 0, done
+    assert "moved to " in done.out
+    if new is not None:
+        assert text == (wrong.replace(old, new) if old in after else wrong.replace(after, before).replace(old, new))
+    assert sorted(_comments(text)) == sorted(_comments(wrong))
+    assert fixed(tmp_path, text)[0] == text
+
+
+RESHAPED = [
+    ("an entry with a flag and its value", GRAPH, "[--model, Qwen/Qwen3-0.6B,", "['--model Qwen/Qwen3-0.6B',", "DYN625"),
+    ("a flag with a colon", GRAPH, "--dtype, bfloat16]", "--dtype: bfloat16]", "DYN021"),
+    (
+        "words of a command in one text",
+        GRAPH,
+        "[--model, Qwen/Qwen3-0.6B, --dtype, bfloat16]",
+        "--model Qwen/Qwen3-0.6B --dtype bfloat16",
+        "DYN021",
+    ),
+    ("a module without -m", GRAPH, "[python3, -m, dynamo.vllm]", "[python3, dynamo.vllm]", "DYN624"),
+    ("a name in place of an object", GRAPH, "          env:", "          envFrom: [{secretRef: token}]\n          env:", "DYN021"),
+    ("a map of variables", GRAPH, '          - {name: MODE, value: "5"}\n', "            MODE: 5\n            OTHER: x\n", "DYN021"),
+    ("an amount in bytes", OLDER, 'gpu: "1"', 'gpu: "1", memory: 64GB', "DYN123"),
+    ("an amount in another case", GRAPH, 'gpu: "1"', 'gpu: "1", memory: 64gi', "DYN027"),
+    ("the name of GPUs of v1alpha1", GRAPH, "limits: {nvidia.com/gpu:", "limits: {gpu:", "DYN229"),
+    ("a part of the memory in percent", GRAPH, "--dtype, bfloat16", "--gpu-memory-utilization, 90%", "DYN605"),
+    (
+        "quotes that no shell removes",
+        GRAPH,
+        "bfloat16]",
+        """bfloat16, --speculative-config, "'{\\"method\\": \\"ngram\\", \\"num_speculative_tokens\\": 2}'"]""",
+        "DYN606",
+    ),
+]
+
+
+@cases(("right", "before", "after", "code"), RESHAPED)
+def test_another_shape_of_a_value_is_written(tmp_path, right, before, after, code):
+    """A value of another shape, with one answer: the check after it has no finding, and its texts are the author's."""
+    wrong = right.replace(before, after)
+    text, done = fixed(tmp_path, wrong)
+    assert f": {code} " in done.out, done
+    assert done.code == 0, done
+    assert sorted(_comments(text)) == sorted(_comments(wrong))
+    assert fixed(tmp_path, text)[0] == text
+
+
+DECODE = GRAPH.replace("  - name: Worker\n    type: worker\n", "  - name: Worker\n    type: prefill\n")
+
+
+def test_missing_words_are_added_behind_the_command(tmp_path):
+    """A prefill worker needs its mode and a connector: an edit writes them behind the last argument."""
+    wrong = DECODE.replace("bfloat16]", "bfloat16, --disaggregation-mode, prefill]")
+    text, done = fixed(tmp_path, wrong, "--unsafe")
+    assert 'bfloat16, --disaggregation-mode, prefill, --kv-transfer-config, \'{"kv_connector":"NixlConnector",' in text, done
+    assert "DYN635" in done.out
+
+
 def test_edits_of_hidden_mistakes_are_made_together(tmp_path):
     """Flags are checked only behind a known module: its edit is better only together with that of the flag."""
     text, done = fixed(tmp_path, GRAPH.replace("dynamo.vllm", "dynamo.vlm").replace("--dtype", "--dtpye"))
@@ -397,7 +546,8 @@ def _judged(tmp_path, count, seed):
         removed = sum(edit["kind"] == "removal" for edit in edits)
         assert len(_comments(text)) >= len(_comments(wrong)) - removed, (mutation.reason, text)
         assert {*_comments(text)} <= {*_comments(wrong)}, (mutation.reason, text)
-        assert len(text.splitlines()) <= len(wrong.splitlines())
+        split = sum(edit["kind"] in ("items", "move") for edit in edits)
+        assert len(text.splitlines()) <= len(wrong.splitlines()) + 2 * split
         assert fixed(tmp_path, text, *options)[0] == text, (mutation.reason, text)
         without += not after
         if not after and _depth(right, wrong) >= _IN_COMPONENTS:

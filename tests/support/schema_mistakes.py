@@ -160,7 +160,14 @@ TYPES = [
         ("spec", "services"),
         "write each entry as name: …, without dashes",
     ),
-    Case("an amount for an object", worker(sharedMemory="40Gi"), "DYN021", (*MAIN, "sharedMemory"), "write size: 40Gi below it"),
+    Case(
+        "an amount for an object",
+        worker(sharedMemory="40Gi"),
+        "DYN021",
+        (*MAIN, "sharedMemory"),
+        "write size: 40Gi below it",
+        {"size": "40Gi"},
+    ),
     Case("a flag for an object", worker(ingress=True), "DYN021", (*MAIN, "ingress"), "its fields below it, for example enabled, host"),
     Case(
         "a flag for an object with one switch",
@@ -267,6 +274,7 @@ VALUES = [
         "DYN027",
         (*MAIN, "sharedMemory", "size"),
         "; write 16G",
+        "16G",
     ),
     Case("a time", graph({}, metadata={"creationTimestamp": "2026-01-31T12:00:00Z"})),
     Case(

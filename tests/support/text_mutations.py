@@ -91,6 +91,11 @@ MUTATIONS = (
     Mutation("a kind with a slip", _misspelt(r"(?<=kind: )DynamoGraphDeployment\b")),
     Mutation("a text in place of a list", _replaced(r"(?<=args: )\[([^\],]+)\]", r"\1")),
     Mutation("a field without a value", _replaced(r"(?<=replicas:) \d+", "", " null")),
+    Mutation(
+        "a field of the pod in a container", _replaced(r"(?<=\n)( +)- name: main\n", "\\1- name: main\n\\1  enableServiceLinks: false\n")
+    ),
+    Mutation("a flag and its value in one entry", _replaced(r"(?<=[\[ ])(--[a-z-]+), ([A-Za-z0-9./-]+)(?=[,\]])", '"\\1 \\2"')),
+    Mutation("an amount in bytes", _replaced(r"(?<=memory: )([0-9]+)Gi", r"\1GB", r"\1gi")),
     Mutation("a former type", _replaced(r"(?<=componentType: )frontend", "main"), needs_consent=True),
     Mutation("GPUs in the plural", _replaced(r"nvidia\.com/gpu\b", "nvidia.com/gpus", "nvdia.com/gpu", "nvidia/gpu"), needs_consent=True),
     Mutation("a registry with a slip", _replaced(r"nvcr\.io/nvidia", "nvcr.io/nvida", "ncvr.io/nvidia"), needs_consent=True),

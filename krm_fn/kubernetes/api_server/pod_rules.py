@@ -146,11 +146,16 @@ def _probe(name: ProbeName, probe: Probe) -> Iterator[Rejection]:
         if field in _COUNTS and isinstance(number, int) and number < 0:
             yield Rejection("DYN216", (field,), f"the number {number} is below zero; write 0 or a larger number")
     if name != "readinessProbe" and probe.get("successThreshold") not in (None, 0, 1):
-        yield Rejection("DYN217", ("successThreshold",), "successThreshold must be 1 in liveness and startup probes; remove it")
+        from krm_fn.base import edits  # noqa: PLC0415 - only a finding needs it
+
+        message = "successThreshold must be 1 in liveness and startup probes; remove it"
+        yield Rejection("DYN217", ("successThreshold",), message, edit=edits.Edit(edits.Removal()))
     grace_period = probe.get("terminationGracePeriodSeconds")
     if name == "readinessProbe" and grace_period is not None:
+        from krm_fn.base import edits  # noqa: PLC0415 - only a finding needs it
+
         message = "a readiness probe never terminates a pod and cannot have a grace period; remove it"
-        yield Rejection("DYN217", ("terminationGracePeriodSeconds",), message)
+        yield Rejection("DYN217", ("terminationGracePeriodSeconds",), message, edit=edits.Edit(edits.Removal()))
     elif grace_period is not None and grace_period < 1:
         yield Rejection(
             "DYN226", ("terminationGracePeriodSeconds",), "the grace period is below 1; write 1 or a larger number, or remove it"
@@ -229,8 +234,10 @@ def validate_resources(
         yield Rejection("DYN229", ("limits",), "the container requests only huge pages; request cpu or memory too")
     for index, claim in enumerate(resources.get("claims") or ()):
         if claim.get("name") not in claims:
+            from krm_fn.base import edits  # noqa: PLC0415 - only a finding needs it
+
             message = f"the pod has no resource claim {claim.get('name')}; {_claim_fix(str(claim.get('name')), claims, field())}"
-            yield Rejection("DYN213", ("claims", index, "name"), message)
+            yield Rejection("DYN213", ("claims", index, "name"), message, edits.word(message.rpartition("; ")[2]) or None)
         if claim.get("request") and not name_formats.DNS_LABEL.fullmatch(claim["request"]):
             message = f"{claim['request']!r} is not a valid name of a request; use lower-case letters, digits and dashes, at most 63"
             yield Rejection("DYN202", ("claims", index, "request"), message)
@@ -259,9 +266,11 @@ def _amount(amount: Quantity, size: int, path: tuple[str, str]) -> Iterator[Reje
     """Checks the name of a resource, which ends `path`, and its amount. `size` is the amount in billionths."""
     name = path[1]
     if not is_resource(name):
-        meant = "nvidia.com/gpu" if name.lower() in _GPUS else "cpu, memory, ephemeral-storage, or domain/name"
-        message = f"{name} is not a resource that a container can request; write {meant}"
-        yield Rejection("DYN229", path, message)
+        from krm_fn.base import edits  # noqa: PLC0415 - only a finding needs it
+
+        fix = f"write {'nvidia.com/gpu' if name.lower() in _GPUS else 'cpu, memory, ephemeral-storage, or domain/name'}"
+        message = f"{name} is not a resource that a container can request; {fix}"
+        yield Rejection("DYN229", path, message, edit=edits.of_unknown_field(fix))
     if size < 0:
         yield Rejection("DYN212", path, f"the amount {amount} is below zero; write 0 or a larger amount")
     elif name.startswith(_HUGE_PAGES) and not _is_multiple(size, name.removeprefix(_HUGE_PAGES)):

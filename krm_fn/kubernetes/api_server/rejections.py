@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from typing import Any
 
+    from krm_fn.base.edits import Edit
     from krm_fn.base.results import Path
 
 LARGEST = 2**31 - 1
@@ -16,12 +17,16 @@ LARGEST = 2**31 - 1
 
 
 class Rejection(NamedTuple):
-    """One reason why an API server rejects a pod. `path` begins at the checked object, and `proposed` is the right value, if any."""
+    """One reason why an API server rejects a pod. `path` begins at the checked object.
+
+    `proposed` is the right value, if any, and `edit` another edit that makes the object valid.
+    """
 
     code: str
     path: Path
     message: str
     proposed: Any = None
+    edit: Edit | None = None
 
     def below(self, *steps: str | int) -> Rejection:
         """Returns the same rejection with these steps before its path."""

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from krm_fn.base import report, results
-from krm_fn.base.edits import Edit, Key, Quotes, Removal, Word
+from krm_fn.base.edits import Addition, Edit, Items, Key, Move, Quotes, Removal, Word
 from krm_fn.base.results import Path, Result
-from krm_fn.kubernetes import paths
+from krm_fn.kubernetes import paths, secret_values
 from krm_fn.migration.edits.edit_locations import DocumentEdit, as_written
 from krm_fn.migration.fixes import editable_files
 from krm_fn.migration.fixes.editable_files import EditableFiles
@@ -16,7 +16,15 @@ from krm_fn.repository.files import text_edits
 from krm_fn.repository.files.reading import Source
 from krm_fn.repository.files.text_edits import Words
 
-_KINDS: dict[type, str] = {Key: "key", Word: "text", Quotes: "quotes", Removal: "removal"}
+_KINDS: dict[type, str] = {
+    Key: "key",
+    Word: "text",
+    Quotes: "quotes",
+    Removal: "removal",
+    Move: "move",
+    Items: "items",
+    Addition: "addition",
+}
 """The kinds of edits in JSON."""
 EditIdentity = tuple[str, int, Path, str]
 """The file, the number of the document, the path and the new value of an edit: the same before and after edits of other fields."""
@@ -64,7 +72,7 @@ def _of(result: Result, files: EditableFiles, texts: Mapping[str, str]) -> Findi
     if document is None:
         return None
     whole = as_written(document._replace(at=()))
-    if not _has_field(whole.value, edit.at, edit.new, result.current):
+    if not _has_field(whole.value, edit.at, edit.new, result.current if edit.path is None else None):
         return None
     needs_no_consent = result.severity == "error" if edit.is_safe is None else edit.is_safe
     is_safe = needs_no_consent and not text_edits.is_shared(whole.text, edit.at)
@@ -74,9 +82,11 @@ def _of(result: Result, files: EditableFiles, texts: Mapping[str, str]) -> Findi
 def _has_field(value: Any, path: Path, new: Any, current: Any) -> bool:
     """True if a document has the field of a finding, with the value that the finding is about."""
     fields = paths.at(value, path[:-1])
-    if isinstance(new, (Key, Removal)):
+    if isinstance(new, (Key, Removal, Move)):
         return isinstance(fields, dict) and path[-1] in fields
     written = paths.at(value, path)
+    if isinstance(new, Addition):
+        return written is None
     return written is not None and (isinstance(new, Word) or current is None or written == current)
 
 
@@ -105,13 +115,24 @@ def described(entry: FindingEdit) -> str:
     """Returns an edit in a line: `file:line: CODE field: what`."""
     result, new = entry.results[0], entry.edit.new
     field = results.field(result.path)
-    if isinstance(new, Key):
-        text = f"renamed to {new.name}"
-    elif isinstance(new, Word):
-        old = _old(result)
-        text = f"{report.value(old)} is now {report.value(_unquoted(new.new))}" if old else f"is now {report.value(_unquoted(new.new))}"
-    else:
-        text = "removed" if isinstance(new, Removal) else "quoted" if isinstance(new, Quotes) else f"is now {report.value(new)}"
+    old, shown = _old(result), _shown(entry)
+    match new:
+        case Key():
+            text = f"renamed to {shown}"
+        case Word():
+            text = f"{report.value(old)} is now {report.value(shown)}" if old else f"is now {report.value(shown)}"
+        case Move():
+            text = f"moved to {shown}"
+        case Removal():
+            text = "removed"
+        case Quotes():
+            text = "quoted"
+        case Addition():
+            text = f"added, with {report.value(shown)}"
+        case Items():
+            text = f"more words in {results.field(entry.edit.path[:-1])}" if entry.edit.path else "other entries in its place"
+        case _:
+            text = "is now " + (_kind(new) if shown is None else report.value(shown))
     return report.printable(f"{result.file}:{result.line}: {result.code} {field}: {text}")
 
 
@@ -119,15 +140,47 @@ def title(entry: FindingEdit) -> str:
     """Returns an edit as a command of an editor: `Write replicas`, with the code. An edit that can change what runs says so."""
     result, new = entry.results[0], entry.edit.new
     field = report.visible(str(result.path[-1])) if result.path else "the field"
-    if isinstance(new, Key):
-        text = f"Rename {field} to {new.name}"
-    elif isinstance(new, Word):
-        text = f"Write {_unquoted(new.new)}"
-    else:
-        text = (
-            f"Remove {field}" if isinstance(new, Removal) else "Put in quotes" if isinstance(new, Quotes) else f"Write {report.value(new)}"
-        )
+    shown = _shown(entry)
+    match new:
+        case Key():
+            text = f"Rename {field} to {shown}"
+        case Move():
+            text = f"Move {field} to {shown}"
+        case Removal():
+            text = f"Remove {field}"
+        case Quotes():
+            text = "Put in quotes"
+        case Word():
+            text = f"Write {shown}"
+        case Addition():
+            text = f"Add {field}"
+        case Items():
+            text = f"Add words to {entry.edit.path[-2]}" if entry.edit.path else "Write other entries in its place"
+        case _:
+            text = "Write " + (_kind(new) if shown is None else report.value(shown))
     return report.printable(f"{text} ({result.code}{'' if entry.is_safe else ', unsafe: can change what runs'})")
+
+
+def _kind(value: Any) -> str:
+    """Names an object or a list whose values are not shown."""
+    return "an object" if isinstance(value, dict) else "a list"
+
+
+def _shown(entry: FindingEdit) -> Any:
+    """Returns the new name, word, path or value of an edit; None for another one, and for an object or a list that may hold secrets."""
+    new = entry.edit.new
+    match new:
+        case Key():
+            return new.name
+        case Word():
+            return _unquoted(new.new)
+        case Move():
+            return results.field(new.to)
+        case Addition():
+            return new.value
+        case Quotes() | Removal() | Items():
+            return None
+    return None if isinstance(new, dict | list) and secret_values.may_be_at(entry.results[0].path) else new
 
 
 def _old(result: Result) -> Any:
@@ -135,7 +188,7 @@ def _old(result: Result) -> Any:
     new = result.edit.new if result.edit else None
     if isinstance(new, Word):
         return _unquoted(new.old) if _unquoted(new.old) in result.message else None
-    return result.path[-1] if isinstance(new, Key) else result.current
+    return result.path[-1] if isinstance(new, (Key, Move)) else result.current
 
 
 def _unquoted(word: str) -> str:
@@ -147,7 +200,6 @@ def json_fields(entry: FindingEdit) -> dict[str, Any]:
     """Returns an edit for programs."""
     result, new = entry.results[0], entry.edit.new
     kind = _KINDS.get(type(new), "value")
-    value = new.name if isinstance(new, Key) else _unquoted(new.new) if isinstance(new, Word) else new if kind == "value" else None
     location = {"file": result.file, "line": result.line or None, "column": result.column or None}
     return {
         "code": result.code,
@@ -155,6 +207,6 @@ def json_fields(entry: FindingEdit) -> dict[str, Any]:
         **location,
         "kind": kind,
         "old": _old(result),
-        "new": value,
+        "new": _shown(entry),
         "safe": entry.is_safe,
     }

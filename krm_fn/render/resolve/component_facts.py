@@ -69,7 +69,7 @@ def _other_engine(context: GraphContext, container: Container, started: str, pat
         message = f"{problem}; write dynamo.{context.framework}"
         return results.error("DYN121", message, context.ref, _module_path(container, started, paths))
     message = f"{problem}; write backendFramework: {started}"
-    return results.error("DYN121", message, context.ref, ("spec", "backendFramework"))
+    return results.error("DYN121", message, context.ref, ("spec", "backendFramework"), proposed=started)
 
 
 def _words(resource: Resource) -> list[str]:

@@ -30,8 +30,9 @@ def native(written: dict[str, Any], ref: Ref, path: Path, findings: list[Result]
             try:
                 sides[side][name] = quantity.parse(amount).text
             except ValueError as problem:
-                message = f"{problem}; write {quantity.meant(f'{amount}') or 'for example 500m, 2 or 4Gi'}"
-                findings.append(results.error("DYN123", message, ref, (*path, "resources", side, *field)))
+                meant = quantity.meant(f"{amount}")
+                message = f"{problem}; write {meant or 'for example 500m, 2 or 4Gi'}"
+                findings.append(results.error("DYN123", message, ref, (*path, "resources", side, *field), proposed=meant or None))
     return {**sides, "claims": written.get("claims") or []}
 
 

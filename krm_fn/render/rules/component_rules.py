@@ -56,15 +56,17 @@ def _check_picker(plan: ComponentPlan) -> Iterator[Result]:
     if gates.NATIVE_PICKER not in plan.gates:
         yield from _check_configured(plan)
     elif plan.exposure.picker.is_configured:
+        from krm_fn.base import edits  # noqa: PLC0415 - only a finding needs it
+
         message = f"a native endpoint picker, which images have since 1.5.0, reads no configuration; remove {plan.word('eppConfig')}"
-        yield results.error("DYN493", message, plan.ref, plan.at("eppConfig"))
+        yield results.error("DYN493", message, plan.ref, plan.at("eppConfig"), edit=edits.Edit(edits.Removal()))
 
 
 def _check_configured(plan: ComponentPlan) -> Iterator[Result]:
     """Reports endpoint pickers without one configuration, or with several replicas."""
     picker = plan.exposure.picker
     if plan.placement.replicas not in (None, 1):
-        yield rule_messages.error("DYN131", plan.ref, plan.at("replicas"))
+        yield rule_messages.error("DYN131", plan.ref, plan.at("replicas"))._replace(proposed=1)
     config, reference = plan.word("eppConfig", "config"), plan.word("eppConfig", "configMapRef")
     if picker.config is None and not picker.by_reference:
         yield rule_messages.error("DYN132", plan.ref, plan.at("eppConfig"), config=config, reference=reference)

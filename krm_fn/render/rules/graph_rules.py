@@ -202,6 +202,9 @@ def _check_planner(plan: GraphPlan) -> Iterator[Result]:
     planners = [component.identity.service for component in plan.components if component.type.scales]
     for component in plan.components if planners else ():
         if component.type.runs_engine and not component.placement.autoscaled:
+            from krm_fn.base import edits  # noqa: PLC0415 - only a finding needs it
+
             message = f"{planners[0]} cannot scale this component, because it has no scaling adapter"
             fix = component.fix("scaling adapter")
-            yield results.warning("DYN118", f"{message}; {fix}", plan.ref, component.at("scalingAdapter"))
+            edit = edits.Edit(edits.Addition({"enabled": True} if "enabled" in fix else {}))
+            yield results.warning("DYN118", f"{message}; {fix}", plan.ref, component.at("scalingAdapter"), edit=edit)

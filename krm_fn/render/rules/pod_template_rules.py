@@ -40,10 +40,12 @@ def _check_pods(pods: Pods) -> Iterator[Result]:
         for rejection in pod_rules.validate(pod.spec, lambda: plan.word("pod")):  # noqa: B023 - called before the next turn
             path = field_origin.path(of_role, pod.spec, rejection)
             if path is not None:
-                yield results.error(rejection.code, _message(of_role, pod.spec, rejection), plan.ref, path, proposed=rejection.proposed)
+                yield results.error(
+                    rejection.code, _message(of_role, pod.spec, rejection), plan.ref, path, proposed=rejection.proposed, edit=rejection.edit
+                )
         for rejection in by_field.validate_annotations(plan.pod.annotations or {}, by_field.Context(pod.spec)):
             path = plan.at("podTemplate", "metadata", "annotations", *rejection.path)
-            yield results.error(rejection.code, rejection.message, plan.ref, path, proposed=rejection.proposed)
+            yield results.error(rejection.code, rejection.message, plan.ref, path, proposed=rejection.proposed, edit=rejection.edit)
         policy = pod.spec.get("restartPolicy")
         if always_restarts and policy != "Always" and plan.pod.spec.get("restartPolicy"):  # failover sets it too, and DYN452 reports that
             message = f"restartPolicy is {policy!r}, but the pods of this workload must restart; write Always, or remove the field"

@@ -143,7 +143,8 @@ def _of_numbers(pods: Pods, pod: Pod) -> Iterator[Result]:
                     pods._replace(plan=plan), pod.spec, Rejection(_CODE, ("containers", 0, probe, handler, "port"), message)
                 )
                 if path is not None:
-                    yield results.warning(_CODE, message, plan.ref, path)
+                    proposed = servers[0][1].value if len(listening) == len(servers) == 1 else None
+                    yield results.warning(_CODE, message, plan.ref, path, proposed=proposed)
 
 
 def _is_server(container: Any) -> bool:

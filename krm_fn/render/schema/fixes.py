@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 
+from krm_fn.base import edits
+from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import secret_values
 
 TYPE_CHECKING = False
@@ -34,21 +36,27 @@ _QUANTITY = "resource.Quantity"
 _AMOUNT = re.compile(r"[0-9]{1,10}[A-Za-z]{1,2}", re.ASCII)
 _TEXTS_OF_FILES = ("data", "stringData")
 """The fields of ConfigMaps and Secrets with the texts of files."""
+_SHELL = {*"\"'\\`$|&;<>"}
+"""Characters of a command line whose words blanks alone do not separate."""
 _TRUE = ("true", "yes", "on", "1")
 _FALSE = ("false", "no", "off", "0")
 
 
-def wrong_type(value: Any, expected: str, schema: Schema, path: Path, definitions: dict[str, Schema]) -> tuple[str, Any]:
-    """Returns the message about a value of the wrong type, and the right value if it is certain, otherwise None.
+class WrongType(NamedTuple):
+    """A value of a wrong type: the message with its fix, and the value to write instead if it is certain, otherwise None."""
 
-    `expected` is a key of `TYPES`. The message about a private field does not quote the value.
-    """
+    message: str
+    right: Any
+
+
+def wrong_type(value: Any, expected: str, schema: Schema, path: Path, definitions: dict[str, Schema]) -> WrongType:
+    """Describes a value of the wrong type. `expected` is a key of `TYPES`. The message about a private field does not quote the value."""
+    actual, (fix, right) = described(value), _fix(value, expected, schema, path, definitions)
     if secret_values.may_be_at(path):
-        actual, fix, proposed = kind(value), _without_value(value, expected, schema, path, definitions), None
-    else:
-        actual = described(value)
-        fix, proposed = _fix(value, expected, schema, path, definitions)
-    return f"the field takes {TYPES[expected]}, not {actual}; {fix}", proposed
+        actual, fix = kind(value), _without_value(value, expected, schema, path, definitions)
+        if isinstance(value, str) and expected == "array" and not _SHELL.isdisjoint(value):
+            right = None
+    return WrongType(f"the field takes {TYPES[expected]}, not {actual}; {fix}", right)
 
 
 def quoted(value: Any, path: Path) -> str:
@@ -139,7 +147,7 @@ def _as_text(value: Any, path: Path) -> tuple[str, Any]:
         if name.startswith("-") and isinstance(inner, (str, int, float)) and not isinstance(inner, bool):
             return (
                 f"write two entries without the colon, - {name} and - {json.dumps(inner if isinstance(inner, str) else shown(inner))}",
-                None,
+                edits.Items((name, inner if isinstance(inner, str) else shown(inner))),
             )
         whole = f"{name}: {inner}" if isinstance(inner, str) else f"{name}: {shown(inner)}"
         return f"quote the whole entry, because YAML reads a colon and a blank as an object: - {shown(whole)}", None
@@ -177,7 +185,8 @@ def _item(schema: Schema, definitions: dict[str, Schema]) -> Schema:
 
 def _as_list(value: Any, item: Schema) -> tuple[str, Any]:
     if item.get("type") == "string" and isinstance(value, str):
-        return f"write [{shown(value)}]", [value]
+        words = value.split()
+        return (f"write [{shown(value)}]", [value]) if len(words) < 2 else ("write a list, with each word as an entry of its own", words)
     if isinstance(value, dict) and item.get("type") == "object":
         if all(key in item.get("properties", ()) for key in value):
             return "put a dash before its first line", [value]
@@ -238,7 +247,7 @@ def _as_object(value: Any, schema: Schema, definitions: dict[str, Schema]) -> tu
     if len(sizes) == 1 and isinstance(value, str) and _AMOUNT.fullmatch(value):
         field = sizes[0]
     if field and isinstance(value, str) and _PLAIN.fullmatch(value):
-        return f"write {field}: {value} below it", None
+        return f"write {field}: {value} below it", {field: value}
     return f"write its fields below it, for example {', '.join(known[:4])}" if known else "write lines of name: value below it", None
 
 

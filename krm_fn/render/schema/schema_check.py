@@ -99,13 +99,13 @@ def native(written: Resource, *, unknown: Severity = "error") -> list[Result]:
 
 def value(written: Any, definition: str) -> list[Result]:
     """Returns every violation of a value by a definition of the table. Paths begin at the value."""
-    checker = _Checker(results.ref({}), "error", table.node(definition))
+    checker = _Checker(results.ref({}), "error", table.node(definition), written)
     checker.value(written, table.node(definition), ())
     return checker.findings
 
 
 def _check_resource(written: Resource, node: SchemaNode, unknown: Severity) -> list[Result]:
-    checker = _Checker(results.ref(written), unknown, node)
+    checker = _Checker(results.ref(written), unknown, node, written)
     checked = {**written}
     checked.pop("status", None)
     checker.fields(checked, node, ())
@@ -144,9 +144,9 @@ _SEVERAL_FIELDS = 3
 class _Checker:
     """One pass over one resource, or over a value. `root` is its node."""
 
-    def __init__(self, ref: Ref, unknown: Severity, root: SchemaNode) -> None:
+    def __init__(self, ref: Ref, unknown: Severity, root: SchemaNode, resource: Any) -> None:
         self.findings: list[Result] = []
-        self._root = root
+        self._root, self._resource = root, resource
         self._ref = ref
         self._unknown: Severity = unknown
 
@@ -239,14 +239,17 @@ class _Checker:
 
     def _add_unknown(self, key: str, path: Path, node: SchemaNode, parent: Resource) -> None:
         from krm_fn.base import edits  # noqa: PLC0415 - only a finding needs it
-        from krm_fn.render.schema import unknown_fields  # noqa: PLC0415
+        from krm_fn.render.schema import misplaced_fields, unknown_fields  # noqa: PLC0415
 
-        fix = unknown_fields.fix(node.name, key, parent, unknown_fields.level_of(self._root, path))
+        level = results.field(misplaced_fields.level_of(self._root, path))
+        fix = unknown_fields.fix(node.name, key, parent, level)
+        to = misplaced_fields.target(fix, self._root, self._resource, path)
+        edit = edits.Edit(edits.Move(to)) if to else edits.of_unknown_field(fix)
         if node.is_native:
             text = self._or_newer(f"unknown field in Kubernetes {table.load().kubernetes}; {fix}")
-            self._add(self._unknown, Violation("DYN029", text, edit=edits.of_unknown_field(fix)), path)
+            self._add(self._unknown, Violation("DYN029", text, edit=edit), path)
         else:
-            self._add("error", Violation("DYN023", f"unknown field; {fix}", edit=edits.of_unknown_field(fix)), path)
+            self._add("error", Violation("DYN023", f"unknown field; {fix}", edit=edit), path)
 
     def _add_null(self, path: Path) -> None:
         from krm_fn.base import edits  # noqa: PLC0415 - only a finding needs it
@@ -292,15 +295,7 @@ def violations(value: Any, schema: Schema, path: Path, definitions: dict[str, Sc
     if type(value) is float and _ANY_NUMBER in schema:
         return
     if expected not in _ACCEPTED.get(type(value), ()) or (type(value) is float and value - value != 0):  # infinities and NaN are not JSON
-        from krm_fn.base import edits  # noqa: PLC0415 - only a finding needs it
-        from krm_fn.render.schema import fixes  # noqa: PLC0415
-
-        message, proposed = fixes.wrong_type(value, expected, schema, path, definitions)
-        is_unquoted = expected in _TEXTS and isinstance(value, bool | int | float)
-        edit = (
-            edits.Edit(edits.Quotes()) if is_unquoted else edits.of_unknown_field("remove it") if message.endswith("; remove it") else None
-        )
-        yield Violation("DYN021", message, proposed, edit)
+        yield _wrong_type(value, expected, schema, path, definitions)
     elif isinstance(value, str):
         if "enum" in schema and value not in schema["enum"]:
             yield _not_allowed(value, schema["enum"], path)
@@ -309,14 +304,31 @@ def violations(value: Any, schema: Schema, path: Path, definitions: dict[str, Sc
         if len(value) > schema.get("maxLength", len(value)):
             yield Violation("DYN026", f"the value has {len(value)} characters, but at most {schema['maxLength']} are allowed; shorten it")
         if "pattern" in schema and not _has_format(value, schema):
+            meant = ""
             what, fix = _FORMATS.get(schema.get("format", ""), ("in the required form", f"it so that it matches {schema['pattern']}"))
             if schema.get("format") == "quantity":
                 from krm_fn.kubernetes import quantity  # noqa: PLC0415 - only a finding needs it
 
-                fix = quantity.meant(value) or fix
-            yield Violation("DYN027", f"{_quoted(value, path)} is not {what}; write {fix}")
+                meant = quantity.meant(value)
+                fix = meant or fix
+            yield Violation("DYN027", f"{_quoted(value, path)} is not {what}; write {fix}", meant or None)
     elif not isinstance(value, bool):
         yield from _of_number(value, schema, path)
+
+
+def _wrong_type(value: Any, expected: str, schema: Schema, path: Path, definitions: dict[str, Schema]) -> Violation:
+    """Returns the violation of a value of a wrong type. The message does not show a private value, which the edit needs."""
+    from krm_fn.base import edits  # noqa: PLC0415 - only a finding needs it
+    from krm_fn.kubernetes import secret_values  # noqa: PLC0415
+    from krm_fn.render.schema import fixes  # noqa: PLC0415
+
+    message, right = fixes.wrong_type(value, expected, schema, path, definitions)
+    proposed = None if isinstance(right, edits.Items) or secret_values.may_be_at(path) else right
+    if expected in _TEXTS and isinstance(value, bool | int | float):
+        return Violation("DYN021", message, proposed, edits.Edit(edits.Quotes()))
+    if isinstance(right, (dict, list, edits.Items)):
+        return Violation("DYN021", message, proposed, edits.Edit(right))
+    return Violation("DYN021", message, proposed, edits.of_unknown_field("remove it") if message.endswith("; remove it") else None)
 
 
 def _of_number(value: float, schema: Schema, path: Path) -> Iterator[Violation]:

@@ -8,54 +8,15 @@ from __future__ import annotations
 
 from functools import cache
 
-from krm_fn.base import results, spelling
-from krm_fn.render.schema import table
+from krm_fn.base import spelling
+from krm_fn.render.schema import misplaced_fields, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from krm_fn.base.results import Path
-    from krm_fn.render.schema.table import SchemaNode
-
 _REQUIREMENTS = "io.k8s.api.core.v1.ResourceRequirements"
 _VARIABLE = "io.k8s.api.core.v1.EnvVar"
-_CONTAINER, _POD = "io.k8s.api.core.v1.Container", "io.k8s.api.core.v1.PodSpec"
-_OF_CONTAINER, _OF_POD = "io.k8s.api.core.v1.SecurityContext", "io.k8s.api.core.v1.PodSecurityContext"
-_PARENTS = {
-    "ComponentExperimentalV1beta1": (("the component, as", "ComponentV1beta1"),),
-    "ComponentV1beta1": (
-        ("experimental", "ComponentExperimentalV1beta1"),
-        ("experimental.grove", "ComponentGroveV1beta1"),
-        ("the container main of podTemplate, as", _CONTAINER),
-        ("podTemplate.spec", _POD),
-    ),
-    "Component": (("extraPodSpec.mainContainer", "MainContainer"), ("extraPodSpec", "ExtraPodSpec")),
-    "DynamoComponentDeployment": (("spec", "ComponentDeploymentSpec"),),
-    "DynamoGraphDeployment": (("spec", "GraphSpec"),),
-    "DynamoGraphDeploymentRequest": (("spec", "RequestSpec"),),
-    "DynamoGraphDeploymentScalingAdapter": (("spec", "ScalingAdapterSpec"),),
-    "DynamoComponentDeploymentV1beta1": (("spec", "ComponentDeploymentSpecV1beta1"),),
-    "DynamoGraphDeploymentV1beta1": (("spec", "GraphSpecV1beta1"),),
-    "DynamoGraphDeploymentRequestV1beta1": (("spec", "RequestSpecV1beta1"),),
-    "DynamoGraphDeploymentScalingAdapterV1beta1": (("spec", "ScalingAdapterSpecV1beta1"),),
-    "DynamoModel": (("spec", "ModelSpec"),),
-    "DynamoRender": (("spec", "RenderSpec"),),
-    "ExtraPodSpec": (("mainContainer", "MainContainer"), ("the service, as", "Component")),
-    "GraphSpec": (("a service, as", "Component"),),
-    "GraphSpecV1beta1": (("a component, as", "ComponentV1beta1"),),
-    "MainContainer": (("extraPodSpec", "ExtraPodSpec"), ("the service, as", "Component")),
-    "PodTemplateMetadataV1beta1": (("the podTemplate, as", "PodTemplateV1beta1"),),
-    "PodTemplateV1beta1": (
-        *(("metadata", "PodTemplateMetadataV1beta1"), ("spec", _POD)),
-        *(("the container main, as", _CONTAINER), ("the component, as", "ComponentV1beta1")),
-    ),
-    _OF_CONTAINER: (("the securityContext of the pod, as", _OF_POD),),
-    _OF_POD: (("the securityContext of the container, as", _OF_CONTAINER),),
-    _POD: (("a container, as", _CONTAINER), ("the component, as", "ComponentV1beta1")),
-}
-"""By definition: the parents in which a misplaced field may belong, with the definition that has the field."""
-
 _MAIN = "the container main of podTemplate"
 _SWITCHES_ON = "remove it, because the object itself switches the feature on"
 _NOT_IN_V1BETA1 = "remove it, because nvidia.com/v1beta1 has no such field"
@@ -98,7 +59,7 @@ _FIXES = {
     ("RequestSpecV1beta1", "profilingConfig"): "write image, sla, workload, modelCache and overrides.profilingJob",
     ("RequestSpecV1beta1", "useMocker"): "write features.mocker.enabled",
     ("ScalingAdapterV1beta1", "enabled"): _SWITCHES_ON,
-    (_POD, "mainContainer"): "write it in containers, with name: main",
+    (misplaced_fields.POD, "mainContainer"): "write it in containers, with name: main",
     # v1beta1 fields in v1alpha1
     ("Component", "compilationCache"): "write useAsCompilationCache: true in an entry of volumeMounts",
     ("Component", "experimental"): "write gpuMemoryService, failover or checkpoint",
@@ -135,14 +96,12 @@ _COMPONENTS = {"GraphSpec": ("components", "services"), "GraphSpecV1beta1": ("se
 """By definition: the field that holds the components in the other API version, and in this one."""
 _SAME_FIELDS = {"ComponentDeploymentSpec": "Component", "ComponentDeploymentSpecV1beta1": "ComponentV1beta1"}
 _MAX_LISTED = 8
-_EVERYWHERE = ("annotations", "apiVersion", "kind", "labels", "metadata", "name", "namespace", "spec", "status", "type", "value")
-"""Names that so many objects have that another object with such a field says nothing."""
 
 
 def fix(definition: str, key: str, parent: dict[str, object], level: str = "") -> str:
     """Returns the fix for the unknown field `key` of an object. `definition` is the definition of the object in the table.
 
-    `level` is the field above or below the object that has the name `key` (`level_of`).
+    `level` is the field above or below the object that has the name `key` (`misplaced_fields.level_of`).
     """
     if key != key.strip():
         blank = next((letter for letter in key if letter.isspace() and letter != " "), "")
@@ -159,28 +118,6 @@ def _missing(definition: str, parent: dict[str, object]) -> str:
     """Returns the only required field that an object lacks; empty without one, or if several are missing."""
     missing = [name for name in _definition(definition).get("required", ()) if name not in parent]
     return missing[0] if len(missing) == 1 else ""
-
-
-def level_of(root: SchemaNode, path: Path) -> str:
-    """Returns the field with the name of an unknown field, at `path` of a resource, that is above it or one level below its object.
-
-    Empty without such a field, if several are below, and for names that most objects have.
-    """
-    *parents, key = path
-    nodes = [root]
-    for step in parents:
-        node = nodes[-1]
-        inner = node.item if isinstance(step, int) else node.field(str(step)) or node.entry
-        if inner is None:
-            return ""
-        nodes.append(inner)
-    fields = nodes[-1].schema.get("properties", ())
-    below = [name for name in fields if key in ((nodes[-1].field(name) or root).schema.get("properties", ()))]
-    if len(below) == 1 and key not in _EVERYWHERE:
-        return results.field((*parents, below[0], key))
-    above = (number for number in range(len(parents) - 1, 0, -1) if key in nodes[number].schema.get("properties", ()))
-    number = None if key in _EVERYWHERE else next(above, None)
-    return "" if number is None else results.field((*parents[:number], key))
 
 
 def _definition(name: str) -> dict[str, Any]:
@@ -202,7 +139,7 @@ def _certain(definition: str, key: str) -> str:
         return "move it below limits"
     if definition == "Resources" and key in _definition("ResourceItem")["properties"]:
         return "move it below limits"
-    for parent, name in _PARENTS.get(component, ()):
+    for parent, name in misplaced_fields.PARENTS.get(component, ()):
         if key in _definition(name)["properties"]:
             return f"it belongs in {parent}{' ' if ' ' in parent else '.'}{key}"
     plain = {_plain(name): name for name in _definition(definition)["properties"]}

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from krm_fn.base import results
-from krm_fn.base.edits import Edit
+from krm_fn.base.edits import Edit, Move
 from krm_fn.base.results import Ref, Result
 from krm_fn.base.yaml import positions, reader
 from krm_fn.kubernetes import paths
@@ -232,8 +232,10 @@ def _with_edit(source: Source, result: Result) -> Result:
     edit = result.edit
     if edit is None and (result.proposed is None or result.code in _UNDONE):
         return result
-    author, path = written(source, result.path)
-    return result._replace(edit=(edit or Edit(result.proposed))._replace(at=(*author.at, *path)))
+    edit = edit or Edit(result.proposed)
+    author, path = written(source, result.path if edit.path is None else edit.path)
+    new = Move((*author.at, *edit.new.to)) if isinstance(edit.new, Move) else edit.new
+    return result._replace(edit=edit._replace(at=(*author.at, *path), new=new))
 
 
 def _within(source: Source, result: Result, location: dict[str, Any]) -> dict[str, Any]:

@@ -6,19 +6,19 @@ Each result is read again and compared with the wanted values, so that an anchor
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
 from yaml.error import YAMLError
 
-from krm_fn.base import escaping
-from krm_fn.base.edits import Key, Quotes, Removal, Word
+from krm_fn.base.edits import Addition, Items, Key, Move, Quotes, Removal, Word
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path
 from krm_fn.base.yaml import emitter, positions, reader, scalars
 from krm_fn.kubernetes import paths
-from krm_fn.repository.files import text_lists, text_nodes, text_scalars
+from krm_fn.repository.files import text_lists, text_moves, text_nodes, text_scalars, text_structures
 from krm_fn.repository.files.text_nodes import Location, NotEditableError, Replacement, TextNode, TextTree
 
 
@@ -49,8 +49,9 @@ class Words(NamedTuple):
 def edited(text: str, changes: Mapping[Path, Any]) -> EditedText:
     r"""Returns the first document of a text with other values at some paths: scalars, or lists of them. None removes the field.
 
-    A field that is missing is added behind the other fields of its mapping. A Key renames a field, a Removal removes it, Quotes make a text
-    of it, and Words change parts of its text. Never raises: a text that is not YAML fails at each path.
+    A field that is missing is added behind the other fields of its mapping. A Key renames a field, a Move moves it, a Removal removes it,
+    Quotes make a text of it, Words change parts of its text, and Items are several entries in place of one. Never raises: a text that is
+    not YAML fails at each path.
 
     >>> edited("a: {b: '1.5.1'} # c\nd: e\nf: g\n", {("a", "b"): "1.6.1", ("h",): "i", ("d",): None})
     EditedText(text="a: {b: '1.6.1'} # c\nf: g\nh: i\n", failed=())
@@ -70,9 +71,11 @@ def edited(text: str, changes: Mapping[Path, Any]) -> EditedText:
 
 
 def _plain(tree: TextTree, path: Path, new: Any) -> Any:
-    """Returns the value for a removal, which is None, and for quotes, which is the text of the scalar."""
+    """Returns the value for a removal, which is None, for an addition, and for quotes, which is the text of the scalar."""
     node = tree.find(path).node
-    return None if isinstance(new, Removal) else node.text if isinstance(new, Quotes) and node.kind == "scalar" else new
+    if isinstance(new, (Removal, Addition)):
+        return None if isinstance(new, Removal) else new.value
+    return node.text if isinstance(new, Quotes) and node.kind == "scalar" else new
 
 
 def is_shared(text: str, path: Path) -> bool:
@@ -104,14 +107,26 @@ def _changed(value: Any, changes: Mapping[Path, Any]) -> Any:
 
     Raises NotEditableError for a word that the value does not have.
     """
-    for path, new in sorted(changes.items(), key=lambda change: -len(change[0])):
+    for path, new in sorted(changes.items(), key=_order):
         if isinstance(new, Key):
             fields = paths.at(value, path[:-1])
             renamed = {new.name if key == path[-1] else key: inner for key, inner in fields.items()}
             value = paths.replaced(value, path[:-1], renamed)
+        elif isinstance(new, Move):
+            value = paths.replaced(paths.replaced(value, path, None), new.to, paths.at(value, path))
+        elif isinstance(new, Items):
+            entries = paths.at(value, path[:-1])
+            number = int(path[-1])
+            value = paths.replaced(value, path[:-1], [*entries[:number], *new.texts, *entries[number + 1 :]])
         else:
             value = paths.replaced(value, path, new.of(paths.at(value, path)) if isinstance(new, Words) else new)
     return value
+
+
+def _order(change: tuple[Path, Any]) -> tuple[int, int]:
+    """The order of changes: inner fields first, and the entries of a list from behind, after all that keep their number."""
+    path, new = change
+    return -len(path), -path[-1] if isinstance(new, Items) and isinstance(path[-1], int) else -sys.maxsize
 
 
 def _value(text: str) -> Any:
@@ -135,9 +150,13 @@ def _is_alone(tree: TextTree, path: Path) -> bool:
 
 
 def _written(text: str, tree: TextTree, changes: Mapping[Path, Any]) -> str | None:
-    """Returns the text with all changes; None if two of them change the same part."""
+    """Returns the text with all changes; None if two of them change the same part, or have no position together."""
+    try:
+        replacements = {*_replacements(text, tree, changes)}
+    except NotEditableError:
+        return None
     parts, done = [], 0
-    for start, end, new in sorted(set(_replacements(text, tree, changes)), key=lambda part: (part.start, part.end)):
+    for start, end, new in sorted(replacements, key=lambda part: (part.start, part.end)):
         if start < done:
             return None
         parts += [text[done:start], new]
@@ -147,9 +166,11 @@ def _written(text: str, tree: TextTree, changes: Mapping[Path, Any]) -> str | No
 
 def _replacements(text: str, tree: TextTree, changes: Mapping[Path, Any]) -> list[Replacement]:
     """Returns the replacements of all changes. Raises NotEditableError if one has no position."""
-    values = {path: new for path, new in changes.items() if not isinstance(new, (Key, Words))}
+    values = {path: new for path, new in changes.items() if not isinstance(new, (Key, Words, Move, Items))}
     parts = [*_of_values(text, tree, values), *_of_removals(text, tree, values), *_of_additions(text, tree, values)]
+    parts += text_moves.replacements(text, tree, {path: new.to for path, new in changes.items() if isinstance(new, Move)})
     parts += [_of_key(text, tree, path, new) for path, new in changes.items() if isinstance(new, Key)]
+    parts += [_of_items(text, tree, path, new) for path, new in changes.items() if isinstance(new, Items)]
     return [*parts, *(part for path, new in changes.items() if isinstance(new, Words) for part in _of_words(text, tree, path, new))]
 
 
@@ -163,20 +184,30 @@ def _of_key(text: str, tree: TextTree, path: Path, new: Key) -> Replacement:
     return Replacement(keys[0].start, keys[0].end, text_scalars.replaced(text, keys[0], new.name))
 
 
+def _of_items(text: str, tree: TextTree, path: Path, new: Items) -> Replacement:
+    """Returns the replacement of an entry of a list by several."""
+    location = tree.find(path[:-1])
+    if location.rest or location.node.kind != "list" or location.node.anchor:
+        raise NotEditableError
+    return text_lists.split(text, location.node, int(path[-1]), new.texts)
+
+
 def _of_words(text: str, tree: TextTree, path: Path, new: Words) -> list[Replacement]:
-    """Returns the replacements of words in a scalar: in their lines, or of the whole scalar if the words are written with escapes."""
+    """Returns the replacements of words in a scalar: in their lines, or of the whole scalar if it has escapes, or then needs quotes."""
     location = tree.find(path)
     node = location.node
     if location.rest or node.kind != "scalar":
         raise NotEditableError
-    own = text[node.start : node.end]
+    own, whole = text[node.start : node.end], new.of(node.text)
+    if node.style == "" and not isinstance(scalars.resolve(whole), str):
+        return [Replacement(node.start, node.end, text_scalars.replaced(text, node, whole))]
     lines = [0, *(match.end() for match in re.finditer("\n", own))]
     parts = []
     for word in new.words:
         line, column = positions.within(own, (1, 1), word.within)
         offset = node.start + lines[line - 1] + column - 1
         if not text.startswith(word.old, offset):
-            return [Replacement(node.start, node.end, text_scalars.replaced(text, node, new.of(node.text)))]
+            return [Replacement(node.start, node.end, text_scalars.replaced(text, node, whole))]
         parts.append(Replacement(offset, offset + len(word.old), word.new))
     return parts
 
@@ -192,7 +223,9 @@ def _of_values(text: str, tree: TextTree, changes: Mapping[Path, Any]) -> list[R
         target = tree.anchors.get(node.text) if node.kind == "alias" else None
         if target is not None and anchored.get(id(target)) == new:
             continue
-        if isinstance(new, list) and node.kind == "list":
+        if text_structures.is_other(node, new):
+            replacements.append(text_structures.replaced(text, node, new))
+        elif isinstance(new, list):
             replacements += text_lists.replacements(text, node, new)
         else:
             replacements.append(Replacement(node.start, node.end, text_scalars.replaced(text, node, new)))
@@ -260,7 +293,7 @@ def _extended(tree: TextTree, location: Location) -> TextNode:
 def _addition(text: str, node: TextNode, fields: dict[str, Any]) -> Replacement:
     if node.kind == "scalar":
         blank = " " if node.start == node.end and text[node.start - 1 : node.start] == ":" else ""
-        return Replacement(node.start, node.end, blank + _flow(fields, is_json=False))
+        return Replacement(node.start, node.end, blank + text_structures.in_flow(fields, is_json=False))
     if node.is_flow:
         return _in_flow(text, node, fields)
     end = text_nodes.line_end(text, node.end)
@@ -273,20 +306,13 @@ def _in_flow(text: str, node: TextNode, fields: dict[str, Any]) -> Replacement:
     """Returns the insertion behind the last entry of a flow mapping, on a line of its own if the first entry has one."""
     is_json = bool(node.entries and node.entries[0][0].style == '"')
     if not node.entries:
-        return Replacement(node.start, node.end, _flow(fields, is_json=text.lstrip().startswith("{")))
+        return Replacement(node.start, node.end, text_structures.in_flow(fields, is_json=text.lstrip().startswith("{")))
     first = node.entries[0][0].start
     line = text.rfind("\n", 0, first) + 1
     blank = text[text.rfind("\n", 0, line) : first] if line > node.start and not text[line:first].strip() else " "
     end = max(node.entries[-1][0].end, node.entries[-1][1].end)
-    return Replacement(end, end, "," + blank.lstrip(" ") * (blank != " ") + " " * (blank == " ") + _flow(fields, is_json=is_json)[1:-1])
-
-
-def _flow(value: Any, *, is_json: bool) -> str:
-    """Returns a value in flow style."""
-    if isinstance(value, dict):
-        entries = ", ".join(f"{_flow(key, is_json=is_json)}: {_flow(entry, is_json=is_json)}" for key, entry in value.items())
-        return f"{{{entries}}}"
-    return value if not is_json and text_scalars.stays_plain(value) else escaping.json_text(value)
+    inner = text_structures.in_flow(fields, is_json=is_json)[1:-1]
+    return Replacement(end, end, "," + blank.lstrip(" ") * (blank != " ") + " " * (blank == " ") + inner)
 
 
 def with_text(text: str, old: str, new: str) -> str:

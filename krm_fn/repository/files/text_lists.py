@@ -21,6 +21,21 @@ def replacements(text: str, node: TextNode, new: Sequence[str]) -> list[Replacem
     return [part for old, wanted in list_changes.differing_parts(texts, new) for part in _part(text, node, old, new[wanted])]
 
 
+def split(text: str, node: TextNode, number: int, new: Sequence[str]) -> Replacement:
+    """Returns the replacement of an item by several. The first one stays as it is written if it is the same. Raises NotEditableError."""
+    item = node.items[number]
+    written = [text_scalars.written(value, is_json=text_scalars.is_json(text)) for value in new]
+    if item.kind == "scalar" and item.text == new[0]:
+        written[0] = text[item.start : item.end]
+    if node.is_flow:
+        return Replacement(item.start, item.end, ", ".join(written))
+    dash = _DASH.fullmatch(text[text.rfind("\n", 0, item.start) + 1 : item.start])
+    if dash is None or item.anchor:
+        raise NotEditableError
+    newline = "\r\n" if "\r\n" in text else "\n"
+    return Replacement(item.start, item.end, f"{newline}{dash.group()}".join(written))
+
+
 def _part(text: str, node: TextNode, part: slice, new: Sequence[str]) -> list[Replacement]:
     """Returns the replacements of some items that are next to each other.
 

@@ -12,6 +12,7 @@ from itertools import islice
 from krm_fn.base import edits, results
 from krm_fn.base.edits import Edit
 from krm_fn.base.results import Ref, Result
+from krm_fn.kubernetes.types import WordsField
 from krm_fn.render.expand import PlannedResource
 from krm_fn.render.manifests.pod_builder import Pods
 from krm_fn.render.plan import GraphPlan
@@ -45,6 +46,8 @@ from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.judged_commands import AuthorContainer, JudgedCommand, ReadContainer
 from krm_fn.review.arguments.shell_words import Word
 
+_QUOTING = {*"\"'\\{[$`"}
+"""Characters of an item whose blanks may be inside of a value."""
 _MOST = 20
 """The largest number of findings about one command line."""
 
@@ -215,7 +218,25 @@ def result(container: AuthorContainer, ref: Ref, finding: ArgumentFinding) -> Re
     item = container.fields[word.field][word.item]
     within = len("".join(item[: word.offset].split()))
     path = container.at(word.field, word.item)
-    return results.Result(finding.severity, finding.code, finding.message, ref, path, within=within, edit=_edit(finding, item))
+    edit = _edit(finding, item) or _of_items(container, finding, item)
+    return results.Result(finding.severity, finding.code, finding.message, ref, path, within=within, edit=edit)
+
+
+def _of_items(container: AuthorContainer, finding: ArgumentFinding, item: str) -> Edit | None:
+    """Returns the edit that makes other items of one, or that adds words behind the last item. None for a word in a line of a shell."""
+    if finding.word.source or finding.word.text != item:
+        return None
+    if finding.added:
+        field: WordsField = "args" if container.fields.get("args") else "command"
+        last = len(container.fields[field]) - 1
+        return Edit(edits.Items((container.fields[field][last], *finding.added)), path=container.at(field, last))
+    if finding.message.endswith("; write each of them as an item of its own") and _QUOTING.isdisjoint(item):
+        return Edit(edits.Items((*item.split(),)))
+    if finding.message.endswith("; remove the blank at the end of the flag"):
+        return Edit(edits.Items((item.rstrip(),)))
+    if finding.message.endswith(" removes the single quotes; remove them") and item[:1] == item[-1:] == "'":
+        return Edit(edits.Items((item[1:-1],)))
+    return Edit(edits.Items(("-m", item))) if finding.message.endswith("; write -m before it") else None
 
 
 def _edit(finding: ArgumentFinding, item: str) -> Edit | None:
@@ -225,7 +246,7 @@ def _edit(finding: ArgumentFinding, item: str) -> Edit | None:
         return None
     if old[0] == old[-1] == '"':  # a name or a value in JSON
         new = f'"{new}"'
-    length = len(word.source or word.text)
+    length = len(word.source) or len(item) - word.offset  # without a shell, the item is the word before its references are replaced
     start = item.find(old, word.offset, word.offset + length)
     if start < 0 or item.find(old, start + 1, word.offset + length) >= 0:
         return None

@@ -32,13 +32,15 @@ _OF_DYNAMO = ("--dyn-", "--router-")
 _ADDS_UP = ("append", "extend", "count")
 _AT_FLAGS: tuple[ProblemKind, ...] = ("unknown", "refused", "ambiguous")
 """The kinds of problems whose fix is the name of a flag."""
+_AT_VALUES: tuple[ProblemKind, ...] = ("choice", "type", "range", "advised range")
+"""The kinds of problems whose fix can be another value."""
 
 
 class ArgumentFinding(NamedTuple):
     """A finding at a word of a command line. `kind` is that of a problem of the parser; empty for another finding.
 
     `old` is the part of the word in whose place the fix says to write another word; empty if there is none. `is_same` is true if the fix
-    changes nothing that runs.
+    changes nothing that runs. `added` are the words that the fix says to add behind the command.
     """
 
     code: str
@@ -48,6 +50,7 @@ class ArgumentFinding(NamedTuple):
     kind: str = ""
     old: str = ""
     is_same: bool = False
+    added: tuple[str, ...] = ()
 
     @property
     def key(self) -> tuple[str, Word]:
@@ -74,7 +77,7 @@ def _misspelt(problem: Problem) -> str:
     mistake = problem.field
     if mistake is not None:
         return f'"{mistake.path[-1] if mistake.kind in ("unknown", "ignored") else mistake.value}"'
-    return problem.word.text if problem.kind == "choice" else problem.word.text.partition("=")[0] if problem.kind in _AT_FLAGS else ""
+    return problem.word.text if problem.kind in _AT_VALUES else problem.word.text.partition("=")[0] if problem.kind in _AT_FLAGS else ""
 
 
 def _kind(problem: Problem) -> str:

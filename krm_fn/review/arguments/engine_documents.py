@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from krm_fn.base import report, results
+from krm_fn.base import edits, report, results
 from krm_fn.base.results import Path, Result
 from krm_fn.base.yaml import block_style
 from krm_fn.kubernetes import identity
@@ -68,7 +68,10 @@ def _check(judged: JudgedCommand, config_map: Resource, key: str) -> Iterator[Re
     path: Path = ("data", key)
     for field in engine_fields.misspelt(value):
         within = _position(config_map["data"][key], field.name)
-        yield results.Result("warning", engine_fields.CODE, field.message(key), results.ref(config_map), path, within=within)
+        message = field.message(key)
+        right = edits.word(message.rpartition("; ")[2])
+        edit = edits.Edit(edits.Word(within, field.name, right)) if right else None
+        yield results.Result("warning", engine_fields.CODE, message, results.ref(config_map), path, within=within, edit=edit)
     yield from _check_sizes(judged, value, config_map, key)
     mode = worker_modes.mode(judged)
     if mode in (worker_modes.PREFILL, worker_modes.DECODE) and _TRANSFER not in value and not judged.has("--override-engine-args"):

@@ -69,4 +69,4 @@ def check(commands: Iterable[JudgedCommand]) -> Iterator[WorkerFinding]:
         use = judged.parsed.last(judged.table, _FLAG) if judged.command.program == _PROGRAM else None
         if use:
             for field in misspelt(use.document or {}):
-                yield WorkerFinding(judged, ArgumentFinding(CODE, "warning", use.values[0], field.message(_FLAG)))
+                yield WorkerFinding(judged, ArgumentFinding(CODE, "warning", use.values[0], field.message(_FLAG), old=f'"{field.name}"'))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from krm_fn.base.results import Result
+from krm_fn.base.results import Result, Severity
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import dynamo_api
 from krm_fn.render.config import Config
@@ -60,19 +60,25 @@ def _check(judged: JudgedCommand, adapter: str) -> Iterator[ArgumentFinding]:
         yield ArgumentFinding("DYN179", "warning", judged.command.start, message)
     elif judged.parsed.is_complete and (missing := [*_missing(judged, engine.lora_flags)]):
         message = f"the worker cannot load the LoRA adapter {adapter}, because it lacks {' and '.join(missing)}; add {_it(missing)}"
-        yield ArgumentFinding("DYN179", "error" if judged.table.is_exact else "warning", judged.command.start, message)
+        severity: Severity = "error" if judged.table.is_exact else "warning"
+        added = (engine.lora_flags[0],) if missing == [_flag(engine.lora_flags)] else ()
+        yield ArgumentFinding("DYN179", severity, judged.command.start, message, added=added)
 
 
 def _missing(judged: JudgedCommand, flags: Sequence[str]) -> Iterator[str]:
     """Yields the flag and the variable that a worker lacks, unless a file or a ConfigMap can have them."""
     if not judged.has(*flags, "--config"):
-        yield f"the flag `{flags[0]}`"
+        yield _flag(flags)
     container = judged.container.fields
     values = [entry for entry in container.get("env") or () if entry.get("name") == _VARIABLE]
     from_maps = any("configMapRef" in entry for entry in container.get("envFrom") or ())
     is_set = any("valueFrom" in entry or f"{entry.get('value')}".lower() in _TRUE for entry in values[-1:])
     if not is_set and not from_maps:
         yield f'the variable {_VARIABLE}: "true"'
+
+
+def _flag(flags: Sequence[str]) -> str:
+    return f"the flag `{flags[0]}`"
 
 
 def _it(missing: list[str]) -> str:

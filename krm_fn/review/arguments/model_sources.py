@@ -46,10 +46,12 @@ def check_commands(commands: Iterable[JudgedCommand]) -> Iterator[WorkerFinding]
         is_meant = served == default or not (served or models)
         if default and is_read and not is_meant and not _from_map(judged) and not _has(judged, _VARIABLES):
             flag = _FLAGS[0] if _FLAGS[0] in judged.table.flags else _FLAGS[1]
-            model = models[0] if models else served if served and _HUB_NAME.fullmatch(served) else "with the name of the model"
+            named = models[0] if models else served if served and _HUB_NAME.fullmatch(served) else ""
+            model = named or "with the name of the model"
             served_as = f", and serves it as {served}" if served else ""
             message = f"without {flag}, {judged.command.program} loads {default}{served_as}; add {flag} {model}"
-            yield WorkerFinding(judged, ArgumentFinding("DYN718", "warning", judged.command.start, message))
+            added = (flag, named) if named else ()
+            yield WorkerFinding(judged, ArgumentFinding("DYN718", "warning", judged.command.start, message, added=added))
 
 
 def check_folders(commands: Iterable[JudgedCommand]) -> Iterator[WorkerFinding]:

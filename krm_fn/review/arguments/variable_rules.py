@@ -75,7 +75,7 @@ def _check_router_mode(judged: JudgedCommand, ref: Ref) -> Iterator[Result]:
     message = f"`{value}` is not a value of {_ROUTER_MODE} in {program}, which has {', '.join(flag.choices)}, {effect}"
     path = field_origin.of_variable(judged.plan, _ROUTER_MODE, "value")
     severity = results.error if ends and table.is_exact and judged.is_known else results.warning
-    yield severity("DYN604", f"{message}; write {near or 'one of these values'}", ref, path)
+    yield severity("DYN604", f"{message}; write {near or 'one of these values'}", ref, path, proposed=near or None)
 
 
 def _variables(judged: JudgedCommand) -> Iterable[Mapping[str, Any]]:

@@ -149,7 +149,8 @@ def _without_mode(judged: JudgedCommand, typed: str) -> ArgumentFinding:
         f"the component has the type {typed}, but {judged.command.program} takes the mode of a worker from its flags, and without one it "
         f"serves whole requests; {'write' if judged.has(_MODE) else 'add'} `{option}`{transfer}"
     )
-    return ArgumentFinding("DYN702", "warning", word(judged), message)
+    added = () if transfer or judged.has(_MODE) else (*option.split(),)
+    return ArgumentFinding("DYN702", "warning", word(judged), message, added=added)
 
 
 def _is_whole(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]) -> bool:

@@ -81,8 +81,11 @@ def _check_transfers(commands: Sequence[JudgedCommand]) -> Iterator[WorkerFindin
         effect = "so it ends at its start" if mode == PREFILL else "so it computes each prompt again"
         other = next((worker for of_other, worker in having.items() if of_other != mode), None)
         message = f"the {mode} worker has no {connector_flags.TRANSFER}, {effect}; add {_addition(judged, mode, other)}"
+        severity: Severity = "error" if mode == PREFILL else "warning"
+        added = connector_flags.TRANSFER, connector_flags.default_config(mode, judged.table)
+        is_default = f"{added[0]} '{added[1]}'" in message
         yield WorkerFinding(
-            judged, ArgumentFinding("DYN635", "error" if mode == PREFILL else "warning", worker_modes.word(judged), message)
+            judged, ArgumentFinding("DYN635", severity, worker_modes.word(judged), message, added=added if is_default else ())
         )
 
 

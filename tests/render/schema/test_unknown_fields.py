@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn.render.schema import table, unknown_fields
+from krm_fn.render.schema import misplaced_fields, table, unknown_fields
 
 
 def test_hints_are_about_definitions_that_are_there():
@@ -12,8 +12,8 @@ def test_hints_are_about_definitions_that_are_there():
     definitions = table.load().definitions
     named = (
         {name for name, _ in unknown_fields._FIXES}
-        | {name for parents in unknown_fields._PARENTS.values() for _, name in parents}
-        | set(unknown_fields._PARENTS)
+        | {name for parents in misplaced_fields.PARENTS.values() for _, name in parents}
+        | set(misplaced_fields.PARENTS)
     )
     assert named <= set(definitions)
 
