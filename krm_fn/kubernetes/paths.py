@@ -50,6 +50,53 @@ def find(value: Any, patterns: Sequence[Path]) -> Iterator[tuple[Path, Any]]:
         yield from _find(value, pattern, ())
 
 
+class PatternTree(NamedTuple):
+    """Several patterns as a tree: the numbers of those that end at a node, and the nodes of the next steps."""
+
+    ends: list[int]
+    inner: dict[str | int, PatternTree]
+
+
+def tree(patterns: Sequence[Path]) -> PatternTree:
+    """Returns the tree of some patterns."""
+    root = PatternTree([], {})
+    for number, pattern in enumerate(patterns):
+        node = root
+        for step in pattern:
+            node = node.inner.setdefault(step, PatternTree([], {}))
+        node.ends.append(number)
+    return root
+
+
+def find_all(value: Any, patterns: PatternTree) -> list[tuple[int, Path, Any]]:
+    """Returns the fields that patterns match, in one walk: the number of the pattern, the path and the value, in the order of `find`.
+
+    >>> find_all({"a": 1, "b": [2, 3]}, tree([("b", EVERY), ("a",), ("c",)]))
+    [(0, ('b', 0), 2), (0, ('b', 1), 3), (1, ('a',), 1)]
+    """
+    matches: list[tuple[int, Path, Any]] = []
+    _add_matches(value, patterns, (), matches)
+    return sorted(matches, key=_number)
+
+
+def _number(match: tuple[int, Path, Any]) -> int:
+    return match[0]
+
+
+def _add_matches(value: Any, node: PatternTree, path: Path, matches: list[tuple[int, Path, Any]]) -> None:
+    matches += [(number, path, value) for number in node.ends]
+    if not isinstance(value, dict | list):
+        return
+    for step, inner in node.inner.items():
+        if step != EVERY:
+            if isinstance(value, dict) and step in value:
+                _add_matches(value[step], inner, (*path, step), matches)
+            continue
+        steps: Any = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, entry in steps:
+            _add_matches(entry, inner, (*path, key), matches)
+
+
 def _find(value: Any, pattern: Path, path: Path) -> Iterator[tuple[Path, Any]]:
     if not pattern:
         yield path, value

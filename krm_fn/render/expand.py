@@ -124,6 +124,12 @@ class KnownItems:
 
     def __init__(self) -> None:
         self._expansions: dict[tuple[str, str], tuple[_ExpandedItem, list[PlannedResource]]] = {}
+        self._used: set[tuple[str, str]] = set()
+
+    def forget_unused(self) -> None:
+        """Forgets the items that no render has had since the last call."""
+        self._expansions = {key: entry for key, entry in self._expansions.items() if key in self._used}
+        self._used = set()
 
     def expand(self, resources: Sequence[Resource], context: _Context) -> list[_ExpandedItem]:
         """Returns the expansions of all items."""
@@ -137,6 +143,7 @@ class KnownItems:
         if key not in self._expansions:
             collected: list[PlannedResource] = []
             self._expansions[key] = _expand_item(resource, context._replace(planned=collected.append)), collected
+        self._used.add(key)
         expanded, planned = self._expansions[key]
         if context.planned:
             for plan in planned:

@@ -32,6 +32,7 @@ from krm_fn.review import (
     refused_by_nodes,
 )
 from krm_fn.review.arguments import argument_findings, engine_documents, lora_rules, read_objects
+from krm_fn.review.known_checks import KnownChecks
 
 _ORPHAN = "DYN053"
 _PRUNED = "DYN056"
@@ -50,15 +51,18 @@ _NEVER_WORKS = ("DYN126", "DYN127", "DYN129")
 """Codes of objects that cannot work. A render warns of them, because it makes the objects of the operator; here they are errors."""
 
 
-def check(resources: Sequence[Resource], config: Config, *, is_configured: bool, notes: bool = False) -> Iterator[Result]:
+def check(
+    resources: Sequence[Resource], config: Config, *, is_configured: bool, notes: bool = False, known: KnownChecks | None = None
+) -> Iterator[Result]:
     """Yields the findings about resources. `is_configured` is false if `config` has default values because no file has a configuration.
 
     Missing owners are not reported for objects that a later layer changed. Without a configuration, a finished build is checked with the
     settings that made it, and generated objects that a render would remove are not reported, because a later layer may have made them.
-    With `notes`, findings also say which command lines of engines are not checked.
+    With `notes`, findings also say which command lines of engines are not checked. `known` has what the last check knows about the same
+    resources, and gets that of this one.
     """
     by_ref = {results.ref(resource): resource for resource in resources}
-    findings = [*_findings(resources, config, is_configured=is_configured, notes=notes)]
+    findings = [*_findings(resources, config, is_configured=is_configured, notes=notes, known=known)]
     for finding in _without_consequences(findings):
         result = node_counts.with_nodes(image_names.with_tag(finding, by_ref), by_ref)
         if result.code in _NEVER_WORKS:
@@ -67,14 +71,16 @@ def check(resources: Sequence[Resource], config: Config, *, is_configured: bool,
             yield result if is_configured or result.code not in _BY_SETTINGS else result._replace(severity="warning")
 
 
-def _findings(resources: Sequence[Resource], config: Config, *, is_configured: bool, notes: bool) -> Iterator[Result]:
+def _findings(
+    resources: Sequence[Resource], config: Config, *, is_configured: bool, notes: bool, known: KnownChecks | None
+) -> Iterator[Result]:
     mismatches = list(finished_builds.check(resources, config))
-    known = {mismatch.ref for mismatch in mismatches}
+    explained = {mismatch.ref for mismatch in mismatches}
     used = config if is_configured else _of_build(resources) or config
     planned: list[PlannedResource] = []
-    expansion = expand.expand(resources, used, planned.append)
+    expansion = expand.expand(resources, used, planned.append, known.items if known else None)
     for result in expansion.results:
-        orphan = result.code == _ORPHAN and result.ref in known
+        orphan = result.code == _ORPHAN and result.ref in explained
         if not orphan and (is_configured or result.code != _PRUNED):
             yield result
     yield from deprecations.check(resources, config)
@@ -88,7 +94,9 @@ def _findings(resources: Sequence[Resource], config: Config, *, is_configured: b
     unreplaced = {result.ref for result in expansion.results if result.code == placeholders.CODE}
     yield from placeholders.check((resource for resource in resources if _is_written(resource)), expansion.results)
     judged = [entry for entry in planned if results.ref(entry.source) not in unreplaced]
-    arguments = [*argument_findings.check(judged, notes=notes)]
+    arguments = (
+        [result for entry in judged for result in known.arguments(entry)] if known else [*argument_findings.check(judged, notes=notes)]
+    )
     yield from arguments
     yield from lora_rules.check(judged, resources, used)
     yield from read_objects.check(judged, resources, used)

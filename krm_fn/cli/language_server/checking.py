@@ -96,7 +96,7 @@ class DocumentChecker:
             self._shown(document)
             return
         text, texts, start = document.text, self._documents.texts(), time.monotonic()
-        checked = await loop.run_in_executor(self.executor, document_checks.check_alone, document.scope, texts)
+        checked = await loop.run_in_executor(self.executor, document_checks.check_alone, document.scope, texts, document.known)
         document.seconds = time.monotonic() - start
         if document.text is text:
             document.alone = document_checks.about(checked.findings, document.file)

@@ -16,6 +16,7 @@ from krm_fn.base.results import Result
 from krm_fn.base.yaml import tokens
 from krm_fn.review.inputs import document_checks
 from krm_fn.review.inputs.document_checks import DocumentScope
+from krm_fn.review.known_checks import KnownChecks
 
 _WIDTHS = {types.PositionEncodingKind.Utf8: ("utf-8", 1), types.PositionEncodingKind.Utf32: ("utf-32-le", 4)}
 _UTF_16 = ("utf-16-le", 2)
@@ -26,7 +27,7 @@ class OpenDocument:
     """A document of an editor: its text, what it is judged with, and the findings about this text.
 
     `alone` are the findings about the document, and `built` those of the build that it is a part of; None until they are known for the
-    current text. `seconds` is the time of the last check.
+    current text. `seconds` is the time of the last check, and `known` what it knows about resources that the next edit leaves as they are.
     """
 
     def __init__(self, uri: str, file: str, encoding: str = "") -> None:
@@ -38,6 +39,7 @@ class OpenDocument:
         self.alone: list[Result] | None = None
         self.built: list[Result] | None = None
         self.seconds = 0.0
+        self.known = KnownChecks()
         self.scope: DocumentScope | None = None
         self._codec, self._width = _WIDTHS.get(types.PositionEncodingKind(encoding or "utf-16"), _UTF_16)
 

@@ -6,6 +6,8 @@ a selector that matches no pod. Only a reader who knows these fields finds such 
 
 from __future__ import annotations
 
+from functools import cache
+
 from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import paths
@@ -13,10 +15,11 @@ from krm_fn.kubernetes.references import name_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
     from krm_fn.base.results import Path
+    from krm_fn.kubernetes.paths import PatternTree
     from krm_fn.kubernetes.references.name_fields import NameField, Target
     from krm_fn.kubernetes.types import Resource
 
@@ -62,16 +65,20 @@ def of_pod(spec: Any, start: Path = ()) -> Iterator[Reference]:
     yield from _read(spec, start, name_fields.OF_PODS)
 
 
-def _read(value: Any, start: Path, fields: Iterable[NameField]) -> Iterator[Reference]:
-    for field in fields:
-        for path, name in paths.find(value, (field.path,)):
-            parent = paths.at(value, path[:-1])
-            holder = parent if isinstance(parent, dict) else {}
-            group, kind = _target(field, holder)
-            if kind and isinstance(name, str) and name:
-                namespace, last = _address(name, holder) if name_fields.is_namespaced(group, kind) else ("", name)
-                keys = tuple(str(key) for _, key in paths.find(holder, field.keys))
-                yield Reference((*start, *path), group, kind, namespace, last, keys, holder.get("optional") is True)
+def _read(value: Any, start: Path, fields: tuple[NameField, ...]) -> Iterator[Reference]:
+    for number, path, name in paths.find_all(value, _tree(fields)):
+        field, parent = fields[number], paths.at(value, path[:-1])
+        holder = parent if isinstance(parent, dict) else {}
+        group, kind = _target(field, holder)
+        if kind and isinstance(name, str) and name:
+            namespace, last = _address(name, holder) if name_fields.is_namespaced(group, kind) else ("", name)
+            keys = tuple(str(key) for _, key in paths.find(holder, field.keys))
+            yield Reference((*start, *path), group, kind, namespace, last, keys, holder.get("optional") is True)
+
+
+@cache  # the tables are constants
+def _tree(fields: tuple[NameField, ...]) -> PatternTree:
+    return paths.tree([field.path for field in fields])
 
 
 def _address(name: str, holder: dict[str, Any]) -> tuple[str, str]:

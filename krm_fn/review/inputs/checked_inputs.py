@@ -35,6 +35,7 @@ from krm_fn.review.inputs import (
     revision_path,
     root_pairs,
 )
+from krm_fn.review.known_checks import KnownChecks
 
 
 class CheckedPart(NamedTuple):
@@ -152,18 +153,20 @@ def _moved_resources(state: RootState, roots: Iterable[RootState]) -> OldState:
     )
 
 
-def find(inputs: CheckedInputs, root: Path | None, *, fixed_services: bool, verbose: bool) -> CheckFindings:
+def find(
+    inputs: CheckedInputs, root: Path | None, *, fixed_services: bool, verbose: bool, known: KnownChecks | None = None
+) -> CheckFindings:
     """Returns the findings about all inputs. `root` is the root folder of a build, whose files have the lines of findings.
 
     `fixed_services`: added and removed services are errors, not warnings. `verbose`: also returns notes about command lines that are not
-    checked.
+    checked. `known` has what the last check of the same inputs knows; it has no such notes.
     """
     compared, located = 0, list(inputs.results)
     for loaded, before, _ in inputs.parts:
         severities: dict[str, Severity] = {} if fixed_services else {updates.SERVICES: "warning"}
         pairs = revisions.pairs(before, loaded.resources, loaded.default_namespace) if before else []
         compared += len(pairs)
-        groups = [(_check_group(group, loaded, verbose=verbose), group) for group in loaded.groups]
+        groups = [(_check_group(group, loaded, known, verbose=verbose), group) for group in loaded.groups]
         groups += [(updates.check([pair.old], [pair.new.value], loaded.default_namespace, loaded.config), [pair.new]) for pair in pairs]
         about = [result for findings, group in groups for result in reading.locate(_with_severities(findings, severities), group, root)]
         all_findings = reading.locate([*loaded.results, *_once(about), *(before.results if before else ())], loaded.resources, root)
@@ -171,9 +174,9 @@ def find(inputs: CheckedInputs, root: Path | None, *, fixed_services: bool, verb
     return CheckFindings(located, compared)
 
 
-def _check_group(group: Iterable[Source], loaded: Sources, *, verbose: bool) -> Iterator[Result]:
+def _check_group(group: Iterable[Source], loaded: Sources, known: KnownChecks | None, *, verbose: bool) -> Iterator[Result]:
     values = [source.value for source in group]
-    yield from resource_findings.check(values, loaded.config, is_configured=bool(loaded.configs), notes=verbose)
+    yield from resource_findings.check(values, loaded.config, is_configured=bool(loaded.configs), notes=verbose, known=known)
     yield from config_map_documents.check(values)
 
 

@@ -18,6 +18,7 @@ from krm_fn.repository.files import project_file, reading, selection
 from krm_fn.repository.tree import Tree
 from krm_fn.review.inputs import Inputs, Policy, checked_inputs
 from krm_fn.review.inputs.checked_inputs import CheckedInputs
+from krm_fn.review.known_checks import KnownChecks
 
 LARGEST = 1024 * 1024
 """The largest document that is judged, in bytes of UTF-8. A graph of 2,000 lines has 50,000."""
@@ -116,22 +117,27 @@ def too_large(file: str) -> Result:
     return results.error(problem.code, str(problem), file=file)
 
 
-def check_alone(scope: DocumentScope, texts: Mapping[str, str]) -> CheckedDocuments:
-    """Judges a document with its configuration. `texts` are the texts of open documents by their absolute paths. Never raises."""
+def check_alone(scope: DocumentScope, texts: Mapping[str, str], known: KnownChecks | None = None) -> CheckedDocuments:
+    """Judges a document with its configuration. `texts` are the texts of open documents by their absolute paths. Never raises.
+
+    `known` has what the last check of the document knows about its resources, and gets what this one knows.
+    """
     if scope.is_part:
         return CheckedDocuments(_NOTHING, reading.parse(texts[scope.file].encode(), scope.file).results)
-    checked = check(scope.alone._replace(texts=texts))
+    checked = check(scope.alone._replace(texts=texts), known)
     is_config = any(source.file == scope.file for part in checked.inputs.parts for source in part.loaded.configs)
     return checked._replace(findings=[finding for finding in checked.findings if not is_config or finding.code != _NO_RESOURCE])
 
 
-def check(given: Inputs) -> CheckedDocuments:
+def check(given: Inputs, known: KnownChecks | None = None) -> CheckedDocuments:
     """Judges inputs, with their texts of files in place of those on disk. Never raises."""
     try:
         inputs = checked_inputs.load(given, None, is_plain=False, verbose=False)
-        located, _ = checked_inputs.find(inputs, None, fixed_services=False, verbose=False)
+        located, _ = checked_inputs.find(inputs, None, fixed_services=False, verbose=False, known=known)
     except Exception as problem:  # noqa: BLE001 - an editor shows a bug as a finding
         return CheckedDocuments(_NOTHING, [results.internal(problem)])
+    if known:
+        known.forget_unused()
     located += given.project.results
     return CheckedDocuments(inputs, _sorted(located, inputs))
 

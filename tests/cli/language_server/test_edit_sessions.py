@@ -39,14 +39,18 @@ PIECES = (
     "\U0001f600",
     "\r\n",
 )
+SEVERAL = 3
+"""Each third session has several graphs."""
 QUICK = 12
 ALL = 100
 
 
 def session(seed: int) -> list[str]:
-    """The texts of a session: a graph, and one edit after the other. Some edits repair the one before."""
+    """The texts of a session: a graph, or several in one file, and one edit after the other. Some edits repair the one before."""
     chance = random.Random(seed)  # noqa: S311 - the same sessions each time
-    texts = [(programs.ROOT / "examples" / chance.choice(EXAMPLES) / "graph.yaml").read_text("utf-8")]
+    names = [chance.choice(EXAMPLES) for _ in range(chance.randint(2, 5) if seed % SEVERAL == 0 else 1)]
+    graphs = [(programs.ROOT / "examples" / name / "graph.yaml").read_text("utf-8") for name in names]
+    texts = ["---\n".join(graph.replace("\n  name: ", f"\n  name: g{number}-", 1) for number, graph in enumerate(graphs))]
     for _ in range(chance.randint(2, 12)):
         text, at = texts[-1], chance.randrange(len(texts[-1]) + 1)
         kind = chance.randrange(6)
