@@ -374,13 +374,15 @@ def test_without_a_certain_fix_the_summary_says_so(tmp_path):
     assert "0 edits in 0 files" in console.run("check", "--fix", file).err
 
 
-def test_a_patch_is_printed_and_nothing_is_written(tmp_path, monkeypatch):
+@cases("name", [("in this folder", "graph.yaml"), ("with a dot", "./graph.yaml"), ("with two", "./a/../graph.yaml")])
+def test_a_patch_is_printed_and_nothing_is_written(tmp_path, monkeypatch, name):
     """`--diff` gives a patch that git applies; its exit code is that after the fix."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "a").mkdir()
     wrong = GRAPH.replace("replicas", "replcas").replace("bfloat16", "bfloat")
     file = Path("graph.yaml")
     file.write_text(wrong)
-    done = console.run("check", "--fix", "--diff", file)
+    done = console.run("check", "--fix", "--diff", name)
     assert (done.code, file.read_text()) == (0, wrong)
     assert "2 edits in 1 file to be made" in done.err
     subprocess.run(["git", "apply", "-"], input=done.out.encode(), check=True, cwd=tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import posixpath
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -97,11 +98,12 @@ def _file(whole: str, documents: Mapping[int, tuple[Source, str]]) -> FileText:
 
 
 def patch(texts: Mapping[str, FileText]) -> str:
-    """Returns the changes as a unified diff, for `git apply`. The paths are those of the files."""
+    """Returns the changes as a unified diff, for `git apply`, which refuses a path such as `./graph.yaml`."""
     return "".join(_diff(file, text) for file, text in texts.items())
 
 
 def _diff(file: str, text: FileText) -> str:
     old, new = (_LINE.findall(state) for state in text)
-    lines = difflib.unified_diff(old, new, f"a/{file.lstrip('/')}", f"b/{file.lstrip('/')}")
+    name = posixpath.normpath(file).lstrip("/")
+    lines = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}")
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

@@ -143,6 +143,14 @@ def test_plan_an_upgrade(helper, tmp_path, images, to, is_moved):
         assert helper.call("check", text=upgraded).content["exitCode"] == 0
 
 
+def test_the_patch_of_a_saved_graph_applies(helper, tmp_path):
+    """The paths of a patch are those below the root."""
+    patch = helper.call("upgrade", paths=["graph.yaml"], to="1.6", patch=True).report
+    (tmp_path / "graph.yaml").write_text(OLDER)
+    subprocess.run(["git", "apply", "-"], input=patch, text=True, cwd=tmp_path, check=True, timeout=60)
+    assert ":1.6" in (tmp_path / "graph.yaml").read_text()
+
+
 @cases(
     ("arguments", "origin"),
     (
