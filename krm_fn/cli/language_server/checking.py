@@ -7,6 +7,7 @@ the document ends both, or their result is dropped.
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
@@ -74,6 +75,9 @@ class DocumentChecker:
                 other.alone = None
                 self._start(other, self._judged(other))
         await self._build(document)
+        for other in self._documents:
+            if _is_built_from(other.scope, document):
+                self._start(other, self._judged(other))
 
     async def _judged(self, document: OpenDocument) -> None:
         await self._alone(document)
@@ -127,6 +131,11 @@ class DocumentChecker:
 def _together(built: list[Result], alone: list[Result]) -> list[Result]:
     """Returns the findings of both, each once: a build that failed says why, and nothing of the document."""
     return [*{repr(finding): finding for finding in (*built, *alone)}.values()]
+
+
+def _is_built_from(scope: DocumentScope | None, document: OpenDocument) -> bool:
+    """True for a document of another build, such as an overlay, that has the document as a part."""
+    return bool(scope and not _is_in(document.scope, scope) and os.path.realpath(document.file) in scope.parts)
 
 
 def _is_in(part: DocumentScope | None, scope: DocumentScope) -> bool:

@@ -29,13 +29,15 @@ _NOTHING = CheckedInputs([], [], [])
 class DocumentScope(NamedTuple):
     """What a document is judged with. `alone` has the document and its configuration; `build` is None outside of Kustomizations.
 
-    `is_part`: the document is a patch or a Kustomization, so that it cannot be judged alone.
+    `is_part`: the document is a patch or a Kustomization, so that it cannot be judged alone. `parts` are all files of the build, with
+    their links followed.
     """
 
     file: str
     alone: Inputs
     build: Inputs | None
     is_part: bool
+    parts: frozenset[str] = frozenset()
 
     @property
     def config(self) -> str | None:
@@ -68,29 +70,29 @@ def _scope(file: str) -> DocumentScope:
     config = project.config or project_file.configuration_beside(file)
     given = Inputs((file,), None, project.namespace, project.exclude, project=project)
     alone = given._replace(default_config=config if config != file else None, is_built=False)
-    folder = _kustomization(Path(file))
+    folder, parts = _kustomization(Path(file))
     if folder is None:
         return DocumentScope(file, alone, None, is_part=False)
     build = given._replace(paths=(str(folder),), default_config=project.config or project_file.configuration_above(str(folder)))
-    return DocumentScope(file, alone, build, Path(file).name in selection.KUSTOMIZATIONS or _is_patch(folder, file))
+    return DocumentScope(file, alone, build, Path(file).name in selection.KUSTOMIZATIONS or _is_patch(folder, file), parts)
 
 
-def _kustomization(file: Path) -> Path | None:
-    """Returns the nearest folder, beside or above a file, whose Kustomization is built from the file; None without one."""
+def _kustomization(file: Path) -> tuple[Path | None, frozenset[str]]:
+    """Returns the nearest folder, beside or above a file, whose Kustomization is built from the file, and all files of this build."""
     top = project_file.top(file.parent)
     tree = Tree(top)
     name = os.path.relpath(file.resolve(), tree.top)
     for folder in file.parent.resolve(), *file.parent.resolve().parents:
         if not folder.is_relative_to(tree.top):
-            return None
+            break
         at = os.path.relpath(folder, tree.top)
         if tree.kustomization_file(at):
             closure = kustomizations.closure(tree, at)
             if closure.names_dynamo and (
                 name in closure.files or (folder == file.parent.resolve() and file.name in selection.KUSTOMIZATIONS)
             ):
-                return folder
-    return None
+                return folder, frozenset(os.path.realpath(os.path.join(tree.top, part)) for part in closure.files)  # noqa: PTH118 - as text
+    return None, frozenset()
 
 
 def _is_patch(folder: Path, file: str) -> bool:

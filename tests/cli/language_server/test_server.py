@@ -168,6 +168,31 @@ def test_a_patch_of_kustomize_has_the_findings_of_its_build(root, monkeypatch):
     assert [finding["code"] for finding in done["findings"] if finding["file"].endswith("patch.yaml")] == [item.code for item in found]
 
 
+@pytest.mark.slow
+def test_an_edit_of_a_base_judges_the_patches_of_its_overlays(root, monkeypatch):
+    """The patch of an overlay has a flag of the program that the open text of the base starts."""
+    base, overlay = root / "layers" / "base", root / "layers" / "prod"
+    monkeypatch.setenv("PATH", programs.search_path(programs.path("kustomize").parent))
+    flags = "services: {Worker: {extraPodSpec: {mainContainer: {args: [--modle=m]}}}}"
+    patch = f"{HEAD}metadata: {{name: chat, namespace: team}}\nspec: {{{flags}}}\n"
+    started = console.GRAPH.replace('dynamo:1.5.0"', 'dynamo:1.5.0", command: [python3, -m, dynamo.vllm]')
+    for path, text in (
+        (base / "graph.yaml", console.GRAPH),
+        (base / "kustomization.yaml", "resources: [graph.yaml]\n"),
+        (overlay / "patch.yaml", patch),
+        (overlay / "kustomization.yaml", "resources: [../base]\npatches: [{path: patch.yaml}]\n"),
+    ):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    subprocess.run(["git", "init", "-q", root / "layers"], check=True, timeout=60)
+    with editor.connected(root) as connected:
+        assert "DYN623" in [item.code for item in connected.open(overlay / "patch.yaml", patch)]
+        connected.open(base / "graph.yaml", console.GRAPH)
+        connected.change(base / "graph.yaml", started, 2)
+        while "DYN600" not in [item.code for item in connected.findings(overlay / "patch.yaml")]:
+            pass
+
+
 def message(text):
     return f"Content-Length: {len(text)}\r\n\r\n{text}".encode()
 
