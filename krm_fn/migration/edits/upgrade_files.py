@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -105,19 +106,41 @@ def _documents(folder: str, given: Inputs) -> BuildDocuments:
 
 def _edits(given: Inputs, loaded: LoadedRoots, steps: Sequence[StepPlan], builds: _Builds) -> Iterator[_PlannedEdit]:
     """Yields the edits of all steps together."""
+    by_part = [[*_moved(loaded, steps, index)] for index in range(len(steps[0].parts) if steps else 0)]
+    users = Counter(_document_key(source) for part in loaded.parts for source in part.resources)
+    alike = Counter(
+        (*_document_key(resource.source), edit.path, repr(edit.new)) for part in by_part for resource in part for edit in resource.edits
+    )
+    for index, moved in enumerate(by_part):
+        for resource in moved:
+            for edit in resource.edits:
+                key = _document_key(resource.source)
+                is_of_one = edit.path == origin_versions.PATH and edit.old is None and alike[*key, edit.path, repr(edit.new)] < users[key]
+                yield _of_patch(resource.source, edit) if is_of_one else _located(resource.source, edit, builds)
+        of_part = [step.step for step in steps if step.parts[index].edits]
+        yield from _of_settings(given, [(entry.part, entry.source) for entry in moved], builds, of_part[-1]) if moved else ()
+
+
+class _MovedResource(NamedTuple):
+    """A resource that the steps change, with its part and the edits of all steps together."""
+
+    part: Sources
+    source: Source
+    edits: tuple[FieldEdit, ...]
+
+
+def _moved(loaded: LoadedRoots, steps: Sequence[StepPlan], index: int) -> Iterator[_MovedResource]:
+    """Yields the resources of a part of the plan that the steps change."""
     sources = {id(source.value): (part, source) for part in loaded.parts for source in part.resources}
     moves = any(step.step.old_release != step.step.release and not step.step.is_downgrade for step in steps)
-    for index, first in enumerate(steps[0].parts if steps else ()):
-        members: list[tuple[Sources, Source]] = []
-        for number, resource in enumerate(first.old.resources):
-            edits = [step.parts[index].edits[number] for step in steps if number in step.parts[index].edits]
-            if edits and id(resource) in sources:
-                members.append(sources[id(resource)])
-                new = steps[-1].parts[index].new.resources[number]
-                origin = paths.at(new, origin_versions.PATH) if moves else None
-                yield from (_located(members[-1][1], edit, builds) for edit in _merged(members[-1][1], edits, origin))
-        of_part = [step.step for step in steps if step.parts[index].edits]
-        yield from _of_settings(given, members, builds, of_part[-1]) if members else ()
+    old, last = steps[0].parts[index].old, steps[-1].parts[index].new
+    for number, resource in enumerate(old.resources):
+        edits = [step.parts[index].edits[number] for step in steps if number in step.parts[index].edits]
+        if edits and id(resource) in sources:
+            part, source = sources[id(resource)]
+            new = last.resources[number]
+            is_moved = moves and release_choice.release_name(resource, old.config) != release_choice.release_name(new, last.config)
+            yield _MovedResource(part, source, (*_merged(source, edits, paths.at(new, origin_versions.PATH) if is_moved else None),))
 
 
 def _of_helm(loaded: LoadedRoots, steps: Sequence[StepPlan]) -> Iterator[_PlannedEdit]:
@@ -183,6 +206,16 @@ def _located(source: Source, edit: FieldEdit, builds: _Builds) -> _PlannedEdit:
     return _PlannedEdit(source, edit, (*edit_locations.find(source, edit, builds.beside(source.file)),))
 
 
+def _document_key(source: Source) -> tuple[str, int, results.Path]:
+    return source.file, source.start, source.at
+
+
+def _of_patch(source: Source, edit: FieldEdit) -> _PlannedEdit:
+    """Returns an edit that adds a field to a patch of the resource, because other overlays share its document and need another value."""
+    patches = [patch for patch in source.patches if isinstance(patch.value, dict) and patch.address.kind == source.address.kind]
+    return _PlannedEdit(source, edit, tuple(DocumentEdit(patch, (*patch.at, *edit.path), edit.new) for patch in patches[:1]))
+
+
 class _Texts(NamedTuple):
     """The new texts of files, with the edits that are written and those that cannot be."""
 
@@ -215,6 +248,8 @@ def _by_hand(missing: _PlannedEdit, given: Inputs) -> Result:
         reason = f"{field} comes from {outside[0]}, which PATH does not contain; {new} there, or name the file too"
     elif missing.documents:
         reason = f"{field} cannot be written by its position, because other fields share the text, or its style is not known; {new} by hand"
+    elif missing.edit.path == origin_versions.PATH and missing.edit.old is None:
+        reason = f"other overlays share {missing.source.file} and need another value for {field}; {new} in a patch of this overlay"
     else:
         reason = f"no file has {field} as it is built; {new} where the build makes it"
     current = missing.edit.old if isinstance(missing.edit.old, str) else None

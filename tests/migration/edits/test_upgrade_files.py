@@ -340,8 +340,8 @@ def test_a_base_of_a_graph_that_is_not_in_the_step(folder, kustomize_on_path):
     patches = f"patches:\n- target: {{kind: DynamoGraphDeployment}}\n  patch: |-\n{newer}"
     put(folder, {"new/kustomization.yaml": f"namespace: new\nresources: [../base]\n{patches}"})
     files = upgraded(".")
-    assert {finding.code for finding in files.findings} == {"DYN664"}
-    assert "in another way than planned" in files.findings[0].message
+    assert {finding.code for finding in files.findings} == {"DYN663", "DYN664"}
+    assert "in another way than planned" in files.findings[-1].message
     assert files.texts == {}
 
 
@@ -473,6 +473,44 @@ def test_values_of_helm_in_a_text(folder):
     files = upgraded("a.yaml", "application.yaml")
     assert [(finding.code, finding.line) for finding in files.findings] == [("DYN663", 9)]
     assert files.texts["application.yaml"].new == APPLICATION.replace(f"={RUNTIME}:1.5.1", f"={RUNTIME}:1.6.2")
+
+
+BETA = f"""\
+apiVersion: nvidia.com/v1beta1
+kind: DynamoGraphDeployment
+metadata: {{name: chat}}
+spec:
+  components:
+  - name: Frontend
+    type: frontend
+    podTemplate: {{spec: {{containers: [{{name: main, image: "{RUNTIME}:1.6.1"}}]}}}}
+"""
+SCALE = """\
+apiVersion: nvidia.com/v1beta1
+kind: DynamoGraphDeployment
+metadata: {name: chat}
+spec: {backendFramework: vllm}
+"""
+ORIGIN = "nvidia.com/dynamo-operator-origin-version"
+OVERLAYS = [
+    # reason, the tag of each overlay with its patch or without, codes, files with the origin version
+    ("one overlay is behind, and has a patch", {"prod": ("1.5.1", True), "staging": ("1.6.1", False)}, [], ["prod/scale.yaml"]),
+    ("one overlay is behind, and has none", {"prod": ("1.5.1", False), "staging": ("1.6.1", True)}, ["DYN663", "DYN664"], []),
+    ("both are behind", {"prod": ("1.5.1", True), "staging": ("1.5.2", True)}, [], ["base/graph.yaml"]),
+]
+
+
+@cases(("overlays", "codes", "files"), OVERLAYS)
+def test_the_origin_version_of_overlays_with_one_base(overlays, codes, files, folder, kustomize_on_path):
+    """A base has one value. So an overlay with a version of its own has the origin version in its own patch."""
+    put(folder, {"base/graph.yaml": BETA, "base/kustomization.yaml": "resources: [graph.yaml]\n"})
+    for name, (tag, is_patched) in overlays.items():
+        text = f"namespace: {name}\nresources: [../base]\nimages: [{{name: {RUNTIME}, newTag: {tag}}}]\ntransformers: [render.yaml]\n"
+        text += "patches: [{path: scale.yaml}]\n" * is_patched
+        put(folder, {f"{name}/kustomization.yaml": text, f"{name}/render.yaml": FUNCTION, f"{name}/scale.yaml": SCALE})
+    assert written(".", to="1.6.1") == codes
+    assert [name for name, text in texts(folder).items() if ORIGIN in text] == files
+    assert all("newTag: 1.6.1" in texts(folder)[f"{name}/kustomization.yaml"] for name in overlays) == (not codes)
 
 
 LAYOUTS = [
