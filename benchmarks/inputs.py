@@ -10,7 +10,7 @@ from krm_fn.base.yaml import emitter, reader
 from krm_fn.render import dynamo_api, labels
 from krm_fn.render.convert import versions
 
-EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "disagg-vllm-planner" / "graph.yaml"
+EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "older-planner" / "graph.yaml"
 _RUNTIME = "0.8.0"  # the version of the images of the example
 
 

@@ -75,7 +75,7 @@ def test_services_for_debugging_only_in_debug_mode():
 def test_accounts_only_where_a_component_needs_them():
     says("creates the ServiceAccount of the planner for every graph")
     assert objects(render(graph("agg-vllm")), "ServiceAccount").keys() == {"chat-k8s-service-discovery"}
-    bindings = objects(render(graph("disagg-vllm-planner"), rbac={"plannerRole": "mine"}), "RoleBinding")
+    bindings = objects(render(graph("older-planner"), rbac={"plannerRole": "mine"}), "RoleBinding")
     assert bindings["planner-serviceaccount-binding"]["roleRef"]["name"] == "mine"
 
 
@@ -89,7 +89,7 @@ def test_labels_and_annotations_of_an_ingress():
 
 def test_replicas_of_an_autoscaler():
     says("sets `replicas` on Deployments that an autoscaler scales")
-    made = objects(render(graph("disagg-vllm-planner")), "Deployment")
+    made = objects(render(graph("older-planner")), "Deployment")
     assert {name for name, each in made.items() if "replicas" not in each["spec"]} == {"assistant-prefill", "assistant-decode"}
 
 

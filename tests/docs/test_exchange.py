@@ -16,7 +16,7 @@ from tests.testbed import programs, server
 
 PAGE = (programs.ROOT / "docs" / "upgrades.md").read_text()
 SECTION = re.split(r"^## ", PAGE.partition("## Exchange the served version\n")[2], flags=re.MULTILINE)[0]
-EXAMPLE = programs.ROOT / "examples" / "disagg-vllm-planner" / "graph.yaml"
+EXAMPLE = programs.ROOT / "examples" / "older-planner" / "graph.yaml"
 REQUEST = programs.ROOT / "examples" / "request" / "request.yaml"
 
 

@@ -14,9 +14,9 @@ OLDER = re.compile(rf"^ *(?:- )?(?:{FIELDS}):|^apiVersion: nvidia\.com/v1alpha1\
 """A field that only v1alpha1 has, or a graph of it. An indented block, such as a patch in a Kustomization, counts for its fields."""
 
 OLDER_EXAMPLES = {
-    "disagg-vllm-planner": "a planner of Dynamo 0.8",
     "flux": "the walk-through of the vendor, as it stands",
     "older-forms": "deprecated fields",
+    "older-planner": "a planner of Dynamo 0.8",
     "operator-1-3": "the operator 1.3 reads v1alpha1",
     "v1beta1-both-versions": "a comparison",
 }

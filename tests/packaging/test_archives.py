@@ -19,7 +19,7 @@ from tests.testbed import programs
 
 pytestmark = pytest.mark.slow  # packs the program, and starts it many times
 
-GRAPH = golden.EXAMPLES / "disagg-vllm-planner" / "graph.yaml"
+GRAPH = golden.EXAMPLES / "older-planner" / "graph.yaml"
 OTHER = golden.EXAMPLES / "agg-vllm" / "graph.yaml"
 PACKAGES = (programs.ROOT / "krm_fn", *(Path(package.__path__[0]) for package in (click, yaml)))
 INPUT = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n- {}".format(

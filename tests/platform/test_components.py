@@ -291,7 +291,7 @@ def test_who_administers_one_namespace_needs_no_more(people, tmp_path):
     installation.apply(people, installation.build(layer), "--as=hermit")
     around = tmp_path / "graph"
     around.mkdir()
-    text = "---\n".join((golden.EXAMPLES / name / "expected.yaml").read_text() for name in ("disagg-vllm-planner", "request"))
+    text = "---\n".join((golden.EXAMPLES / name / "expected.yaml").read_text() for name in ("older-planner", "request"))
     (around / "objects.yaml").write_text(text.replace("team-planner", "dynamo-planner").replace("inference", "alone"))
     built = installation.build(with_own_roles(around))
     assert "kind: ClusterRole" not in built

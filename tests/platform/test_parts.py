@@ -45,7 +45,7 @@ def test_every_address_of_pages_and_examples_is_a_service_of_the_platform(built)
         for port in each["spec"]["ports"]
     }
     found = {(file, *match.groups()) for file, text in texts().items() for match in _ADDRESS.finditer(text)}
-    assert {"examples/disagg-vllm-planner/config.yaml", "docs/platform.md"} <= {file for file, *_ in found}
+    assert {"examples/older-planner/config.yaml", "docs/platform.md"} <= {file for file, *_ in found}
     wrong = [each for each in sorted(found) if (each[2], each[4]) not in ports or schemes[each[2]] != each[1]]
     assert [each for each in wrong if "dynamo-platform" not in each[2]] == []
 

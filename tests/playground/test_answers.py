@@ -38,7 +38,7 @@ def test_the_page_compiles_no_module_of_the_standard_library(playground):
 
 def test_the_first_render_needs_less_than_five_seconds(pyodide, measured):
     """With the start of Python and all imports, in seconds of the processor, whatever else the machine does."""
-    pyodide.answer(inputs.request("render", *BY_NAME["disagg-vllm-planner"]))
+    pyodide.answer(inputs.request("render", *BY_NAME["older-planner"]))
     measured.append(f"start of Pyodide {pyodide.versions['python']} and first render: {pyodide.seconds:.1f} s of the processor")
     assert pyodide.seconds < 5
 
@@ -64,7 +64,7 @@ def test_the_objects_are_those_of_the_command(recording, pyodide):
 
 def test_an_example_renders_in_half_a_second(pyodide, measured):
     """The first render has loaded everything; the text differs each time."""
-    graph, settings = BY_NAME["disagg-vllm-planner"]
+    graph, settings = BY_NAME["older-planner"]
     pyodide.answer(inputs.request("render", graph, settings))
     started = pyodide.seconds
     for number in range(10):

@@ -14,7 +14,7 @@ import pytest
 from tests.playground import inputs
 from tests.support import golden
 
-EXAMPLE = "disagg-vllm-planner"
+EXAMPLE = "older-planner"
 CALM = 60_000  # milliseconds that a test waits at most for something to appear; the machine may be busy
 MODES = {"light": ("light", 1280, 800), "dark": ("dark", 1280, 800), "phone": ("light", 390, 844)}
 ATTACKS = ("a script as a name", "a script as a value", "an event handler as a key", "a service name of HTML", "quotes of graphviz")

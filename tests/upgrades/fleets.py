@@ -26,7 +26,7 @@ _RUNTIME = re.compile(r"(nvcr\.io/nvidia/ai-dynamo/[a-z-]+|registry\.example/[a-
 _GRAPHS = ("DynamoGraphDeployment", "DynamoComponentDeployment")
 _GROVE = {"orchestrator": "grove"}
 _KAI = {**_GROVE, "grove": GroveSettings(kai_scheduler=KaiSchedulerSettings(enabled=True))}
-_EXAMPLES = ("agg-vllm", "component-alone", "disagg-vllm-planner", "epp-gateway", "inventory", "multinode-sglang-grove",
+_EXAMPLES = ("agg-vllm", "component-alone", "older-planner", "epp-gateway", "inventory", "multinode-sglang-grove",
     "multinode-trtllm-grove", "multinode-vllm", "older-forms", "pvc-cache", "scaling-hpa", "scaling-keda", "sglang", "trtllm")  # fmt: skip
 _V1BETA1_EXAMPLES = ("v1beta1-agg-vllm", "v1beta1-disagg-sglang", "v1beta1-frontend-sidecar", "v1beta1-multinode-vllm")
 

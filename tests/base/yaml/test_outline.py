@@ -44,7 +44,7 @@ def test_what_is_at_a_position(text, path, word, is_value):
     assert outline.cursor(lines, line, column)[:4:1] == (path, word, column - len(word), is_value)
 
 
-@pytest.mark.parametrize("name", ["agg-vllm", "disagg-vllm-planner", "v1beta1-agg-vllm", "epp-gateway", "request"])
+@pytest.mark.parametrize("name", ["agg-vllm", "older-planner", "v1beta1-agg-vllm", "epp-gateway", "request"])
 def test_the_fields_are_those_of_a_parser(name):
     """In the style of the examples: each scalar in its line has the same path and the same text."""
     for file in sorted((programs.ROOT / "examples" / name).glob("*.yaml")):

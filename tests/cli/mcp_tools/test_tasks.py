@@ -39,7 +39,7 @@ def helper(tmp_path_factory):
             "disagg-vllm-planner",
             "vllm",
             "disaggregated",
-            ("name: assistant", "name: help"),
+            ("name: advisor", "name: help"),
             "Deployment",
             "help-planner",
         ),

@@ -11,7 +11,7 @@ from tests.support import golden
 if TYPE_CHECKING:
     from pathlib import Path
 
-EXAMPLE = golden.EXAMPLES / "disagg-vllm-planner"
+EXAMPLE = golden.EXAMPLES / "older-planner"
 FILES = ("graph.yaml", "config.yaml")
 
 

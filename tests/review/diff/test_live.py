@@ -16,7 +16,7 @@ from tests.support import given, golden
 from tests.support.cases import cases
 from tests.testbed.place import Place
 
-EXAMPLE = golden.EXAMPLES / "disagg-vllm-planner"
+EXAMPLE = golden.EXAMPLES / "older-planner"
 SAME = "The states are the same: no object changes.\n"
 KINDS = (
     "dynamographdeployments,deployments,replicasets,pods,services,endpoints,serviceaccounts,roles,rolebindings,configmaps,secrets,"

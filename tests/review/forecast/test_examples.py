@@ -18,8 +18,9 @@ SUMMARY = re.compile(r"([0-9]+) services?, .*?(?:([0-9]+) GPUs?)?")
 
 
 UNLIKE = {
-    "layout-c-generator": "a later layer changes replicas",
     "disagg-vllm-planner": "the cluster has the number of a component with a scaling adapter",
+    "layout-c-generator": "a later layer changes replicas",
+    "older-planner": "the cluster has the number of a component with a scaling adapter",
     "scaling-hpa-decode": "the cluster has the number of a component with a scaling adapter",
     "v1beta1-disagg-sglang": "the cluster has the number of a component with a scaling adapter",
 }

@@ -47,7 +47,7 @@ def node(gpus, name="one", **spec):
 @pytest.fixture
 def planner():
     """The planner example with 4 GPUs for Decode, another router mode and another role of the planner."""
-    old, new = graph("disagg-vllm-planner"), graph("disagg-vllm-planner")
+    old, new = graph("older-planner"), graph("older-planner")
     new["spec"]["services"]["Decode"]["resources"]["limits"]["gpu"] = "4"
     new["spec"]["services"]["Frontend"]["envs"][0]["value"] = "round-robin"
     return changes(rendered(old), rendered(new, rbac=config.Config().rbac._replace(planner_role="other")))
