@@ -48,8 +48,8 @@ def test_a_patch_of_objects_that_the_function_makes_later(layer, base, around, f
     clone.put({"prod/kustomization.yaml": yaml.safe_dump(with_function | layer)})
     clone.put({"around/kustomization.yaml": yaml.safe_dump({"resources": ["../prod"], **around})})
     done = console.run("check")
-    found = [line.partition(":")[0] for line in done.out.splitlines() if "warning DYN676" in line]
-    assert found == expected, done.out
+    assert [line.partition(":")[0] for line in done.out.splitlines() if "warning DYN676" in line] == expected, done.out
+    assert ("DYN676" in codes(done)) == bool(expected)
     is_changed = "revisionHistoryLimit" in clone.shell("kustomize", "build", "--enable-alpha-plugins", "--enable-exec", "around")
     assert is_changed == (not expected and "StatefulSet" not in str(layer))
 
