@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from krm_fn.base import spelling
+from krm_fn.base import results, spelling
 from krm_fn.base.results import Path
 from krm_fn.render import dynamo_api
 from krm_fn.repository import function_layers, kustomizations
@@ -28,10 +28,13 @@ _OPERATION = re.compile(
 )
 _STEP = re.compile(r"\[([^\[\]=]+)=([^\[\]]*)\]|((?:\\\.|[^.\[])+)")
 """A word of a name in camel case, or with dashes."""
+_MALFORMED = "MalformedYAMLError"
 _PATCHES = ("patches", "patchesJson6902", "patchesStrategicMerge")
 _DOMAIN = re.compile(r"[\w-]+(\.[\w-]+)+", re.ASCII)
 _PREFIXED = 2
 """The parts of a key with a domain: `nvidia.com` and `gpu`."""
+_FIELD_OF_VERSION = {"nvidia.com/v1alpha1": "services", "nvidia.com/v1beta1": "components"}
+"""The field with the components of a graph in each API version."""
 _MOST_SHOWN = 6
 """The largest number of entries or keys that a message lists."""
 
@@ -64,6 +67,8 @@ def find(tree: Tree, closure: Closure, messages: str) -> BuildCause | None:
         return missing
     if duplicate := next(iter(kustomizations.duplicate_keys(tree, closure)), None) if _SET_TWICE in messages else None:
         return BuildCause(duplicate.message, {"file": duplicate.file, "line": duplicate.line, "column": duplicate.column})
+    if _MALFORMED in messages and (unreadable := _unreadable_file(tree, closure)):
+        return unreadable
     patches = [*_patches(tree, closure)]
     files = {patch.source.file for patch in patches}
     listed = [source for name in sorted(closure.files) for source in tree.read(name).sources]
@@ -91,6 +96,14 @@ def _missing_file(tree: Tree, closure: Closure, messages: str) -> BuildCause | N
                 fix = f"write {near}" if near else "correct the path, or remove it"
                 location = kustomization.location(path or _path_of(kustomization.value, written))
                 return BuildCause(f"{written} does not exist; {fix}", location)
+    return None
+
+
+def _unreadable_file(tree: Tree, closure: Closure) -> BuildCause | None:
+    """Returns the error of the first file that is not YAML. kustomize counts its lines from 0, and does not name its folder."""
+    for name in sorted(closure.files):
+        if problem := next(iter(results.errors_of(tree.read(name).results)), None):
+            return BuildCause(problem.message, {"file": problem.file, "line": problem.line, "column": problem.column})
     return None
 
 
@@ -152,6 +165,11 @@ def _without_match(match: re.Match[str], patches: Iterable[_Patch], bases: Itera
     if same := next((base for base in others if base.address.name == name), None):
         right, written = same.value.get("apiVersion"), source.value.get("apiVersion")
         if right != written:
+            if _FIELD_OF_VERSION.get(f"{right}") not in (same.value.get("spec") or {}) and _FIELD_OF_VERSION.get(f"{written}") in (
+                same.value.get("spec") or {}
+            ):
+                problem = f"{kind} {name} has apiVersion {right}, and the fields of {written}, as its patch has"
+                return BuildCause(f"{problem}; write {written}", same.location(("apiVersion",)))
             problem = f"the patch has apiVersion {written}, and {kind} {name} of the base has {right}"
             return BuildCause(f"{problem}; write {right}, and the fields of that version", source.location(("apiVersion",)))
         problem = f"the patch of {kind} {name} has another namespace than the base"

@@ -172,7 +172,10 @@ def _unknown_fields(kustomization: Source) -> Iterator[Result]:
     """
     for name in kustomization.value:
         if name not in _FIELDS:
-            message = f"{name} is not a field of a Kustomization that krm-fn knows; correct it, or {_COMMAND}"
+            near = spelling.nearest(name, _FIELDS)
+            message = (
+                f"{name} is not a field of a Kustomization that krm-fn knows; {f'write {near}' if near else f'correct it, or {_COMMAND}'}"
+            )
             yield _problem(kustomization, (name,), "DYN593", message)
 
 

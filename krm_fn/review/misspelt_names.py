@@ -38,6 +38,17 @@ _JOBS = ("CronJob", "Job")
 _WORDS_FOR_CLAIM = ("claim", "pvc", "volume")
 _WORD_FOR_CLAIM = re.compile(r"-(?:claim|pvc|volume)$|^(?:claim|pvc|volume)-")
 _DECLARED: Path = ("spec", "pvcs", paths.EVERY)
+_CONTAINERS = ("containers", "initContainers")
+_MOUNTS: tuple[Path, ...] = (
+    ("volumeMounts", paths.EVERY),
+    ("extraPodSpec", "mainContainer", "volumeMounts", paths.EVERY),
+    *(
+        (*pod, field, paths.EVERY, "volumeMounts", paths.EVERY)
+        for pod in (("extraPodSpec",), ("podTemplate", "spec"))
+        for field in _CONTAINERS
+    ),
+)
+"""The mounts of a component: those of a v1alpha1 service, and those of its containers."""
 
 
 def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
@@ -59,10 +70,14 @@ def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
                 near = spelling.nearest_name(reference.name, known)
                 yield from _missing(graph, reference.path, key, near) if near else _unread(graph, reference.path, key, unread)
         claims = names.get((*name_fields.CLAIM, namespace), {})
+        unmounted = _only_one(
+            (name_of(claim) for _, claim in paths.find(graph, (_DECLARED,)) if isinstance(claim, dict)),
+            {name for _, component in paths.find(graph, _COMPONENTS) if isinstance(component, dict) for name in _mounted_by(component)},
+        )
         is_mounted = release_choice.release_name(graph, config) != _CHECKS_VOLUMES
         for path, component in paths.find(graph, _COMPONENTS):
             if isinstance(component, dict):
-                yield from _declared(graph, path, component, claims)
+                yield from _declared(graph, path, component, claims, unmounted)
                 if is_mounted:
                     yield from _mounts(graph, path, component, claims)
                 yield from _plugins(graph, path, component)
@@ -123,14 +138,21 @@ def _by_kind(keys: Iterable[ObjectKey]) -> dict[tuple[str, str, str], dict[str, 
     return names
 
 
-def _declared(graph: Resource, path: Path, component: dict[str, Any], claims: Collection[str]) -> Iterator[Result]:
-    """Finds mounts of a v1alpha1 service whose claim the graph does not declare: its pods mount a claim of this name all the same."""
+def _declared(graph: Resource, path: Path, component: dict[str, Any], claims: Collection[str], unmounted: str) -> Iterator[Result]:
+    """Finds mounts of a v1alpha1 service whose claim the graph does not declare: its pods mount a claim of this name all the same.
+
+    `unmounted` is the only claim that the graph declares and no service mounts; empty without one.
+    """
     for index, mount in enumerate(objects(component.get("volumeMounts")) if path[-1] != "spec" else ()):
         if (name := name_of(mount)) and name not in claims:
             message = f"main mounts a claim {name}, which the graph does not declare and the input does not have"
+            at = (*path, "volumeMounts", index, "name")
+            if unmounted:
+                other = f"{message}, and no service mounts {unmounted}, which it declares; write {unmounted}, or declare {name}"
+                yield from _finding(graph, at, unmounted, other, name)
+                continue
             fix = f"add name: {name} and create: false to spec.pvcs if the claim exists"
             created = "or with create: true, storageClass, size and volumeAccessMode"
-            at = (*path, "volumeMounts", index, "name")
             yield results.info(_UNDECLARED, f"{message}; {fix}, {created}", results.ref(graph), at, current=name)
 
 
@@ -141,10 +163,11 @@ def _mounts(graph: Resource, path: Path, component: dict[str, Any], claims: Coll
     """
     of_pod, volumes = _main_mounts(component)
     mounted = {*map(name_of, objects(component.get("volumeMounts"))), shared_memory.SHARED_MEMORY}
+    unmounted = _only_one(volumes, _mounted_by(component)) if of_pod else ""
     for field, mount in of_pod:
         name = name_of(mount)
         if name and name not in volumes and name not in claims and name not in mounted:
-            near = spelling.nearest_name(name, (*volumes, *claims))
+            near = spelling.nearest_name(name, (*volumes, *claims)) or unmounted
             problem = f"the pod has no volume {name}, so main mounts a claim {name}, which is not in the input"
             yield from _finding(
                 graph, (*path, *field, "name"), near, f"{problem}; write {near}, or ignore {_CODE} if the claim exists", name
@@ -152,6 +175,18 @@ def _mounts(graph: Resource, path: Path, component: dict[str, Any], claims: Coll
             if not near:
                 message = f"{problem}; add the volume {name} to volumes, or the claim to the input"
                 yield results.info(_UNDECLARED, message, results.ref(graph), (*path, *field, "name"), current=name)
+
+
+def _only_one(names: Iterable[str], used: Collection[str]) -> str:
+    """Returns the only name that nothing uses; empty if there are several."""
+    unused = [name for name in names if name and name not in used]
+    return unused[0] if len(unused) == 1 else ""
+
+
+def _mounted_by(component: dict[str, Any]) -> set[str]:
+    """Returns the names of the volumes that any container of a component mounts."""
+    mounts = paths.find(component, _MOUNTS)
+    return {name_of(mount) for _, mount in mounts if isinstance(mount, dict)}
 
 
 def _main_mounts(component: dict[str, Any]) -> tuple[list[tuple[Path, dict[str, Any]]], dict[str, None]]:

@@ -37,12 +37,17 @@ from krm_fn.review.known_checks import KnownChecks
 _ORPHAN = "DYN053"
 _PRUNED = "DYN056"
 _WRONG_TYPE, _READ_BY_COMMANDS = "DYN021", ("command", "args", "resources")
-_OF_COMMANDS = re.compile(r"DYN(?:179|61[235]|62[345]|70[23]|718)")
+_NO_RESOURCE = "DYN229"
+_OF_VARIABLES, _VARIABLES = "DYN179", ("env", "envs")
+"""The code of variables and flags that are missing, and the fields with variables."""
+_OF_COMMANDS = re.compile(r"DYN(?:179|608|61[235]|62[345]|70[23]|718)")
 """The codes of commands whose words do not reach a program, of flags that are missing, and of GPUs that differ from the flags."""
 _UNKNOWN = ("DYN023", "DYN029")
 """The codes of unknown fields."""
-_OTHER_FIELD = re.compile(r"; (?:move it below (\w+)|write (\w+): )")
+_OTHER_FIELD = re.compile(r"; (?:move it below (\w+)|write (\w+): |write (podTemplate)\.spec, )")
 """The field that a fix of an unknown field writes: the same one below another, or one with the unknown name as its value."""
+_COMPONENTS = {"components": "services", "services": "components"}
+"""The fields with the components, and those of the other API version."""
 _RENDERED = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
 _BY_SETTINGS = ("DYN124", "DYN143", "DYN144", "DYN147", "DYN155", "DYN156", "DYN160", "DYN161", "DYN162", "DYN190", "DYN452")
 """Codes of rules that depend on the configuration of a render. Without a configuration, they are warnings."""
@@ -123,17 +128,24 @@ def _without_consequences(findings: Sequence[Result]) -> Iterator[Result]:
     """
     misspelt: set[tuple[Any, Path]] = set()
     broken: set[tuple[Any, Path]] = set()
+    variables: set[tuple[Any, Path]] = set()
     for finding in findings:
         if finding.code in _UNKNOWN and finding.edit and isinstance(finding.edit.new, Key):
             misspelt.add((finding.ref, (*finding.path[:-1], finding.edit.new.name)))
         elif finding.code in _UNKNOWN and (other := _OTHER_FIELD.search(finding.message)):
-            steps = (other[1], finding.path[-1]) if other[1] else (other[2],)
+            steps = (other[1], finding.path[-1]) if other[1] else (other[2] or other[3],)
             misspelt.add((finding.ref, (*finding.path[:-1], *steps)))
-        if finding.code in (_WRONG_TYPE, *_UNKNOWN):
+        elif finding.code in _UNKNOWN and finding.path[-1] in _COMPONENTS:
+            misspelt.add((finding.ref, (*finding.path[:-1], _COMPONENTS[f"{finding.path[-1]}"])))
+        if finding.code in (_WRONG_TYPE, _NO_RESOURCE, *_UNKNOWN):
             broken |= {(finding.ref, finding.path[:at]) for at, step in enumerate(finding.path) if step in _READ_BY_COMMANDS}
+        if finding.code == _WRONG_TYPE:
+            variables |= {(finding.ref, finding.path[:at]) for at, step in enumerate(finding.path) if step in _VARIABLES}
+    broken |= {(ref, path[:-1]) for ref, path in misspelt if path[-1] in _READ_BY_COMMANDS}
     for finding in findings:
         is_error = finding.severity == "error" and finding.code not in _UNKNOWN
-        fields = broken if _OF_COMMANDS.fullmatch(finding.code) else misspelt if is_error else None
+        fields = broken if _OF_COMMANDS.fullmatch(finding.code) else misspelt if is_error else set()
+        fields = fields | variables if finding.code == _OF_VARIABLES else fields
         if not fields or not any((finding.ref, finding.path[:length]) in fields for length in range(1, len(finding.path) + 1)):
             yield finding
 

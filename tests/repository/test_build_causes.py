@@ -51,6 +51,25 @@ ROWS = [
     # reason, files, the location of the finding, the cause, the fix
     ("a misspelt name", file(merge(name="chats")), "fix.yaml:4:", "has the name chats", "write chat"),
     ("another version", file(merge("v1beta1")), "fix.yaml:1:", "the patch has apiVersion nvidia.com/v1beta1", "write nvidia.com/v1alpha1"),
+    (
+        "the version of the base",
+        {
+            "kustomization.yaml": f"{LAYER}patches:\n- path: fix.yaml\n",
+            "fix.yaml": merge(),
+            "base/graph.yaml": GRAPH.replace("v1alpha1", "v1beta1"),
+        },
+        "base/graph.yaml:1:",
+        "and the fields of nvidia.com/v1alpha1",
+        "write nvidia.com/v1alpha1",
+    ),
+    (
+        "a file that is no YAML",
+        {"base/graph.yaml": GRAPH.replace("  services:", "  services:x\n  a:")},
+        "base/graph.yaml:",
+        "no blank stands behind the colon",
+        "write services: x",
+    ),
+    ("a field of a Kustomization", {"kustomization.yaml": f"{LAYER}patch: []\n"}, "kustomization.yaml:3:", "patch is not", "write patches"),
     ("another namespace", file(merge(more="  namespace: other\n")), "fix.yaml:3:", "another namespace", "write metadata.namespace"),
     ("a missing service", file(operation("replace", "/spec/services/Workr/replicas"), TARGET), "fix.yaml:5:", "no Workr", "write Worker"),
     (

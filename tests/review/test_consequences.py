@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from krm_fn.kubernetes import paths
 from krm_fn.render.config import Config
 from krm_fn.review import resource_findings
@@ -9,8 +11,9 @@ from tests.support import beta, given
 from tests.support.cases import cases
 
 
-def mounted(**mount):
-    return given.graph({"Worker": given.service("worker", volumeMounts=[mount])}, pvcs=[{"name": "models", "create": False}])
+def mounted(*, flag="", **mount):
+    fields: dict[str, Any] = {flag: 8192} if flag else {}
+    return given.graph({"Worker": given.service("worker", volumeMounts=[mount], **fields)}, pvcs=[{"name": "models", "create": False}])
 
 
 def variable(**source):
@@ -31,6 +34,15 @@ def sglang(*words):
     image = "nvcr.io/nvidia/ai-dynamo/sglang-runtime:1.6.1"
     main = {"image": image, "command": ["python3", "-m", "dynamo.sglang"], "args": ["--model-path", "m", *words]}
     return beta.graph(beta.component("Worker", main={**main, "resources": {"limits": {"nvidia.com/gpu": "8"}}}))
+
+
+def sglang_model(word):
+    main = {"image": "nvcr.io/nvidia/ai-dynamo/sglang-runtime:1.6.1", "command": ["python3", "-m", "dynamo.sglang"], "args": [word, "m"]}
+    return beta.graph(beta.component("Worker", main=main))
+
+
+def misspelt_args():
+    return beta.graph(beta.component("Worker", main={"command": ["python3"], "arg": ["-m", "dynamo.vllm"]}))
 
 
 def gpus(resources):
@@ -63,6 +75,12 @@ ROWS = [
     ("GPUs under a misspelt field", gpus({"limit": {"nvidia.com/gpu": "8"}}), ["DYN029"]),
     ("too few GPUs", gpus({"limits": {"nvidia.com/gpu": "2"}}), ["DYN612"]),
     ("a list without a program", command([]), ["DYN623"]),
+    ("a required flag under another name", sglang_model("--model_path"), ["DYN600"]),
+    ("a required flag behind a number", sglang_model(8), ["DYN021"]),
+    ("arguments under a misspelt field", misspelt_args(), ["DYN029"]),
+    ("a GPU without its group", gpus({"limits": {"gpu": "8"}}), ["DYN229"]),
+    ("a pod under the field of v1alpha1", beta.graph({"name": "W", "type": "worker", "extraPodSpec": {}}), ["DYN023"]),
+    ("components of v1alpha1", {**args(), "spec": {"services": {"W": given.service("worker")}}}, ["DYN023"]),
 ]
 
 
@@ -83,6 +101,26 @@ FIXES = [
         "write blanks in place of the character U+00A0 beside args,",
     ),
     ("a blank behind a field", beta.graph(beta.component("Worker", main={"args ": ["a"]})), "; write args,"),
+    (
+        "a Secret in the form of v1alpha1",
+        beta.graph(beta.component("Worker", main={"envFromSecret": "s"})),
+        "write envFrom: [{secretRef: {name: s}}],",
+    ),
+    ("a pod template under the field of v1alpha1", beta.graph({"name": "W", "extraPodSpec": {"spec": {}}}), "; write podTemplate"),
+    (
+        "components of v1alpha1",
+        {**args(), "spec": {"services": {"W": given.service("worker")}}},
+        "its entries have the form of nvidia.com/v1alpha1: write this apiVersion,",
+    ),
+    ("a flag as a field", mounted(name="models", mountPoint="/m", flag="max-model-len"), "write --max-model-len and its value in the args"),
+    ("a list at a level too deep", beta.graph(beta.component("W", pod={"nodeSelector": {"volumes": []}})), "it belongs in "),
+    (
+        "an entry without its dash",
+        beta.graph(beta.component("W", main={"env": {"name": "A", "value": "b"}})),
+        "put a dash before its first",
+    ),
+    ("no blank behind a colon", given.graph({"W": {"extraPodSpec": {"mainContainer": "image:a/b:1"}}}), "behind the colon: image: a/b:1"),
+    ("another version", {**args(), "apiVersion": "nvidia.com/v1"}, "; write nvidia.com/v1beta1"),
     ("blanks of two kinds", beta.graph(beta.component("Worker", main={" \u00a0args": ["a"]})), "of the character U+00A0 beside args,"),
     (
         "GPUs that copies share",

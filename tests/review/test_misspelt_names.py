@@ -21,13 +21,18 @@ def with_claim(name):
     return worker(pod={"volumes": [{"name": "models", "persistentVolumeClaim": {"claimName": name}}]})
 
 
-def with_pvcs(name, mounted, *, create=True):
+def with_pvcs(name, mounted, *, create=True, declared=None):
     service = given.service("worker", volumeMounts=[{"name": mounted, "mountPoint": "/models"}])
-    return given.graph({"Worker": service}, pvcs=[{"name": name, "create": create}])
+    return given.graph({"Worker": service}, pvcs=[{"name": name, "create": create}] if declared is None else [*declared])
+
+
+def with_mounts(*names):
+    mounts = [{"name": name, "mountPath": f"/m{number}"} for number, name in enumerate(names)]
+    return worker(main={"volumeMounts": mounts}, pod={"volumes": [{"name": "models", "emptyDir": {}}]})
 
 
 def with_mount(name):
-    return worker(main={"volumeMounts": [{"name": name, "mountPath": "/m"}]}, pod={"volumes": [{"name": "models", "emptyDir": {}}]})
+    return with_mounts(name)
 
 
 def alpha_mount(version, *, name="datasets", **fields):
@@ -70,6 +75,8 @@ SLIPS = [
     ("a declared claim of the input", with_pvcs("models-cache", "models-cache", create=False), ("pvcs", 0, "name"), "model-cache"),
     ("a volume of the pod", with_mount("model"), ("volumeMounts", 0, "name"), "models"),
     ("a mounted claim", with_mount("model-cach"), ("volumeMounts", 0, "name"), "model-cache"),
+    ("the only volume that nothing mounts", with_mount("scratch-volume"), ("volumeMounts", 0, "name"), "models"),
+    ("the only claim that no service mounts", with_pvcs("weights", "datasets"), ("volumeMounts", 0, "name"), "weights"),
     ("a plugin", with_plugin("dyn-decoder"), ("plugins", 0, "pluginRef"), "dyn-decode"),
     ("the type of a plugin with a name", with_plugin("dyn-decode-scorer"), ("plugins", 0, "pluginRef"), "dyn-decode"),
     ("a plugin with the name of its type", with_plugin("max-score-pickers"), ("plugins", 0, "pluginRef"), "max-score-picker"),
@@ -108,11 +115,11 @@ def test_a_right_name_and_one_of_another_object_are_no_slips(graph):
 
 UNDECLARED = [
     # reason, graph, the last steps of the path, words of the fix
-    ("no volume of v1beta1", with_mount("datasets"), ("volumeMounts", 0, "name"), "add the volume datasets to volumes"),
+    ("no volume of v1beta1", with_mounts("datasets", "models"), ("volumeMounts", 0, "name"), "add the volume datasets to volumes"),
     ("no volume of v1alpha1 since 1.0", alpha_mount("1.2.0"), ("mainContainer", "volumeMounts", 0, "name"), "add the volume datasets"),
     (
         "no claim of a graph",
-        with_pvcs("weights", "datasets"),
+        with_pvcs("datasets", "datasets", declared=()),
         ("volumeMounts", 0, "name"),
         "add name: datasets and create: false to spec.pvcs",
     ),

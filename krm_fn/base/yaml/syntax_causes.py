@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 _KEY = re.compile(r"[\w./-]{1,100}:(?=\s|$)")
 _TEXT_BLOCK = re.compile(r"[|>][0-9+-]{0,2}\Z")
 _WITHOUT_COLON = re.compile(r"([A-Za-z][\w-]*|<<)\s+[^\s:#][^:#]*")
+_FLAG = re.compile(r"--[A-Za-z][\w-]*")
+_NO_BLANK = re.compile(r"([A-Za-z][\w-]*):([^\s:/][^:#]*|[^\s:/][^\s#]*)")
+"""A key and its value without a blank between them, as in `value:info`. The text of a URL is none."""
+_SERVICES, _ENTRY_NAME = "services:", re.compile(r"- name:\s+([\w.-]+)", re.ASCII)
 _CONFLICT = re.compile(r"^(?:<{7} |={7}$|>{7} )", re.MULTILINE)
 """The beginning of a line that git writes between the two parts of a conflict."""
 _IMAGE = re.compile(r"image:[ ]+([\w./-]+)", re.ASCII)
@@ -56,6 +60,8 @@ def find(problem: str, text: str, offset: int, lines: int = 0) -> Cause | None:
     start = text.rfind("\n", 0, offset) + 1
     if "\t" in text[start : start + _blanks(text[start : start + 1000])]:
         return Cause("a tab is used for indentation, where YAML allows only spaces; indent with spaces", offset)
+    if "expected ':'" in problem:
+        return _no_entry(text, start)
     if "mapping values" in problem:
         return _second_colon(text, start, offset, lines)
     if "did not find expected" not in problem:
@@ -116,6 +122,29 @@ def _comma(text: str, start: int, opening: int, lines: int) -> Cause | None:
     return Cause(f"{problem}; write a comma behind it", text.rfind(line, 0, start) + len(line.rstrip()))
 
 
+def _no_entry(text: str, start: int) -> Cause | None:
+    """Returns the cause of a line that is neither a key nor an entry: a flag without its dash, or a key without a blank behind its colon.
+
+    The parser reports it at the line below.
+    """
+    above = next(_lines_above(text, start), None)
+    if above is None:
+        return None
+    line = above[1]
+    content, at = line.strip(), text.rfind(line, 0, start) + _blanks(line)
+    if _FLAG.fullmatch(content):
+        return Cause(f"this line has no dash, and is no key; write - {content}", at)
+    return _no_blank(content, at)
+
+
+def _no_blank(content: str, offset: int) -> Cause | None:
+    """Returns the cause of a key without a blank behind its colon. `content` is the text of its line, which begins at an offset."""
+    found = _NO_BLANK.fullmatch(content.removeprefix("- "))
+    if not found:
+        return None
+    return Cause(f"no blank stands behind the colon of {found[1]}; write {found[1]}: {found[2].rstrip()}", offset)
+
+
 def _second_colon(text: str, start: int, offset: int, lines: int) -> Cause | None:
     """Returns the cause of a colon where no key can be."""
     before = text[start:offset].strip()
@@ -130,6 +159,8 @@ def _second_colon(text: str, start: int, offset: int, lines: int) -> Cause | Non
     number, line = above
     content = line.strip().removeprefix("- ")
     column, own = _blanks(line) + (2 if line.lstrip().startswith("- ") else 0), _blanks(text[start:offset])
+    if own == column and (cause := _no_blank(content, text.rfind(line, 0, start) + column)):
+        return cause
     if own == column and (word := _WITHOUT_COLON.fullmatch(content)):
         at = text.rfind(line, 0, start) + column
         return Cause(f"line {lines + number + 1} has no colon; put a colon behind its key, {word[1]}", at)
@@ -190,6 +221,8 @@ def _level(text: str, start: int, offset: int, lines: int) -> Cause | None:
     if key and same and same[0].is_dash:
         if content.strip() == key[0] and "-" in key[0] and same[0].text.startswith("- name:"):
             return Cause(f"this list entry has no dash; write - name: {key[0][:-1]}", offset)
+        if content.strip() == key[0] and (wrong := _map_of_names(text, start, same[0], levels, lines)):
+            return wrong
         inner = next((level for level in levels if level.is_in_entry and level.number >= same[0].number), None)
         parent = next((level for level in levels if level.number < same[0].number and not level.is_dash), None)
         right = inner or parent
@@ -205,6 +238,16 @@ def _level(text: str, start: int, offset: int, lines: int) -> Cause | None:
         problem = f"the key {key[0][:-1]} has {column} blanks before it, and no line above it has as many"
         return Cause(f"{problem}; write {' or '.join(choices)}", offset) if choices else None
     return None
+
+
+def _map_of_names(text: str, start: int, dash: _Level, levels: list[_Level], lines: int) -> Cause | None:
+    """Returns the cause of a list entry in the `services` of a graph, which are a map, if a key of this map is below it."""
+    parent = next((level for level in levels if level.number < dash.number and not level.is_dash), None)
+    name = _ENTRY_NAME.fullmatch(dash.text)
+    if parent is None or parent.text.partition("#")[0].rstrip() != _SERVICES or name is None:
+        return None
+    problem = f"line {lines + dash.number + 1} is a list entry, and services is a map from names to components"
+    return Cause(f"{problem}; write {name[1]}: in place of - name: {name[1]}", text.rfind(dash.text, 0, start))
 
 
 def _entry_among_keys(text: str, offset: int, level: _Level, levels: list[_Level], lines: int) -> Cause:

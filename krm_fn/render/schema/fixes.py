@@ -28,6 +28,8 @@ TYPES = {
 }
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9./-]{0,99}|[0-9]{1,10}[A-Za-z]{1,2}", re.ASCII)
 """Texts that YAML reads as texts without quotes."""
+KEY_AND_VALUE = re.compile(r"([A-Za-z][A-Za-z0-9]*):(\S+)", re.ASCII)
+"""A key and its value without a blank behind the colon, which YAML reads as one text."""
 _FILE_MODES = ("defaultMode", "mode")
 """The fields with the permissions of files."""
 _OCTAL = re.compile(r"0?o?([0-7]{3})", re.ASCII)
@@ -38,6 +40,7 @@ _TEXTS_OF_FILES = ("data", "stringData")
 """The fields of ConfigMaps and Secrets with the texts of files."""
 _SHELL = {*"\"'\\`$|&;<>"}
 """Characters of a command line whose words blanks alone do not separate."""
+_ONE_ENTRY = "put a dash before its first line"
 _TRUE = ("true", "yes", "on", "1")
 _FALSE = ("false", "no", "off", "0")
 
@@ -112,12 +115,7 @@ def _without_value(value: Any, expected: str, schema: Schema, path: Path, defini
     if value is None:
         return "remove the entry"
     if expected == "array":
-        if isinstance(value, dict) and (entries := _named_entries(value, _item(schema, definitions))):
-            first = entries[0]
-            lines = "".join(f", and below it {field}: with its value" for field in [*first][1:])
-            return f"write - name: {first['name']}{lines}{_and_others(entries)}"
-        words = isinstance(value, str) and schema["items"].get("type") == "string"
-        return f"write a list, with {'each word as an entry of its own' if words else 'a dash before each entry'}"
+        return _list_without_value(value, _item(schema, definitions))
     if expected == "object":
         return "write lines of name: value below it"
     if expected == "boolean":
@@ -132,6 +130,18 @@ def _without_value(value: Any, expected: str, schema: Schema, path: Path, defini
     if path[:1] and path[0] in _TEXTS_OF_FILES and len(path) > 1:
         return f"write {path[-1]}: | with the lines of its text below it"
     return "put the whole entry in quotes"
+
+
+def _list_without_value(value: Any, item: Schema) -> str:
+    """Returns the text of the fix for a value in place of a list. `item` is the schema of the entries."""
+    if isinstance(value, dict) and _is_entry(value, item):
+        return _ONE_ENTRY
+    if isinstance(value, dict) and (entries := _named_entries(value, item)):
+        first = entries[0]
+        lines = "".join(f", and below it {field}: with its value" for field in [*first][1:])
+        return f"write - name: {first['name']}{lines}{_and_others(entries)}"
+    words = isinstance(value, str) and item.get("type") == "string"
+    return f"write a list, with {'each word as an entry of its own' if words else 'a dash before each entry'}"
 
 
 def _as_text(value: Any, path: Path) -> tuple[str, Any]:
@@ -183,13 +193,18 @@ def _item(schema: Schema, definitions: dict[str, Schema]) -> Schema:
     return definitions.get(item.get("$ref", ""), item)
 
 
+def _is_entry(value: dict[str, Any], item: Schema) -> bool:
+    """True for an object with the fields of an entry of a list: the entry has no dash."""
+    return item.get("type") == "object" and all(key in item.get("properties", ()) for key in value)
+
+
 def _as_list(value: Any, item: Schema) -> tuple[str, Any]:
     if item.get("type") == "string" and isinstance(value, str):
         words = value.split()
         return (f"write [{shown(value)}]", [value]) if len(words) < 2 else ("write a list, with each word as an entry of its own", words)
     if isinstance(value, dict) and item.get("type") == "object":
-        if all(key in item.get("properties", ()) for key in value):
-            return "put a dash before its first line", [value]
+        if _is_entry(value, item):
+            return _ONE_ENTRY, [value]
         if entries := _named_entries(value, item):
             lines = "".join(f", and below it {field}: {_in_yaml(entry)}" for field, entry in [*entries[0].items()][1:])
             inner = "" if lines else ", and its other lines below it"
@@ -246,6 +261,8 @@ def _as_object(value: Any, schema: Schema, definitions: dict[str, Schema]) -> tu
     sizes = [name for name in known if properties[name].get("$ref", "").endswith(_QUANTITY)]
     if len(sizes) == 1 and isinstance(value, str) and _AMOUNT.fullmatch(value):
         field = sizes[0]
+    if isinstance(value, str) and (pair := KEY_AND_VALUE.fullmatch(value)) and pair[1] in properties:
+        return f"write a blank behind the colon: {pair[1]}: {pair[2]}", None
     if field and isinstance(value, str) and _PLAIN.fullmatch(value):
         return f"write {field}: {value} below it", {field: value}
     return f"write its fields below it, for example {', '.join(known[:4])}" if known else "write lines of name: value below it", None

@@ -77,7 +77,7 @@ def group(written: Resource) -> list[Result]:
     kind, version = str(written.get("kind")), str(written.get("apiVersion"))
     versions = table.load().kinds[kind]
     right = f"{dynamo_api.GROUP}/{version.rpartition('/')[2]}"
-    proposed = right if right in versions else next(iter(versions))
+    proposed = right if right in versions else _version_of(written, versions) or next(iter(versions))
     text = f"{fixes.shown(version)} is not a version of {kind}, so nothing renders the resource; write {proposed}"
     return [results.error("DYN020", text, results.ref(written), ("apiVersion",), current=version, proposed=proposed)]
 
@@ -120,8 +120,9 @@ def _unknown_kind(written: Resource, versions: dict[str, str] | None) -> Iterato
     if dynamo_api.is_search(written):  # `krm_fn.render.rules.search_rules` checks it
         return
     if versions is not None:
-        text = f"{fixes.shown(version)} is not a known version of {kind}; write {' or '.join(versions)}"
-        near = unknown_fields.nearest(f"{version}", tuple(versions), cutoff=0.9) or next(iter(versions))
+        of_fields = _version_of(written, versions)
+        text = f"{fixes.shown(version)} is not a known version of {kind}; write {of_fields or ' or '.join(versions)}"
+        near = of_fields or unknown_fields.nearest(f"{version}", tuple(versions), cutoff=0.9) or next(iter(versions))
         yield results.error("DYN020", text, results.ref(written), ("apiVersion",), current=version, proposed=near)
     elif isinstance(version, str) and version.startswith("nvidia.com/") and isinstance(kind, str):
         if kind in unknown_fields.LATER_KINDS:
@@ -130,6 +131,16 @@ def _unknown_kind(written: Resource, versions: dict[str, str] | None) -> Iterato
         if nearest:
             text = f"{fixes.shown(kind)} is not a kind of Dynamo; write {nearest}"
             yield results.error("DYN020", text, results.ref(written), ("kind",), current=kind, proposed=nearest)
+
+
+def _version_of(written: Resource, versions: dict[str, str]) -> str:
+    """Returns the only version of a kind that has all fields of the spec; empty without one."""
+    spec = written.get("spec")
+    if not isinstance(spec, dict) or not spec:
+        return ""
+    nodes = ((version, table.node(name).field("spec")) for version, name in versions.items())
+    having = [version for version, node in nodes if node and all(key in node.schema.get("properties", ()) for key in spec)]
+    return having[0] if len(having) == 1 else ""
 
 
 def _whole_kind(kind: str) -> str:
@@ -161,10 +172,20 @@ class _Checker:
             self.items(value, node, node.item, path)
         elif type(value) not in node.free_types:
             for violation in violations(value, node.schema, path, node.definitions):
-                if violation.code == "DYN024" and node.is_native:
+                if violation.code == "DYN021" and isinstance(value, (dict, list)) and node.schema.get("type") == "string":
+                    self._add("error", self._at_right_level(violation, path), path, value)
+                elif violation.code == "DYN024" and node.is_native:
                     self._add(self._unknown, violation._replace(message=self._or_newer(violation.message)), path, value)
                 else:
                     self._add("error", violation, path, value)
+
+    def _at_right_level(self, violation: Violation, path: Path) -> Violation:
+        """Returns the violation of an object or a list, with the field above that has its name: it has too many blanks before it."""
+        from krm_fn.render.schema import unknown_fields  # noqa: PLC0415 - only a finding needs it
+
+        level = unknown_fields.level_of(self._root, path) if path and isinstance(path[-1], str) else ""
+        problem = violation.message.rpartition("; ")[0]
+        return violation._replace(message=f"{problem}; it belongs in {level}", proposed=None, edit=None) if level else violation
 
     def fields(self, value: Resource, node: SchemaNode, path: Path) -> None:
         """Checks an object whose fields have names."""

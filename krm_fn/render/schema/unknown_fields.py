@@ -6,6 +6,7 @@ Follows the operator's api/CONVERSION.md for fields of the other API version, an
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from krm_fn.base import spelling
@@ -20,6 +21,8 @@ _VARIABLE = "io.k8s.api.core.v1.EnvVar"
 _MAIN = "the container main of podTemplate"
 _SWITCHES_ON = "remove it, because the object itself switches the feature on"
 _NOT_IN_V1BETA1 = "remove it, because nvidia.com/v1beta1 has no such field"
+_AS_LIST = "write components, a list of entries with names"
+_AS_MAP = "write services, a map from names to components"
 _OPERATOR = "leave this resource to an operator of that release"
 
 LATER_KINDS = {"LPXGraphDeployment": f"only Dynamo 1.6 and later has this kind, and krm-fn does not expand it; {_OPERATOR}"}
@@ -52,7 +55,7 @@ _FIXES = {
     ("GraphComponentReferenceV1beta1", "serviceName"): "write componentName",
     ("GraphSpecV1beta1", "envs"): "write env",
     ("GraphSpecV1beta1", "pvcs"): "write the PersistentVolumeClaims as resources of their own",
-    ("GraphSpecV1beta1", "services"): "write components, a list of entries with names, or apiVersion: nvidia.com/v1alpha1",
+    ("GraphSpecV1beta1", "services"): f"{_AS_LIST}, or apiVersion: nvidia.com/v1alpha1",
     ("GraphTopologyConstraintV1beta1", "topologyProfile"): "write clusterTopologyName",
     ("RequestSpecV1beta1", "deploymentOverrides"): "write overrides.dgd",
     ("RequestSpecV1beta1", "enableGpuDiscovery"): _NOT_IN_V1BETA1,
@@ -66,7 +69,7 @@ _FIXES = {
     ("Component", "podTemplate"): "write extraPodSpec and extraPodMetadata",
     ("Component", "sharedMemorySize"): "write sharedMemory.size",
     ("GraphServiceReference", "componentName"): "write serviceName",
-    ("GraphSpec", "components"): "write services, a map from names to components, or apiVersion: nvidia.com/v1beta1",
+    ("GraphSpec", "components"): f"{_AS_MAP}, or apiVersion: nvidia.com/v1beta1",
     ("GraphTopologyConstraint", "clusterTopologyName"): "write topologyProfile",
     # fields of later releases
     ("ComponentExperimentalV1beta1", "flagsInjection"): f"only Dynamo 1.6 and later has it; remove it, or {_OPERATOR}",
@@ -94,6 +97,15 @@ _FIXES = {
 """The fix by definition and field, where no rule finds it."""
 _COMPONENTS = {"GraphSpec": ("components", "services"), "GraphSpecV1beta1": ("services", "components")}
 """By definition: the field that holds the components in the other API version, and in this one."""
+_OF_OTHER_VERSION = {
+    "services": ("componentType", "envs", "extraPodSpec", "mainContainer", "subComponentType"),
+    "components": ("podTemplate", "type"),
+}
+"""By field with components: fields of a component that only the API version of this field has."""
+_AS_FLAG = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)+", re.ASCII)
+"""A name in the form of flags of engines, which no field of a component has."""
+_ONLY_VALUE = (str, int, float)
+_COMPONENT_NODES = ("Component", "ComponentV1beta1")
 _SAME_FIELDS = {"ComponentDeploymentSpec": "Component", "ComponentDeploymentSpecV1beta1": "ComponentV1beta1"}
 _MAX_LISTED = 8
 
@@ -108,10 +120,29 @@ def fix(definition: str, key: str, parent: dict[str, object], level: str = "") -
         return f"write blanks in place of the character U+{ord(blank):04X} beside {key.strip()}" if blank else f"write {key.strip()}"
     if definition == _VARIABLE and [*parent] == [key]:
         return f"write name: {key}, and below it value: with its value"
+    if key == "extraPodSpec" and definition == "ComponentV1beta1" and isinstance(pod := parent[key], dict) and "spec" in pod:
+        return "write podTemplate"
+    if definition == _CONTAINER and key == "envFromSecret" and isinstance(parent[key], str):
+        return f"write envFrom: [{{secretRef: {{name: {parent[key]}}}}}]"
     other, components = _COMPONENTS.get(definition, ("", ""))
     if key == other and components in parent:
         return f"{components} has the components in this apiVersion, so move the entries of {other} there, or remove {other}"
-    return _certain(definition, key) or (f"it belongs in {level}" if level else _probable(definition, key, _missing(definition, parent)))
+    if key == other and _is_of_other_version(key, parent[key]):
+        version, right = ("v1alpha1", _AS_LIST) if key == "services" else ("v1beta1", _AS_MAP)
+        return f"its entries have the form of nvidia.com/{version}: write this apiVersion, or {right.removeprefix('write ')}"
+    known = _certain(definition, key) or (f"it belongs in {level}" if level else _probable(definition, key, _missing(definition, parent)))
+    component = _SAME_FIELDS.get(definition, definition)
+    if known == "remove it" and component in _COMPONENT_NODES and _AS_FLAG.fullmatch(key) and isinstance(parent[key], _ONLY_VALUE):
+        return (
+            f"if it is a flag of the engine, write --{key.replace('_', '-')} and its value in the args of the container main, or remove it"
+        )
+    return known
+
+
+def _is_of_other_version(key: str, entries: object) -> bool:
+    """True if the components of a graph have fields that only the other API version has."""
+    inner = [*entries.values()] if isinstance(entries, dict) else entries if isinstance(entries, list) else []
+    return any(name in component for component in inner if isinstance(component, dict) for name in _OF_OTHER_VERSION[key])
 
 
 def _missing(definition: str, parent: dict[str, object]) -> str:

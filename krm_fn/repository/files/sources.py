@@ -17,6 +17,7 @@ from krm_fn.kubernetes.types import Resource
 from krm_fn.render import dynamo_api, function_config, labels
 from krm_fn.render.config import Config
 from krm_fn.render.resolve import cluster
+from krm_fn.render.schema import fixes
 from krm_fn.repository.files import reading, revisions, selection
 from krm_fn.repository.files.reading import File, Source
 from krm_fn.repository.files.selection import FileListing, ListedFile
@@ -292,6 +293,10 @@ def _mistake(source: Source) -> Result | None:
     address = source.address
     parts = {"apiVersion": address.api_version, "kind": address.kind, "metadata.name": address.name}
     missing = [part for part, text in parts.items() if not text]
+    metadata = source.value.get("metadata")
+    if isinstance(metadata, str) and (pair := fixes.KEY_AND_VALUE.fullmatch(metadata)):
+        message = f"metadata is the text {metadata}; write a blank behind the colon: {pair[1]}: {pair[2]}"
+        return results.error("DYN015", message, address, ("metadata",))
     message = f"the document has no {' and no '.join(missing)}; every resource needs them, as strings"
     return results.error("DYN015", message, address) if missing else None
 

@@ -6,6 +6,7 @@ an image without a version, it is a warning.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
@@ -16,6 +17,7 @@ from krm_fn.kubernetes.types import WordsField
 from krm_fn.render.expand import PlannedResource
 from krm_fn.render.manifests.pod_builder import Pods
 from krm_fn.render.plan import GraphPlan
+from krm_fn.render.rules import field_origin
 from krm_fn.review.arguments import (
     argument_rules,
     bootstrap_hosts,
@@ -48,6 +50,8 @@ from krm_fn.review.arguments.shell_words import Word
 
 _QUOTING = {*"\"'\\{[$`"}
 """Characters of an item whose blanks may be inside of a value."""
+_VARIABLE = re.compile(r"\$\(([A-Za-z_]\w*)\)", re.ASCII)
+"""An item that is the value of a variable."""
 _MOST = 20
 """The largest number of findings about one command line."""
 
@@ -213,10 +217,12 @@ def _weakened(judged: JudgedCommand, finding: ArgumentFinding) -> ArgumentFindin
 
 
 def result(container: AuthorContainer, ref: Ref, finding: ArgumentFinding) -> Result:
-    """Returns the finding at the item that has its word. `within` leads to the word in an item of several lines."""
+    """Returns the finding at the item that has its word, or at the variable whose value the whole item is.
+
+    `within` leads to the word in an item of several lines.
+    """
     word = finding.word
     item = container.fields[word.field][word.item]
-    within = len("".join(item[: word.offset].split()))
     path = container.at(word.field, word.item)
     edit = _edit(finding, item) or _of_items(container, finding, item)
     return results.Result(finding.severity, finding.code, finding.message, ref, path, within=within, edit=edit)
@@ -237,6 +243,12 @@ def _of_items(container: AuthorContainer, finding: ArgumentFinding, item: str) -
     if finding.message.endswith(" removes the single quotes; remove them") and item[:1] == item[-1:] == "'":
         return Edit(edits.Items((item[1:-1],)))
     return Edit(edits.Items(("-m", item))) if finding.message.endswith("; write -m before it") else None
+    name = _VARIABLE.fullmatch(item) if word.text not in item and container.is_main else None
+    if name and (variable := field_origin.of_variable(container.plan, name[1], "value"))[-1] == "value":
+        path, item, word = variable, word.text, word._replace(offset=0, source="")
+    within = len("".join(item[: word.offset].split()))
+    edit = _edit(finding._replace(word=word), item)
+    return results.Result(finding.severity, finding.code, finding.message, ref, path, within=within, edit=edit)
 
 
 def _edit(finding: ArgumentFinding, item: str) -> Edit | None:

@@ -24,6 +24,8 @@ _BEGINNING = 3
 """The least number of letters of a value that can lack its last word: `bfloat` for bfloat16, `llama3` for llama3_json."""
 _REST = re.compile(r"[_-]?[A-Za-z0-9]+")
 """The end of a value that a shorter value lacks: one more word, or the rest of a word."""
+_WRITTEN = re.compile(r"; write (--[\w-]+)")
+"""The flag that the fix of a word writes."""
 _TENSOR_SIZES = ("--tensor-parallel-size", "--tp-size")
 _WITHOUT_LIMIT = ("0", "-1")
 """What people write for no limit."""
@@ -60,8 +62,11 @@ class ArgumentFinding(NamedTuple):
 
 def check(parsed: ParsedCommand, table: FlagTable) -> Iterator[ArgumentFinding]:
     """Yields the findings about a parsed command line."""
-    for problem in parsed.problems:
-        code, message = _MESSAGES[problem.kind](problem, table)
+    messages = [(problem, *_MESSAGES[problem.kind](problem, table)) for problem in parsed.problems]
+    written = {match[1] for problem, _, message in messages if problem.kind == "unknown" and (match := _WRITTEN.search(message))}
+    for problem, code, message in messages:
+        if problem.kind == "required" and problem.flag and not written.isdisjoint(problem.flag.options):
+            continue  # the flag is there under another name, and the fix of this name writes it
         severity: Severity = "warning" if problem.kind in ("ignored field", "advised range") else "error"
         yield ArgumentFinding(code, severity, problem.word, message, _kind(problem), _misspelt(problem))
     yield from _check_uses(parsed, table)

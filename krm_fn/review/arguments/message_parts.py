@@ -12,7 +12,7 @@ from krm_fn.review.arguments.shell_words import Word
 
 LONGEST = 60
 """The longest text that a message shows, in characters."""
-_SECRET = re.compile(r"(?:sk|pk|hf|nvapi|ghp|gho|glpat|xox[a-z]|AKIA)[-_]?\w{8,}|eyJ\w{8,}", re.ASCII)
+_SECRET = re.compile(r"(?<![A-Za-z0-9])(?:sk|pk|hf|nvapi|ghp|gho|glpat|xox[a-z]|AKIA)[-_]?\w{8,}|eyJ\w{8,}", re.ASCII)
 
 
 def value(word: Word, option: str = "") -> str:

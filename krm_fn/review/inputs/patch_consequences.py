@@ -12,8 +12,8 @@ _CAUSE = "DYN591"
 _COLLISION = "DYN101"
 _NO_VALUE = "DYN603"
 """The code of words that are not the value of a flag."""
-_CAUSED = (_COLLISION, "DYN450")
-"""The codes of components whose names collide, and of those without a container `main`."""
+_CAUSED = (_COLLISION, "DYN205", "DYN450")
+"""The codes of components whose names collide, and of those without an image or without a container `main`."""
 
 
 def without_consequences(findings: Sequence[Result]) -> list[Result]:

@@ -114,6 +114,17 @@ BROKEN = [
     ("a merge key without a colon", "a:\n  << *x\n  c: 2\n", "DYN004", 2, 3, "put a colon behind its key, <<"),
     ("a blank before a tag", "a:\n  image: b/c: 1.0\n", "DYN004", 2, 13, "write image: b/c:1.0"),
     ("an entry without a dash", "c:\n  - name: a\n    x: 1\n  b-c:\n    x: 2\n", "DYN004", 4, 3, "write - name: b-c"),
+    (
+        "a flag without a dash",
+        'a:\n  - "x"\n  --max-len\n  - b\n',
+        "DYN004",
+        3,
+        3,
+        "this line has no dash, and is no key; write - --max-len",
+    ),
+    ("no blank behind a colon", "e:\n  - name: A\n    value:x\n  - name: B\n", "DYN004", 3, 5, "write value: x"),
+    ("no blank behind the colon above a key", "e:\n  - name:A\n    value: x\n", "DYN004", 2, 5, "write name: A"),
+    ("an entry in services", "services:\n  - name: F\n    x: 1\n  w:\n    x: 2\n", "DYN004", 2, 3, "write F: in place of - name: F"),
     ("a comma that is missing", '{\n  "a": 1\n  "b": 2\n}\n', "DYN004", 2, 9, "line 2 has no comma at its end"),
     (
         "a conflict of a merge",

@@ -221,6 +221,18 @@ def test_the_names_of_connectors(text, right):
     assert found == [("DYN734", f"write {right}")] * bool(right)
 
 
+def test_a_name_in_a_variable_is_found_there():
+    main = {
+        "image": "nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.5.1",
+        "command": ["python3", "-m", "dynamo.vllm"],
+        "args": ["--model", "a", "--kv-transfer-config", "$(TRANSFER)"],
+        "env": [{"name": "A", "value": "a"}, {"name": "TRANSFER", "value": '{"kv_connector": "NixlConector", "kv_role": "kv_both"}'}],
+    }
+    graph = given.graph({"Worker": given.service("worker", main=main)})
+    (finding,) = [finding for finding in findings(graph, behaviour="v1.5") if finding.code == "DYN734"]
+    assert finding.path[-3:] == ("env", 1, "value")
+
+
 UNREACHABLE = "and no decode worker gets the key-value cache; "
 HOSTS = [
     ("the default", "", "decode", f"{UNREACHABLE}add --host 0.0.0.0"),
