@@ -25,6 +25,8 @@ _SELECTED = ("kind", "name")
 _GENERATED = {"configMapGenerator": "ConfigMap", "secretGenerator": "Secret"}
 _PLAIN = re.compile(r"[\w./-]+", re.ASCII)
 """A name that is no other pattern than itself, apart from its dots."""
+_ADDS = {"crds", "generators", "helmChartInflationGenerator", "helmCharts", "helmGlobals", "transformers"}
+"""The fields of a layer that can add or rename objects."""
 _LISTED = 5
 _DEPTH = 12
 
@@ -63,10 +65,23 @@ def _unselected(
             for affix in affixes if step == "name" else ():
                 bare = bare.removeprefix(affix).removesuffix(affix)
             near = spelling.nearest_name(pattern, sorted(known[step] - {""})) if bare not in known[step] else ""
+            if (
+                not near
+                and step == "name"
+                and bare not in known[step]
+                and not (below.problems or any(_ADDS & layer.keys() for layer in layers))
+            ):
+                near = _only_of_kind(documents, text(target.get("kind")))
             if near:
                 message = f"this patch has no effect, because nothing has the {step} {pattern}; write {near}"
                 yield results.warning(_NO_EFFECT, message, **kustomization.location((*path, step)))
                 break
+
+
+def _only_of_kind(documents: Sequence[dict[str, Any]], kind: str) -> str:
+    """Returns the name of the only object of a kind of Dynamo in a layer; empty for another kind, and for several."""
+    names = [name_of(mapping(document, "metadata")) for document in documents if document.get("kind") == kind]
+    return names[0] if len(names) == 1 and kind in (dynamo_api.GRAPH, dynamo_api.COMPONENT) else ""
 
 
 def _matches(pattern: str, name: str) -> bool:

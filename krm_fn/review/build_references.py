@@ -22,6 +22,7 @@ from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import cluster
 from krm_fn.review import build_index
 
+_WORKLOADS = ("Deployment", "LeaderWorkerSet", "PodClique", "PodCliqueScalingGroup")
 _HASHED = ("ConfigMap", "Secret")
 _MOST = 500
 """The largest number of objects with whose names a missing one is compared."""
@@ -139,6 +140,13 @@ def check_autoscalers(resources: Sequence[Resource], config: Config) -> Iterator
         target = paths.at(resource, references.SCALED[:-1])
         if isinstance(target, dict) and dynamo_api.is_dynamo(target) and target.get("kind") in _UNSCALABLE:
             yield _unscalable(resource, target["kind"])
+        workload = _workload_of(resource)
+        if (
+            workload
+            and (cluster.namespace(resource, config), workload) in workloads
+            and workload in (known := adapters.get(cluster.namespace(resource, config), {}))
+        ):
+            yield _beside_adapter(resource, f"{target['kind']}", known[workload])
         name, namespace = _adapter_of(resource), cluster.namespace(resource, config)
         if name and namespace in adapters and name not in adapters[namespace]:
             yield _missing_adapter(resource, name, adapters[namespace], has_workload=(namespace, name) in workloads)
@@ -149,6 +157,19 @@ def _unscalable(resource: Resource, kind: str) -> Result:
     message = f"{problem}; write {dynamo_api.ADAPTER}, and the name of the adapter of a service"
     path = (*references.SCALED[:-1], "kind")
     return results.error("DYN502", message, results.ref(resource), path, current=kind, proposed=dynamo_api.ADAPTER)
+
+
+def _workload_of(resource: Resource) -> str:
+    """Returns the name of the object of Kubernetes that an autoscaler scales; empty for other resources and targets."""
+    target = paths.at(resource, references.SCALED[:-1])
+    return f"{target.get('name')}" if isinstance(target, dict) and target.get("kind") in _WORKLOADS else ""
+
+
+def _beside_adapter(resource: Resource, kind: str, adapter: Resource) -> Result:
+    """Returns the warning about an autoscaler of a workload whose replicas a scaling adapter sets."""
+    message = f"the scaling adapter {results.ref(adapter).name} sets the replicas of this {kind}, and undoes what the autoscaler sets"
+    fix = f"write apiVersion: {adapter['apiVersion']} and kind: {dynamo_api.ADAPTER}"
+    return results.warning("DYN502", f"{message}; {fix}", results.ref(resource), (*references.SCALED[:-1], "kind"), current=kind)
 
 
 def _adapter_of(resource: Resource) -> str:

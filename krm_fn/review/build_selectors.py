@@ -37,6 +37,7 @@ _ADDED = (
     *(labels.PART_OF, labels.MANAGED_BY, labels.TOPOLOGY_PREFIX, "topology.kubernetes.io/", "service.istio.io/", "security.istio.io/"),
 )
 """Labels, or their prefixes, that controllers write on pods. A build does not show their values."""
+_FRONTEND = "frontend"
 _LISTED = 5
 """The largest number of values in a message."""
 _SHORTEST = 5
@@ -129,6 +130,22 @@ def _unselected(resource: Resource, wanted: Sequence[_RequiredLabel], near: Sequ
             fix = "correct the label, or check this object together with its graph"
             yield results.warning("DYN670", f"{message}; {fix}", results.ref(resource), requirement.path, current=requirement.values[0])
             return
+    yield from _without_type(resource, wanted, near)
+
+
+def _without_type(resource: Resource, wanted: Sequence[_RequiredLabel], near: Sequence[Labelled]) -> Iterator[Result]:
+    """Yields a warning for a type that no component of the selected graphs has."""
+    named = [requirement for requirement in wanted if requirement.key in _IDENTITY]
+    pods = [item for item in near if item.is_generated and all(item.labels.get(label.key) in label.values for label in named)]
+    values = sorted({item.labels.get(labels.COMPONENT_TYPE, "") for item in pods} - {""})
+    for requirement in wanted if named else ():
+        if requirement.key == labels.COMPONENT_TYPE and values and not {*values} & {*requirement.values}:
+            others = [value for value in values if value != _FRONTEND]
+            fix = f"write {others[0]}" if len(others) == 1 else "write one of these types"
+            message = (
+                f"this selector selects nothing of the build: the pods of the graph have the types {', '.join(values[:_LISTED])}; {fix}"
+            )
+            yield results.warning("DYN670", message, results.ref(resource), requirement.path, current=requirement.values[0])
 
 
 def _requirements(selector: ObjectSelector) -> tuple[list[_RequiredLabel], list[dict[str, Any]]]:

@@ -30,6 +30,7 @@ _FOLDERS = tuple(dynamo_images.REGISTRY.split("/"))
 _OTHER_FOLDERS = ("dynamo", "aidynamo", "nvidiadynamo", "dynamoai")
 """Names, without their separators, that authors give the last folder."""
 _WITH_V = re.compile(r"v[0-9]+\.[0-9]+\.[0-9]+(?:-cuda[0-9.]+|-efa(?:-amd64)?)?")
+_LATEST = "latest"
 _SHORT = re.compile(r"v?([0-9]+)\.([0-9]+)")
 _COMPONENT = 3
 """The length of the path of a component."""
@@ -69,18 +70,14 @@ def check(resources: Iterable[Resource]) -> Iterator[Result]:
             for entry in images:
                 if not isinstance(entry.image, str):
                     continue
-                _, name, tag = dynamo_images.parts(entry.image)
+                _, _, tag = dynamo_images.parts(entry.image)
                 if list_item := _LIST_ITEM.search(entry.image):
                     yield results.error("DYN716", _with_list(entry.image, list_item), ref, entry.path, current=entry.image)
                 elif reference := _valid(entry.image):
                     message = f"{entry.image!r} is not the name of an image, so no node pulls it; write {reference}"
                     yield results.warning("DYN705", message, ref, entry.path, current=entry.image, proposed=reference)
-                elif slip := _slip(entry.image, name):
-                    message = f"{slip.message}, or ignore DYN705 if it is an image of your own"
-                    yield results.warning("DYN705", message, ref, entry.path, current=entry.image, proposed=slip.right)
-                elif tag_slip := _tag_slip(entry.image, [other.image for other in images]):
-                    message = f"{tag_slip.message}, or ignore DYN705 if the image exists"
-                    yield results.warning("DYN705", message, ref, entry.path, current=entry.image, proposed=tag_slip.right)
+                elif doubt := _doubt(entry.image, [other.image for other in images]):
+                    yield results.warning("DYN705", doubt.message, ref, entry.path, current=entry.image, proposed=doubt.right)
                 elif newest := _newest_patch(entry.image, tag):
                     message = f"krm-fn knows no patch {tag} of Dynamo, and the newest of this minor version is {newest}; correct the tag"
                     message += ", or ignore DYN704 if the image exists"
@@ -118,6 +115,17 @@ class _Slip(NamedTuple):
 
     message: str
     right: str
+
+
+def _doubt(image: str, others: Collection[object]) -> _Slip | None:
+    """Returns the message about an image that is probably another one. `others` are the images of the resource."""
+    _, name, tag = dynamo_images.parts(image)
+    if slip := _slip(image, name):
+        return slip._replace(message=f"{slip.message}, or ignore DYN705 if it is an image of your own")
+    if slip := _tag_slip(image, others):
+        return slip._replace(message=f"{slip.message}, or ignore DYN705 if the image exists")
+    slip = _without_version(image, tag, others)
+    return slip._replace(message=f"{slip.message}, or ignore DYN705 if it has this version") if slip else None
 
 
 def _slip(image: str, name: str) -> _Slip | None:
@@ -164,6 +172,22 @@ def _tag_slip(image: str, others: Collection[object]) -> _Slip | None:
     return _Slip(f"{folder} has no tag {tag}, but {listed}; write {right}", f"{image[: -len(tag)]}{right}")
 
 
+def _without_version(image: str, tag: str, others: Collection[object]) -> _Slip | None:
+    """Returns the message about an image of NVIDIA without a version, if all other images of the resource have one and the same.
+
+    A node pulls the newest image for it, and programs of a graph work together only up to two minor versions apart.
+    """
+    folder, name, _ = dynamo_images.parts(image)
+    if folder != dynamo_images.REGISTRY or dynamo_images.tag_of(image) != "dynamo" or "@" in image or tag not in ("", _LATEST):
+        return None
+    used = {found for other in others if isinstance(other, str) and other != image and (found := version.of_image(other))}
+    if len(used) != 1:
+        return None
+    release = ".".join(map(str, used.pop()))
+    right = f"{folder}/{name}:{release}"
+    return _Slip(f"this image has no version, and the other images of {release} may not work with a newer one; write {right}", right)
+
+
 def _is_near(folder: str, known: str) -> bool:
     return folder == known or spelling.is_slip(folder, known, ".-_")
 
@@ -187,6 +211,11 @@ def with_tag(finding: Result, resources: Mapping[Ref, Resource]) -> Result:
     resource = resources.get(finding.ref) if finding.ref and finding.code in release_choice.WITHOUT_VERSION else None
     image = paths.at(resource, finding.path) if resource else None
     tag = _meant_tag(dynamo_images.parts(image).tag) if isinstance(image, str) else ""
+    if not tag and resource is not None and isinstance(image, str):
+        others = [entry.image for entry in runtime_version.images(resource)]
+        short = _tag_slip(image, others)
+        is_used = short is not None and version.of_image(short.right) in map(version.of_image, filter(None, others))
+        tag = dynamo_images.parts(short.right).tag if short and is_used else ""
     override = "" if tag or resource is None else _override_of_same(resource, image)
     problem, correction, _ = finding.message.partition(f"{release_choice.CORRECT}, or set")
     if override and correction:

@@ -35,6 +35,9 @@ _CHECKS_VOLUMES = "v0.9"
 _KINDS = (name_fields.CLAIM, name_fields.SECRET, name_fields.CONFIG_MAP, name_fields.RESOURCE_CLAIM, name_fields.RESOURCE_CLAIM_TEMPLATE)
 _COMPONENTS: tuple[Path, ...] = (("spec", "components", paths.EVERY), ("spec", "services", paths.EVERY), ("spec",))
 _JOBS = ("CronJob", "Job")
+_WORD_FOR_SECRET = re.compile(r"-secrets?$|^secrets?-")
+_MOST_PATHS = 20
+"""The largest number of findings about one name."""
 _WORDS_FOR_CLAIM = ("claim", "pvc", "volume")
 _WORD_FOR_CLAIM = re.compile(r"-(?:claim|pvc|volume)$|^(?:claim|pvc|volume)-")
 _DECLARED: Path = ("spec", "pvcs", paths.EVERY)
@@ -69,6 +72,7 @@ def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
             if (reference.group, reference.kind) in _KINDS and not reference.is_optional and key.name not in known:
                 near = spelling.nearest_name(reference.name, known)
                 yield from _missing(graph, reference.path, key, near) if near else _unread(graph, reference.path, key, unread)
+        yield from _other_secrets(graph, names.get((*name_fields.SECRET, namespace), {}))
         claims = names.get((*name_fields.CLAIM, namespace), {})
         unmounted = _only_one(
             (name_of(claim) for _, claim in paths.find(graph, (_DECLARED,)) if isinstance(claim, dict)),
@@ -82,6 +86,30 @@ def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
                     yield from _mounts(graph, path, component, claims)
                 yield from _plugins(graph, path, component)
     yield from _of_jobs(resources, names, default)
+
+
+def _other_secrets(graph: Resource, known: Collection[str]) -> Iterator[Result]:
+    """Finds Secrets of a graph whose names differ in the word for a Secret alone: `hf-token` and `hf-token-secret`.
+
+    The name that more components read is right, or else the longer one. An object of the input is right, too.
+    """
+    read: dict[str, dict[str, list[Path]]] = {}
+    for reference in dynamo_references.of(graph):
+        if (reference.group, reference.kind) == name_fields.SECRET and not reference.is_optional:
+            read.setdefault(_WORD_FOR_SECRET.sub("", reference.name), {}).setdefault(reference.name, []).append(reference.path)
+    for alike in read.values():
+        right = max(alike, key=lambda name: (name in known, len(alike[name]), len(name)))
+        for name, found in alike.items():
+            if name != right and name not in known and not _is_slip_of(name, known):
+                problem = f"the graph reads the Secrets {right} and {name}, and their names differ in one word"
+                fix = f"write {right}, or ignore {_CODE} if both exist"
+                for path in found[:_MOST_PATHS]:
+                    yield from _finding(graph, path, right, f"{problem}; {fix}", name)
+
+
+def _is_slip_of(name: str, known: Collection[str]) -> bool:
+    """True for a name that has a finding of its own."""
+    return bool(spelling.nearest_name(name, known))
 
 
 def _of_jobs(resources: Iterable[Resource], names: Mapping[tuple[str, str, str], Collection[str]], default: str) -> Iterator[Result]:

@@ -34,6 +34,8 @@ _VOLUMES = (("configMap", "name", name_fields.CONFIG_MAP), ("secret", "secretNam
 _FILE = re.compile(r"(?<![\w./$}-])(/[\w./-]+)/([\w-][\w.-]*)(?![\w./$*{-])")
 """The folder and the name of a file in a word of a command line."""
 _LEAST_STEM = 2
+_LISTED = 5
+_SEPARATOR = re.compile(r"[-_.]")
 
 
 def check(resources: Sequence[Resource], files: Mapping[ObjectKey, set[str]], config: Config) -> Iterator[Result]:
@@ -65,10 +67,12 @@ def _of_container(resource: Resource, path: Path, container: Any, volumes: Mappi
     for inner, word in paths.find(container, _WORDS) if folders else ():
         for folder, file in _FILE.findall(word) if isinstance(word, str) else ():
             names = volumes.get(folders.get(folder, ""), set())
-            near = _near(file, names) or (_only(names) if _is_whole(word, f"{folder}/{file}") else "")
-            if near and file not in names and f"{folder}/{file}" not in mounted:
-                message = f"{folder} has no file {file}, because its volume has no such key; write {folder}/{near}"
-                right = word.replace(f"{folder}/{file}", f"{folder}/{near}")
+            is_whole = _is_whole(word, f"{folder}/{file}")
+            near = _near(file, names) or (_only(names) if is_whole else "")
+            if names and (near or is_whole) and file not in names and f"{folder}/{file}" not in mounted:
+                fix = f"write {folder}/{near}" if near else f"write one of {', '.join(sorted(names)[:_LISTED])}, or add the key"
+                message = f"{folder} has no file {file}, because its volume has no such key; {fix}"
+                right = word.replace(f"{folder}/{file}", f"{folder}/{near}") if near else None
                 yield results.warning(_CODE, message, results.ref(resource), (*path, *inner), current=word, proposed=right)
             elif not _is_mounted(folder, folders):
                 others = [other for other, name in folders.items() if file in volumes.get(name, ())]
@@ -93,11 +97,16 @@ def _only(names: set[str]) -> str:
 
 
 def _near(file: str, names: set[str]) -> str:
-    """Returns the only name with the same stem, or a slip for it; empty without one.
+    """Returns the only name with the same stem, a slip for it, or one with some of its words or all of them; empty without one.
 
     >>> _near("agg.yml", {"agg.yaml"}), _near("decode.yaml", {"prefill.yaml"}), _near("confg.json", {"config.json"})
     ('agg.yaml', '', 'config.json')
+    >>> _near("decode_config.yaml", {"decode.yaml", "prefill.yaml"})
+    'decode.yaml'
     """
     stem = file.rpartition(".")[0]
     same = [name for name in names if name.rpartition(".")[0] == stem and len(stem) >= _LEAST_STEM]
-    return same[0] if len(same) == 1 else spelling.nearest_name(file, sorted(names))
+    near = same[0] if len(same) == 1 else spelling.nearest_name(file, sorted(names))
+    words = {*_SEPARATOR.split(stem)}
+    longer = [name for name in names if words > (own := {*_SEPARATOR.split(name.rpartition(".")[0])}) or words < own]
+    return near or (longer[0] if len(longer) == 1 else "")

@@ -48,6 +48,18 @@ ENTRIES = [
     ("the older field", {"patchesJson6902": [{"target": {"name": "serach"}, "patch": JSON}]}, BASE, "search"),
     ("the name of the base", {"patches": [{"target": {"name": "search"}, "patch": JSON}]}, {**BASE, "namePrefix": "eu-"}, ""),
     ("the name after a prefix", {"patches": [{"target": {"name": "eu-search"}, "patch": JSON}]}, {**BASE, "namePrefix": "eu-"}, ""),
+    (
+        "the only graph has another name",
+        {"patches": [{"target": {"kind": "DynamoGraphDeployment", "name": "find-prod"}, "patch": JSON}]},
+        BASE,
+        "search",
+    ),
+    (
+        "a graph that a chart can have",
+        {"patches": [{"target": {"kind": "DynamoGraphDeployment", "name": "find-prod"}, "patch": JSON}]},
+        {**BASE, "transformers": ["rename.yaml"]},
+        "",
+    ),
     ("a pattern", {"patches": [{"target": {"name": "sea.*"}, "patch": JSON}]}, BASE, ""),
     ("an object that another layer has", {"patches": [{"target": {"kind": "Deployment", "name": "web"}, "patch": JSON}]}, BASE, ""),
     ("the last part of an image", {"images": [{"name": "vllm-runtime", "newTag": "1.6.1"}]}, BASE, IMAGE),

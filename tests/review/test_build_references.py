@@ -101,6 +101,16 @@ def test_an_autoscaler_without_an_adapter(scaler, fields, severity, says):
     assert says in finding.message
 
 
+def test_an_autoscaler_of_a_workload_fights_with_its_adapter():
+    """The adapter sets the replicas of the Deployment. Without an adapter, the autoscaler alone does."""
+    scaler = autoscaler("chat-worker")
+    scaler["spec"]["scaleTargetRef"] |= {"apiVersion": "apps/v1", "kind": "Deployment"}
+    (finding,) = build_references.check_autoscalers([*rendered(scalingAdapter={"enabled": True}), scaler], Config())
+    assert (finding.code, finding.severity, finding.path[-1]) == ("DYN502", "warning", "kind")
+    assert finding.message.endswith("and kind: DynamoGraphDeploymentScalingAdapter")
+    assert [*build_references.check_autoscalers([*rendered(), scaler], Config())] == []
+
+
 def test_an_autoscaler_alone_is_not_judged():
     assert [*build_references.check_autoscalers([autoscaler("chat-worker")], Config())] == []
 

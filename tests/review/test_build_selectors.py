@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from krm_fn.render.config import Config
+from krm_fn.render.expand import expand
 from krm_fn.review import build_references, build_selectors
 from tests.support import beta, given, growth
 from tests.support.cases import cases
@@ -57,6 +58,22 @@ def test_a_value_in_another_case(label, wanted, value, is_found):
     """Only renders write the labels of Dynamo, so their case is known."""
     findings = [*build_selectors.check([pod("a", {label: value}), budget("b", {"matchLabels": {label: wanted}})], Config())]
     assert [(finding.code, finding.proposed) for finding in findings] == [("DYN670", value)] * is_found
+
+
+TYPES = [
+    ("a type of another program", {"nvidia.com/dynamo-component-type": "backend", "nvidia.com/dynamo-graph-deployment-name": "chat"}, True),
+    ("a type of the graph", {"nvidia.com/dynamo-component-type": "worker", "nvidia.com/dynamo-graph-deployment-name": "chat"}, False),
+    ("a type of any graph", {"nvidia.com/dynamo-component-type": "backend"}, False),
+]
+
+
+@cases(("wanted", "is_found"), TYPES)
+def test_a_type_that_no_component_of_the_graph_has(wanted, is_found):
+    """A selector without the name of a graph may stand beside graphs without this type."""
+    graph = given.graph({"Worker": given.service("worker"), "Frontend": given.service("frontend")}, name="chat", namespace="team")
+    objects = [*expand([graph], Config()).resources, budget("b", {"matchLabels": wanted})]
+    found = [(finding.code, finding.message.rpartition("; ")[2]) for finding in build_selectors.check(objects, Config())]
+    assert found == [("DYN670", "write worker")] * is_found
 
 
 @cases(("expression", "is_mistyped"), EXPRESSIONS)

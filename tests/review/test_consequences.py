@@ -120,6 +120,8 @@ FIXES = [
         "put a dash before its first",
     ),
     ("no blank behind a colon", given.graph({"W": {"extraPodSpec": {"mainContainer": "image:a/b:1"}}}), "behind the colon: image: a/b:1"),
+    ("more GPUs than a node has", args("--tensor-parallel-size", "16"), "; set multinode.nodeCount: 2, or lower the parallel sizes"),
+    ("a blank in the name of a model", args("--model", "acme/tiny "), "has a blank at its end; write acme/tiny"),
     ("another version", {**args(), "apiVersion": "nvidia.com/v1"}, "; write nvidia.com/v1beta1"),
     ("blanks of two kinds", beta.graph(beta.component("Worker", main={" \u00a0args": ["a"]})), "of the character U+00A0 beside args,"),
     (

@@ -51,6 +51,26 @@ IMAGES = [
 ]
 
 
+BESIDE = [
+    # reason, the image of the worker, those of the frontends, the remedy
+    ("the newest image", f"{REGISTRY}/vllm-runtime:latest", ["1.5.1"], f"write {REGISTRY}/vllm-runtime:1.5.1,"),
+    ("no tag", f"{REGISTRY}/vllm-runtime", ["1.5.1"], f"write {REGISTRY}/vllm-runtime:1.5.1,"),
+    ("two versions", f"{REGISTRY}/vllm-runtime:latest", ["1.5.1", "1.6.1"], ""),
+    ("a digest", f"{REGISTRY}/vllm-runtime@sha256:{'0' * 64}", ["1.5.1"], ""),
+    ("another registry", "registry.example/vllm-runtime:latest", ["1.5.1"], ""),
+]
+
+
+@cases(("image", "versions", "words"), BESIDE)
+def test_an_image_without_the_version_of_the_others(image, versions, words):
+    frontends = [
+        beta.component(f"Frontend{number}", "frontend", main={"image": f"{REGISTRY}/dynamo-frontend:{version}"})
+        for number, version in enumerate(versions)
+    ]
+    found = [*image_names.check([beta.graph(*frontends, beta.component("Worker", main={"image": image}))])]
+    assert [(finding.code, words in finding.message) for finding in found] == [("DYN705", True)] * bool(words)
+
+
 @cases(("image", "code", "words"), IMAGES)
 def test_images_that_are_probably_slips(image, code, words):
     """A warning at the image, in both API versions."""

@@ -113,6 +113,27 @@ def test_a_right_name_and_one_of_another_object_are_no_slips(graph):
     assert [*misspelt_names.check([graph, CLAIM, SECRET, ENGINE, EXTERNAL], Config())] == []
 
 
+def with_secrets(*names):
+    services = {f"W{number}": given.service("worker", envFromSecret=name) for number, name in enumerate(names)}
+    return given.graph(services)
+
+
+WORDS = [
+    # reason, the Secrets of the workers, those of the input, the right name, the findings
+    ("the longer one", ["hf", "hf-secret"], [], "hf-secret", 1),
+    ("the one that more read", ["hf", "hf", "hf-secret"], [], "hf", 1),
+    ("the one of the input", ["hf", "hf-secret", "hf-secret"], ["hf"], "hf", 2),
+    ("both in the input", ["hf", "hf-secret"], ["hf", "hf-secret"], "", 0),
+    ("other words", ["hf-token", "s3-token"], [], "", 0),
+]
+
+
+@cases(("names", "known", "right", "count"), WORDS)
+def test_secrets_that_differ_in_the_word_for_a_secret(names, known, right, count):
+    found = [*misspelt_names.check([with_secrets(*names), *(given.item("Secret", name) for name in known)], Config())]
+    assert [(finding.code, finding.severity, finding.proposed) for finding in found] == [("DYN707", "warning", right)] * count
+
+
 UNDECLARED = [
     # reason, graph, the last steps of the path, words of the fix
     ("no volume of v1beta1", with_mounts("datasets", "models"), ("volumeMounts", 0, "name"), "add the volume datasets to volumes"),

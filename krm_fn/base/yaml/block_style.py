@@ -186,3 +186,13 @@ def _parts(match: re.Match[str]) -> _Line:
     if key is None:
         raise ValueError(dashes)
     return *address, None, _OPEN
+
+
+def position(document: str, name: str) -> int:
+    """Returns the number of characters before a field of a document, without blanks, as `Result.within` counts them."""
+    before = 0
+    for line in document.splitlines():
+        if line.partition(":")[0].strip() == name:
+            return before
+        before += len("".join(line.split()))
+    return 0

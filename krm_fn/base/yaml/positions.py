@@ -58,17 +58,21 @@ def positions(text: str, paths: Iterable[Path]) -> dict[Path, tuple[int, int]]:
     return {path: _nearest(path, known) for path in asked}
 
 
-def within(text: str, start: tuple[int, int], count: int) -> tuple[int, int]:
+def within(text: str, start: tuple[int, int], count: int, key: str = "") -> tuple[int, int]:
     r"""Returns line and column, both from 1, of a part of the scalar at a position: `count` characters stand before it, without blanks.
 
-    Folding changes only blanks, so this number is the same in the text and in the value. Returns `start` for an alias.
+    Folding changes only blanks, so this number is the same in the text and in the value. Returns `start` for an alias. With a `key`, the
+    position is that of this key, and the scalar is its value.
 
     >>> within("a:\n- |\n  exec b\n  --c\n", (2, 3), 5), within('a: "x \\"y\\" z"', (1, 4), 4)
     ((4, 3), (1, 13))
     """
     line, column = start
     beginning = sum(map(len, text.split("\n")[: line - 1])) + line - 1
-    properties = _PROPERTIES.match(text, beginning + column - 1)
+    begin = beginning + column - 1
+    if key and (name := re.compile(rf"([\"']?){re.escape(key)}\1\s*:[ ]*").match(text, begin)):
+        begin = name.end()
+    properties = _PROPERTIES.match(text, begin)
     position = properties.end() if properties else len(text)
     style = text[position : position + 1]
     if style == "*":

@@ -241,7 +241,9 @@ def _with_edit(source: Source, result: Result) -> Result:
 def _within(source: Source, result: Result, location: dict[str, Any]) -> dict[str, Any]:
     """Returns the location of a part of a text, behind the location of its field."""
     author, _ = written(source, result.path)
-    line, column = positions.within(author.text, (location["line"] - author.line + 1, location["column"]), result.within)
+    step = result.path[-1] if result.path else ""
+    start = (location["line"] - author.line + 1, location["column"])
+    line, column = positions.within(author.text, start, result.within, step if isinstance(step, str) else "")
     return {**location, "line": author.line + line - 1, "column": column}
 
 

@@ -224,7 +224,11 @@ def result(container: AuthorContainer, ref: Ref, finding: ArgumentFinding) -> Re
     word = finding.word
     item = container.fields[word.field][word.item]
     path = container.at(word.field, word.item)
-    edit = _edit(finding, item) or _of_items(container, finding, item)
+    name = _VARIABLE.fullmatch(item) if word.text not in item and container.is_main else None
+    if name and (variable := field_origin.of_variable(container.plan, name[1], "value"))[-1] == "value":
+        path, item, word = variable, word.text, word._replace(offset=0, source="")
+    within = len("".join(item[: word.offset].split()))
+    edit = _edit(finding._replace(word=word), item) or (None if name else _of_items(container, finding, item))
     return results.Result(finding.severity, finding.code, finding.message, ref, path, within=within, edit=edit)
 
 
@@ -243,12 +247,6 @@ def _of_items(container: AuthorContainer, finding: ArgumentFinding, item: str) -
     if finding.message.endswith(" removes the single quotes; remove them") and item[:1] == item[-1:] == "'":
         return Edit(edits.Items((item[1:-1],)))
     return Edit(edits.Items(("-m", item))) if finding.message.endswith("; write -m before it") else None
-    name = _VARIABLE.fullmatch(item) if word.text not in item and container.is_main else None
-    if name and (variable := field_origin.of_variable(container.plan, name[1], "value"))[-1] == "value":
-        path, item, word = variable, word.text, word._replace(offset=0, source="")
-    within = len("".join(item[: word.offset].split()))
-    edit = _edit(finding._replace(word=word), item)
-    return results.Result(finding.severity, finding.code, finding.message, ref, path, within=within, edit=edit)
 
 
 def _edit(finding: ArgumentFinding, item: str) -> Edit | None:

@@ -27,10 +27,12 @@ _REST = re.compile(r"[_-]?[A-Za-z0-9]+")
 _WRITTEN = re.compile(r"; write (--[\w-]+)")
 """The flag that the fix of a word writes."""
 _TENSOR_SIZES = ("--tensor-parallel-size", "--tp-size")
+_MODELS = ("--model", "--model-path")
+"""The flags with the name of a model on the Hub, or of its folder."""
 _WITHOUT_LIMIT = ("0", "-1")
 """What people write for no limit."""
-_OF_DYNAMO = ("--dyn-", "--router-")
-"""The beginnings of the names of many flags of Dynamo's own."""
+_TWO_WORDS = 4
+"""The parts of an option of two words, with the two before and between its dashes."""
 _ADDS_UP = ("append", "extend", "count")
 _AT_FLAGS: tuple[ProblemKind, ...] = ("unknown", "refused", "ambiguous")
 """The kinds of problems whose fix is the name of a flag."""
@@ -101,6 +103,11 @@ def _check_uses(parsed: ParsedCommand, table: FlagTable) -> Iterator[ArgumentFin
     for use in parsed.uses:
         if refused and use == refused.use:
             continue
+        if use.flag.name in _MODELS and use.text and use.text != use.text.strip() and (model := use.text.strip()):
+            message = (
+                f"the value of `{use.option}` of {_program(table)} has a blank at its {'end' if use.text[0] == model[0] else 'beginning'}"
+            )
+            yield ArgumentFinding("DYN605", "error", use.values[0], f"{message}; write {model}", old=use.text)
         if use.option in use.flag.deprecated_aliases:
             message = f"`{use.option}` is a deprecated name in {_program(table)}; write {use.flag.name}"
             yield ArgumentFinding("DYN611", "info", use.word, message, old=use.word.text.partition("=")[0], is_same=True)
@@ -188,11 +195,11 @@ def _with_enable(option: str, table: FlagTable) -> str:
 
 
 def _with_one_more_word(option: str, table: FlagTable) -> str:
-    """Returns the only flag of Dynamo, `--dyn-…` or `--router-…`, that has a word more than an option; empty without one."""
+    """Returns the only flag that has a word more than an option of two words or more; empty without one."""
     words = option.split("-")
-    if not option.startswith(_OF_DYNAMO):
+    if len(words) < _TWO_WORDS:
         return ""
-    longer = (name for name in table.flags if name.startswith(_OF_DYNAMO) and name.count("-") == len(words))
+    longer = (name for name in table.flags if name.count("-") == len(words))
     names = [
         name for name in longer if any(words == [*parts[:at], *parts[at + 1 :]] for parts in [name.split("-")] for at in range(len(parts)))
     ]

@@ -1,7 +1,7 @@
-"""Findings about the YAML files of TensorRT-LLM that are keys of a ConfigMap of the input: misspelt fields, and sizes beyond the GPUs.
+"""Findings about the YAML files of engines that are keys of a ConfigMap of the input: misspelt fields, and sizes beyond the GPUs.
 
-`--extra-engine-args` names such a file. Its fields are those of `LlmArgs` (`engine_fields`), and they win over the flags
-(`dynamo/trtllm/workers/llm_worker.py`). Files in flow style are not read.
+`--extra-engine-args` names such a file of TensorRT-LLM, and `sglang_files` judges those of SGLang. Its fields are those of `LlmArgs`
+(`engine_fields`), and they win over the flags (`dynamo/trtllm/workers/llm_worker.py`). Files in flow style are not read.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from krm_fn.render.config import Config
 from krm_fn.render.expand import PlannedResource
 from krm_fn.render.plan import ComponentPlan, GraphPlan
 from krm_fn.render.resolve import cluster
-from krm_fn.review.arguments import engine_fields, judged_commands, worker_modes
+from krm_fn.review.arguments import engine_fields, judged_commands, sglang_files, worker_modes
 from krm_fn.review.arguments.judged_commands import JudgedCommand
 
-_PROGRAM, _FLAG = "dynamo.trtllm", "--extra-engine-args"
+_FLAGS = {"dynamo.trtllm": "--extra-engine-args", sglang_files.PROGRAM: sglang_files.FLAG}
+"""The flags with the files of engines, by program."""
 _TRANSFER = "cache_transceiver_config"
 """The field without which TensorRT-LLM refuses requests of disaggregated serving (`tensorrt_llm/_torch/pyexecutor/py_executor.py`)."""
 _SIZES = ("tensor_parallel_size", "pipeline_parallel_size", "context_parallel_size")
@@ -41,7 +42,9 @@ def check(planned: Iterable[PlannedResource], resources: Sequence[Resource], con
                 commands = judged_commands.of_container(container).commands if container.is_main else []
                 for judged in commands:
                     for config_map, key in _file(judged, maps):
-                        for result in _check(judged, config_map, key):
+                        for result in (sglang_files.check if judged.command.program == sglang_files.PROGRAM else _check)(
+                            judged, config_map, key
+                        ):
                             if (entry := (result.ref, result.message)) not in reported:
                                 reported.add(entry)
                                 yield result
@@ -49,7 +52,8 @@ def check(planned: Iterable[PlannedResource], resources: Sequence[Resource], con
 
 def _file(judged: JudgedCommand, maps: Mapping[identity.ObjectKey, Resource]) -> Iterator[tuple[Resource, str]]:
     """Yields the ConfigMap and the key of the file that a worker reads, if it is known."""
-    path = judged.text(_FLAG) or "" if judged.command.program == _PROGRAM else ""
+    flag = _FLAGS.get(judged.command.program, "")
+    path = judged.text(flag) or "" if flag else ""
     folder, _, key = path.rpartition("/")
     for mount in objects(judged.container.fields.get("volumeMounts")) if folder else ():
         for volume in objects(judged.plan.pod.spec.get("volumes")):
@@ -67,7 +71,7 @@ def _check(judged: JudgedCommand, config_map: Resource, key: str) -> Iterator[Re
     value = block.value
     path: Path = ("data", key)
     for field in engine_fields.misspelt(value):
-        within = _position(config_map["data"][key], field.name)
+        within = block_style.position(config_map["data"][key], field.name)
         message = field.message(key)
         right = edits.word(message.rpartition("; ")[2])
         edit = edits.Edit(edits.Word(within, field.name, right)) if right else None
@@ -96,15 +100,5 @@ def _check_sizes(judged: JudgedCommand, value: Mapping[str, Any], config_map: Re
         message = f"{key} needs {report.counted(needed, 'GPU')}, and {has} {nodes * gpus}"
         fit = nodes * gpus * written[largest] // needed
         fix = f"write {largest}: {fit}" if fit * needed == nodes * gpus * written[largest] and fit else "lower the sizes"
-        within = _position(mapping(config_map, "data")[key], largest)
+        within = block_style.position(mapping(config_map, "data")[key], largest)
         yield results.Result("error", "DYN612", f"{message}; {fix}", results.ref(config_map), ("data", key), within=within)
-
-
-def _position(document: str, name: str) -> int:
-    """Returns the number of characters before a field of a document, without blanks, as `Result.within` counts them."""
-    before = 0
-    for line in document.splitlines():
-        if line.partition(":")[0].strip() == name:
-            return before
-        before += len("".join(line.split()))
-    return 0

@@ -2,7 +2,7 @@
 
 Such a router waits for events, unless `--no-router-kv-events` lets it predict the caches (`dynamo/common/configuration/groups`, module
 `kv_router_args`, and `frontend_args.py` of ai-dynamo 1.0). A vLLM worker publishes none with `"enable_kv_cache_events": false`
-(`dynamo/vllm/main.py`, `setup_kv_event_publisher`; its module `args` warns of this).
+(`dynamo/vllm/main.py`, `setup_kv_event_publisher`; its module `args` warns of this), and since 1.1 none without `--kv-events-config`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from krm_fn.render.plan import ComponentPlan
+from krm_fn.review.arguments import flag_tables, worker_modes
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.judged_commands import JudgedCommand
 from krm_fn.review.arguments.worker_modes import WorkerFinding
@@ -18,6 +19,9 @@ from krm_fn.review.arguments.worker_modes import WorkerFinding
 _FRONTEND, _WORKER = "dynamo.frontend", "dynamo.vllm"
 _FLAG, _FIELD = "--kv-events-config", "enable_kv_cache_events"
 _MODE, _KV = "DYN_ROUTER_MODE", "kv"
+_EVENTS_ON = '{"publisher":"zmq","topic":"kv-events","endpoint":"tcp://*:20080","enable_kv_cache_events":true}'
+_WITHOUT_DEFAULT = (1, 1, 0)
+"""The first release whose workers publish nothing without the flag (`create_kv_events_config` in `dynamo/vllm/args.py`)."""
 _EVENTS = "kv-events"
 """A part of all flags that say where a router gets the caches from."""
 _SETTINGS = ("DYN_ROUTER_USE_KV_EVENTS", "DYN_KV_EVENTS")
@@ -41,14 +45,28 @@ def check(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]
         return
     for judged in silent:
         use = judged.parsed.last(judged.table, _FLAG)
-        if use:
+        if use is None and not _is_decode(judged):
+            message = f"the frontend routes by the caches of the workers, and this one has no {_FLAG}, so it gets no events"
+            yield WorkerFinding(
+                judged, ArgumentFinding("DYN514", "warning", judged.command.start, f"{message}; add {_FLAG} '{_EVENTS_ON}'")
+            )
+        elif use:
             message = f"the frontend routes by the caches of the workers, and {_FIELD} is false, so it gets no events; write true"
             yield WorkerFinding(judged, ArgumentFinding("DYN514", "warning", use.values[0], message))
 
 
 def _is_silent(judged: JudgedCommand) -> bool:
-    use = judged.parsed.last(judged.table, _FLAG) if judged.command.program == _WORKER and judged.parsed.is_complete else None
-    return use is not None and (use.document or {}).get(_FIELD) is False
+    """True for a worker that publishes no events. A decode worker never does."""
+    if judged.command.program != _WORKER or not judged.parsed.is_complete:
+        return False
+    use = judged.parsed.last(judged.table, _FLAG)
+    if use is not None:
+        return (use.document or {}).get(_FIELD) is False
+    return judged.is_known and flag_tables.number(judged.table.release) >= _WITHOUT_DEFAULT
+
+
+def _is_decode(judged: JudgedCommand) -> bool:
+    return worker_modes.mode(judged) == worker_modes.DECODE
 
 
 def _needs_events(judged: JudgedCommand) -> bool:

@@ -20,6 +20,8 @@ from krm_fn.review.arguments.shell_words import Word
 
 _SGLANG = "dynamo.sglang"
 _ON_CPUS = ("VLLM_CPU", "VLLM_TARGET_DEVICE")
+_WHOLE_NODE = 8
+"""The GPUs of a whole node, beside which a pod cannot request more."""
 _DECIDING = frozenset(("context_parallel_size", "gpus_per_node"))
 """Fields of a document that decide the GPUs beside the sizes."""
 _ON_SOME_GPUS = ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
@@ -73,7 +75,9 @@ def check(judged: JudgedCommand, injected: InjectedFlags | None) -> Iterator[Arg
     elif needed > nodes * gpus:
         shares = known.within and known.of_copy == nodes * gpus
         within = f"add {known.within}, with which the data parallel ranks share these GPUs, or " if shares else ""
-        fix = f"{within}lower the parallel sizes, or request more GPUs"
+        more = needed // gpus if nodes == 1 and needed % gpus == 0 and gpus >= _WHOLE_NODE else 0
+        spread = f"set multinode.nodeCount: {more}, or " if more > 1 and not shares else ""
+        fix = f"{within}{spread}lower the parallel sizes, or request more GPUs"
         message = f"the engine needs {gpus_of_engine}, and {_of_pods(nodes, gpus)}; {fix}"
         yield ArgumentFinding("DYN612", "error", word, message)
     elif injected is not None and not injected.changes and needed <= gpus:

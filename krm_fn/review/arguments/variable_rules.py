@@ -19,6 +19,14 @@ from krm_fn.review.arguments.judged_commands import JudgedCommand
 _PREFIX = "DYN_"
 _MOST = 20
 """The largest number of unknown names of one container that are compared with the known ones."""
+_TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
+"""The variables with a token (`huggingface_hub/utils/_auth.py`)."""
+_OF_HUB = {
+    **dict.fromkeys(("HF_API_TOKEN", "HF_HUB_TOKEN", "HUGGINGFACE_HUB_TOKEN", "HUGGINGFACE_TOKEN", "HUGGING_FACE_TOKEN"), "HF_TOKEN"),
+    **dict.fromkeys(("HF_OFFLINE", "HUGGINGFACE_HUB_OFFLINE"), "HF_HUB_OFFLINE"),
+    **dict.fromkeys(("HF_HUB_HOME", "HUGGINGFACE_HOME", "HUGGING_FACE_HOME"), "HF_HOME"),
+}
+"""Names that the Hub does not read (`huggingface_hub/constants.py` and `utils/_auth.py`), and the one that each means."""
 _ROUTER_MODE, _FLAG = "DYN_ROUTER_MODE", "--router-mode"
 _REFUSES = (1, 5, 0)
 """The first release whose frontend ends at an unknown mode (`build_router_config`). Earlier ones route round-robin (`frontend/main.py`)."""
@@ -28,7 +36,7 @@ def check(commands: Iterable[JudgedCommand], ref: Ref) -> Iterator[Result]:
     """Yields the findings about the variables of the main containers of a graph, one for each entry that an author wrote."""
     paths = set()
     for judged in commands:
-        for result in (*_check_names(judged, ref), *_check_router_mode(judged, ref)):
+        for result in (*_check_names(judged, ref), *_check_hub(judged, ref), *_check_router_mode(judged, ref)):
             if result.path not in paths:
                 paths.add(result.path)
                 yield result
@@ -44,6 +52,21 @@ def _check_names(judged: JudgedCommand, ref: Ref) -> Iterator[Result]:
             message = f"Dynamo reads no variable {name}, but it reads {near}; write {near}, or ignore DYN736 if {name} is your own"
             path = field_origin.of_variable(judged.plan, name, "name")
             yield results.warning("DYN736", message, ref, path, current=name, proposed=near)
+
+
+def _check_hub(judged: JudgedCommand, ref: Ref) -> Iterator[Result]:
+    """Reports names that the Hugging Face Hub does not read, and that authors write for one that it does read."""
+    fields = judged.container.fields
+    words = [*(fields.get("command") or ()), *(fields.get("args") or ())]
+    names = {f"{entry.get('name')}" for entry in _variables(judged)}
+    for name in sorted(names & _OF_HUB.keys()):
+        right = _OF_HUB[name]
+        is_token = right in _TOKENS and (not names.isdisjoint(_TOKENS) or fields.get("envFrom"))
+        if right not in names and not is_token and not any(name in word for word in words):
+            problem = f"the Hugging Face Hub reads no variable {name}, but it reads {right}"
+            message = f"{problem}; write {right}, or ignore DYN736 if {name} is your own"
+            path = field_origin.of_variable(judged.plan, name, "name")
+            yield results.warning("DYN736", message, ref, path, current=name, proposed=right)
 
 
 @cache

@@ -24,7 +24,7 @@ def check(commands: Sequence[JudgedCommand]) -> Iterator[WorkerFinding]:
     """Yields the findings about the main containers of a graph or component. `commands` are those that can be judged."""
     counts = Counter(map(worker_modes.mode, commands))
     for judged in commands:
-        yield from _check_type(judged, counts)
+        yield from check_type(judged, counts)
         yield from _check_connector(judged)
     yield from _check_transfers(commands)
 
@@ -38,7 +38,7 @@ def _check_connector(judged: JudgedCommand) -> Iterator[WorkerFinding]:
         yield WorkerFinding(judged, ArgumentFinding("DYN734", "error", use.values[0] if use.values else use.word, message, old=slip[0]))
 
 
-def _check_type(judged: JudgedCommand, counts: Counter[str]) -> Iterator[WorkerFinding]:
+def check_type(judged: JudgedCommand, counts: Counter[str]) -> Iterator[WorkerFinding]:
     """Reports a worker whose component type names the other mode. `counts` has the numbers of workers of each mode.
 
     The first remedy keeps a worker of each mode: the last worker of a mode gets another type. Of two workers with exchanged modes, the

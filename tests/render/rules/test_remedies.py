@@ -159,7 +159,7 @@ def test_names_that_most_objects_have_are_proposed_at_no_other_level(key: str) -
         ("a group that Dynamo does not have", "dynamo.nvidia.com/v1beta1", "nvidia.com/v1beta1"),
         ("a slip", "nvida.com/v1alpha1", "nvidia.com/v1alpha1"),
         ("no group", "v1beta1", "nvidia.com/v1beta1"),
-        ("a version that no kind has", "ai.nvidia.com/v1", "nvidia.com/v1alpha1"),
+        ("a version that no kind has", "ai.nvidia.com/v1", "nvidia.com/v1beta1"),
     ],
 )
 def test_a_kind_of_dynamo_in_another_group(version: str, right: str) -> None:

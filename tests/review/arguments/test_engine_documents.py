@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import yaml
+
 from krm_fn.render.config import Config
 from krm_fn.review import resource_findings
+from tests.cli import console
 from tests.support import beta, given
 from tests.support.cases import cases
 
@@ -71,6 +74,18 @@ def test_a_flag_counts_beside_the_document():
     assert found("pipeline_parallel_size: 2\n", worker(*FILE, "--tensor-parallel-size", "8")) == [
         ("DYN612", "write pipeline_parallel_size: 1")
     ]
+
+
+def test_a_finding_is_at_the_line_of_its_field(tmp_path):
+    graph, config_map = (
+        beta.graph(worker(*FILE)),
+        given.item("ConfigMap", "trt", data={"agg.yaml": "max_batch_size: 4\ntensor_parallel_size: 16\n"}),
+    )
+    lines = "".join(f"    {line}\n" for line in config_map["data"]["agg.yaml"].splitlines())
+    head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: trt}\ndata:\n  agg.yaml: |\n"
+    (tmp_path / "a.yaml").write_text(f"{head}{lines}---\n{yaml.safe_dump({**graph, 'metadata': {'name': 'a'}})}")
+    done = console.run("check", tmp_path / "a.yaml")
+    assert "a.yaml:7:5: error DYN612" in done.out
 
 
 def test_two_workers_have_one_finding():

@@ -85,7 +85,6 @@ EVENTS = [
     ("no events of one worker", ["--router-mode", "kv"], [OFF], 1),
     ("no events of both workers", ["--router-mode=kv"], [OFF, OFF], 2),
     ("events of one of them", ["--router-mode", "kv"], [OFF, ON], 0),
-    ("a worker without the flag", ["--router-mode", "kv"], [OFF, ""], 0),
     ("another mode", ["--router-mode", "round-robin"], [OFF], 0),
     ("the default mode", [], [OFF], 0),
     ("a router that predicts the caches", ["--router-mode", "kv", "--no-router-kv-events"], [OFF], 0),
@@ -99,6 +98,30 @@ def test_a_router_by_caches_needs_events(frontend, configs, count):
     workers = {f"Worker{number}": service("dynamo.vllm", "--model", "acme/tiny", *words) for number, words in enumerate(flags)}
     services = {"Frontend": service("dynamo.frontend", *frontend, kind="frontend"), **workers}
     assert of("DYN514", **services) == [("warning", "write true")] * count
+
+
+SILENT = [
+    # reason, version, flags of two workers, the number of findings
+    ("no flag", "1.5.1", [(), ()], 2),
+    ("the flag of one of them", "1.5.1", [("--kv-events-config", ON), ()], 0),
+    ("a default until 1.0", "1.0.1", [(), ()], 0),
+    (
+        "a decode worker, which never publishes events",
+        "1.5.1",
+        [("--disaggregation-mode", "decode"), ("--disaggregation-mode", "prefill")],
+        1,
+    ),
+]
+
+
+@cases(("version", "flags", "count"), SILENT)
+def test_a_worker_publishes_no_events_without_the_flag(version, flags, count):
+    workers = {
+        f"Worker{number}": service("dynamo.vllm", "--model", "acme/tiny", *words, version=version) for number, words in enumerate(flags)
+    }
+    frontend = service("dynamo.frontend", "--router-mode", "kv", kind="frontend", version=version)
+    found = of("DYN514", Frontend=frontend, **workers)
+    assert [remedy.partition(" '")[0] for _, remedy in found] == ["add --kv-events-config"] * count
 
 
 def test_the_variables_of_a_router_by_caches():

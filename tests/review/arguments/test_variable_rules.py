@@ -31,6 +31,23 @@ def test_a_misspelt_variable_is_found_at_its_name(name, meant):
     assert [(finding.code, finding.path, finding.proposed) for finding in found] == [("DYN736", entry, meant)] * bool(meant)
 
 
+HUB = [
+    ("no token", ["HUGGINGFACE_TOKEN"], {}, "HF_TOKEN"),
+    ("no cache", ["HUGGINGFACE_HOME"], {}, "HF_HOME"),
+    ("a token beside it", ["HUGGINGFACE_TOKEN", "HF_TOKEN"], {}, ""),
+    ("an older name beside it", ["HUGGINGFACE_TOKEN", "HUGGING_FACE_HUB_TOKEN"], {}, ""),
+    ("a Secret with any variables", ["HUGGINGFACE_TOKEN"], {"envFromSecret": "s"}, ""),
+    ("the right name", ["HF_TOKEN"], {}, ""),
+]
+
+
+@cases(("names", "fields", "meant"), HUB)
+def test_a_variable_that_the_hub_does_not_read(names, fields, meant):
+    graph = worker("--model acme/tiny", env=[{"name": name, "value": "x"} for name in names], **fields)
+    found = [(finding.code, finding.path[-1], finding.proposed) for finding in findings(graph, behaviour="v1.5")]
+    assert found == [("DYN736", "name", meant)] * bool(meant)
+
+
 def test_a_variable_that_the_command_names_is_the_authors():
     graph = worker("--model $(DYN_MODEL_PATHS)", env=[{"name": "DYN_MODEL_PATHS", "value": "acme/tiny"}])
     assert findings(graph, behaviour="v1.5") == []
