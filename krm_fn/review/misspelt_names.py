@@ -36,6 +36,10 @@ _KINDS = (name_fields.CLAIM, name_fields.SECRET, name_fields.CONFIG_MAP, name_fi
 _COMPONENTS: tuple[Path, ...] = (("spec", "components", paths.EVERY), ("spec", "services", paths.EVERY), ("spec",))
 _JOBS = ("CronJob", "Job")
 _WORD_FOR_SECRET = re.compile(r"-secrets?$|^secrets?-")
+_FROM = frozenset(("envFrom", "envFromSecret"))
+_COMPONENT = 3
+"""The length of the path of a component."""
+_WORKERS = frozenset(("decode", "prefill", "worker"))
 _MOST_PATHS = 20
 """The largest number of findings about one name."""
 _WORDS_FOR_CLAIM = ("claim", "pvc", "volume")
@@ -89,13 +93,16 @@ def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
 
 
 def _other_secrets(graph: Resource, known: Collection[str]) -> Iterator[Result]:
-    """Finds Secrets of a graph whose names differ in the word for a Secret alone: `hf-token` and `hf-token-secret`.
+    """Finds Secrets with the variables of workers whose names differ in the word for a Secret alone: `hf-token` and `hf-token-secret`.
+
+    This is a note, because both may be in the cluster.
 
     The name that more components read is right, or else the longer one. An object of the input is right, too.
     """
     read: dict[str, dict[str, list[Path]]] = {}
     for reference in dynamo_references.of(graph):
-        if (reference.group, reference.kind) == name_fields.SECRET and not reference.is_optional:
+        is_secret = (reference.group, reference.kind) == name_fields.SECRET and not reference.is_optional
+        if is_secret and not _FROM.isdisjoint(reference.path) and _is_worker(paths.at(graph, reference.path[:_COMPONENT])):
             read.setdefault(_WORD_FOR_SECRET.sub("", reference.name), {}).setdefault(reference.name, []).append(reference.path)
     for alike in read.values():
         right = max(alike, key=lambda name: (name in known, len(alike[name]), len(name)))
@@ -104,7 +111,11 @@ def _other_secrets(graph: Resource, known: Collection[str]) -> Iterator[Result]:
                 problem = f"the graph reads the Secrets {right} and {name}, and their names differ in one word"
                 fix = f"write {right}, or ignore {_CODE} if both exist"
                 for path in found[:_MOST_PATHS]:
-                    yield from _finding(graph, path, right, f"{problem}; {fix}", name)
+                    yield results.info(_CODE, f"{problem}; {fix}", results.ref(graph), path, current=name)
+
+
+def _is_worker(component: Any) -> bool:
+    return isinstance(component, dict) and bool({component.get("type"), component.get("componentType")} & _WORKERS)
 
 
 def _is_slip_of(name: str, known: Collection[str]) -> bool:
