@@ -69,7 +69,6 @@ ROWS = [
         "no blank stands behind the colon",
         "write services: x",
     ),
-    ("a field of a Kustomization", {"kustomization.yaml": f"{LAYER}patch: []\n"}, "kustomization.yaml:3:", "patch is not", "write patches"),
     ("another namespace", file(merge(more="  namespace: other\n")), "fix.yaml:3:", "another namespace", "write metadata.namespace"),
     ("a missing service", file(operation("replace", "/spec/services/Workr/replicas"), TARGET), "fix.yaml:5:", "no Workr", "write Worker"),
     (
@@ -121,6 +120,16 @@ ROWS = [
         "write fix.yaml",
     ),
 ]
+
+
+def test_a_misspelt_field_of_a_kustomization(clone):
+    clone.put(
+        {"base/graph.yaml": GRAPH, "base/kustomization.yaml": "resources: [graph.yaml]\n", "kustomization.yaml": f"{LAYER}patch: []\n"}
+    )
+    done = console.run("check")
+    assert (done.code, codes(done)) == (1, ["DYN593"])
+    assert done.out.startswith("kustomization.yaml:3:")
+    assert "; write patches\n" in done.out
 
 
 @cases(("files", "location", "cause", "fix"), ROWS)
