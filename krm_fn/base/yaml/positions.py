@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _OPENING = (MappingStartEvent, SequenceStartEvent)
 _CLOSING = (MappingEndEvent, SequenceEndEvent)
+_MOST_BLANKS = 100
+"""The largest number of blanks between a key and its value that are read."""
 _PROPERTIES = re.compile(r"(?:[&!][^\s]*\s+)*")
 _CHARACTERS = {
     "": re.compile(r"(\S)"),
@@ -70,8 +72,10 @@ def within(text: str, start: tuple[int, int], count: int, key: str = "") -> tupl
     line, column = start
     beginning = sum(map(len, text.split("\n")[: line - 1])) + line - 1
     begin = beginning + column - 1
-    if key and (name := re.compile(rf"([\"']?){re.escape(key)}\1\s*:[ ]*").match(text, begin)):
-        begin = name.end()
+    written = next((name for name in (key, f'"{key}"', f"'{key}'") if key and text.startswith(f"{name}:", begin)), "")
+    if written:
+        begin += len(written) + 1
+        begin += len(text[begin : begin + _MOST_BLANKS]) - len(text[begin : begin + _MOST_BLANKS].lstrip(" "))
     properties = _PROPERTIES.match(text, begin)
     position = properties.end() if properties else len(text)
     style = text[position : position + 1]

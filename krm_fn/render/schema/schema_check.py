@@ -181,11 +181,12 @@ class _Checker:
 
     def _at_right_level(self, violation: Violation, path: Path) -> Violation:
         """Returns the violation of an object or a list, with the field above that has its name: it has too many blanks before it."""
-        from krm_fn.render.schema import unknown_fields  # noqa: PLC0415 - only a finding needs it
+        from krm_fn.render.schema import misplaced_fields  # noqa: PLC0415 - only a finding needs it
 
-        level = unknown_fields.level_of(self._root, path) if path and isinstance(path[-1], str) else ""
+        level = misplaced_fields.level_of(self._root, path) if path and isinstance(path[-1], str) else ()
         problem = violation.message.rpartition("; ")[0]
-        return violation._replace(message=f"{problem}; it belongs in {level}", proposed=None, edit=None) if level else violation
+        message = f"{problem}; it belongs in {results.field(level)}"
+        return violation._replace(message=message, proposed=None, edit=None) if level else violation
 
     def fields(self, value: Resource, node: SchemaNode, path: Path) -> None:
         """Checks an object whose fields have names."""

@@ -102,6 +102,7 @@ _OF_OTHER_VERSION = {
     "components": ("podTemplate", "type"),
 }
 """By field with components: fields of a component that only the API version of this field has."""
+_CONTAINER = "io.k8s.api.core.v1.Container"
 _AS_FLAG = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)+", re.ASCII)
 """A name in the form of flags of engines, which no field of a component has."""
 _ONLY_VALUE = (str, int, float)
