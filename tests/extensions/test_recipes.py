@@ -50,11 +50,11 @@ DYN169:
   fix: >-
     Choose another name.
   wrong: |
-    services:
-      Nobody: {componentType: frontend}
+    components:
+    - {name: Nobody, type: frontend}
   right: |
-    services:
-      Frontend: {componentType: frontend}
+    components:
+    - {name: Frontend, type: frontend}
 """
 CASES = """    fires("DYN169", "spec.services.Nobody", "nobody", given.graph({"Nobody": given.service("frontend")})),
     quiet("somebody", given.graph({"Somebody": given.service("frontend")})),
