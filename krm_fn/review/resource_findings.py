@@ -40,7 +40,7 @@ _WRONG_TYPE, _READ_BY_COMMANDS = "DYN021", ("command", "args", "resources")
 _NO_RESOURCE = "DYN229"
 _OF_VARIABLES, _VARIABLES = "DYN179", ("env", "envs")
 """The code of variables and flags that are missing, and the fields with variables."""
-_OF_COMMANDS = re.compile(r"DYN(?:179|608|61[235]|62[345]|70[23]|718)")
+_OF_COMMANDS = re.compile(r"DYN(?:179|514|608|61[235]|62[345]|70[23]|718)")
 """The codes of commands whose words do not reach a program, of flags that are missing, and of GPUs that differ from the flags."""
 _UNKNOWN = ("DYN023", "DYN029")
 """The codes of unknown fields."""

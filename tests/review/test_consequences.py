@@ -172,6 +172,15 @@ def test_a_model_gets_the_namespace_of_the_graph_that_serves_it():
     assert message.endswith("write metadata.namespace: other, in which a service serves it")
 
 
+def test_a_broken_entry_hides_that_events_are_missing():
+    """The flag can be behind the entry."""
+    frontend = beta.component("Frontend", "frontend", main={"env": [{"name": "DYN_ROUTER_MODE", "value": "kv"}]})
+    for words, codes in ((["--max-num-seqs", 8], ["DYN021"]), ([], ["DYN514"])):
+        graph = beta.graph(frontend, args(*words)["spec"]["components"][0])
+        findings = resource_findings.check([graph], Config(), is_configured=False)
+        assert [finding.code for finding in findings if finding.code in ("DYN021", "DYN514")] == codes
+
+
 def test_a_broken_entry_hides_that_a_model_is_missing():
     """The flag can be behind the entry, or in it."""
     graph = beta.graph(beta.component("Frontend", "frontend"), args({"--max-num-seqs": 8})["spec"]["components"][0])
