@@ -215,7 +215,7 @@ def test_the_images_of_a_build_are_those_of_its_objects(repository):
 
 def test_needs_and_graph_name_the_root(repository):
     rows = [line.split()[:2] for line in run("needs", "four").out.splitlines()]
-    assert rows == [["ROOT", "KIND"], *([f"four/{name}", "CustomResourceDefinition"] for name in "abcd")]
+    assert rows == [["ROOT", "KIND"], *([f"four/{name}", kind] for name in "abcd" for kind in ("Namespace", "CustomResourceDefinition"))]
     document = conforming(json.loads(run("needs", "--format", "json", "four").out), "needs")
     assert {entry["root"] for entry in document["definitions"]} == {f"four/{name}" for name in "abcd"}
     assert run("graph", "four").out.count("four/a: DynamoGraphDeployment a/chat") == 1
