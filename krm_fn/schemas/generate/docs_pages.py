@@ -117,11 +117,18 @@ def _short(kind: type[base.Kind]) -> str:
 def _page(kind: type[base.Kind], known: dict[str, Schema]) -> str:
     """The page of a kind. The types of its fields follow in the order of their first use."""
     root = known[kind.__name__]
-    (version, name), short = structural.address(kind), _short(kind)
-    head = f"# {name}\n\n{root['description']}\n\n`apiVersion: {version}`{f', for kubectl also {short}' if short else ''}"
+    version, short = structural.address(kind)[0], _short(kind)
+    head = f"# {_page_title(kind)}\n\n{root['description']}\n\n`apiVersion: {version}`{f', for kubectl also {short}' if short else ''}"
     kind_schema = {**root, "properties": {name: field for name, field in root["properties"].items() if name not in _EVERYWHERE}}
     sections = [_section(name, known) for name in _within(kind.__name__, known) if name != kind.__name__]
     return _MADE + "\n\n".join([head, *_body(kind_schema, known), *sections]) + "\n"
+
+
+def _page_title(kind: type[base.Kind]) -> str:
+    """The name of a kind, with its API version if another page has the kind in another version."""
+    version, name = structural.address(kind)
+    versions = {other for other, other_name in map(structural.address, structural.kinds()) if other_name == name}
+    return f"{name} {version.rpartition('/')[2]}" if len(versions) > 1 else name
 
 
 def _within(name: str, known: dict[str, Schema]) -> list[str]:

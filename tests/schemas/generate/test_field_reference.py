@@ -34,11 +34,12 @@ def test_every_field_of_a_kind_is_on_its_page(name):
     page = PAGES[f"{name.lower()}.md"]
     models = {model.removesuffix("V1beta1"): schema for model, schema in structural.models([KINDS[name]]).items()}
     version, kind = structural.address(KINDS[name])
-    assert headings(page)[0] == kind
+    title = headings(page)[0]
+    assert title in (kind, f"{kind} {version.rpartition('/')[2]}")
     assert f"\n`apiVersion: {version}`" in page
-    assert {*headings(page)} == {*models}
+    assert {*headings(page)} == {*models} - {kind} | {title}
     for model, schema in models.items():
-        section = page.partition(f"# {model}\n")[2].partition("\n#")[0]
+        section = page.partition(f"# {title if model == kind else model}\n")[2].partition("\n#")[0]
         fields = {*schema["properties"]} - ({"apiVersion", "kind", "metadata"} if model == kind else set())
         assert {*re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)} == fields
 
@@ -74,3 +75,10 @@ def test_the_index_names_every_kind():
         version, title = structural.address(kind)
         assert f"| [{title}]({name.lower()}.md) | `{version}` |" in PAGES[docs_pages.INDEX]
         assert all(f"`{short}`" in PAGES[docs_pages.INDEX] for short in (kind.served.short_names if kind.served else ()))
+
+
+def test_no_two_pages_have_one_title():
+    """A search shows the titles: the versions of a kind need different ones."""
+    titles = [next(line for line in page.splitlines() if line.startswith("# ")) for page in PAGES.values()]
+    assert sorted(titles) == sorted(set(titles))
+    assert "# DynamoGraphDeployment v1beta1" in titles
