@@ -88,7 +88,8 @@ def _edition(root: Path, output: Path, edition: editions.Edition, added: list[Ex
     tree = tree._replace(start=navigation.start)
     work = output.with_name(output.name + ".work")
     shutil.rmtree(work, ignore_errors=True)
-    problems = _stage(tree, navigation, work, {"edition": edition.name, "folders": [extra.name for extra in added]})
+    facts: dict[str, object] = {"edition": edition.name, "folders": [extra.name for extra in added]}
+    problems = _stage(tree, navigation, work, facts, has_edit_links=edition is editions.MAIN)
     if problems and strict:
         raise SiteError("\n".join(map(str, problems)))
     _generate(work, strict=strict)
@@ -105,7 +106,9 @@ def _edition(root: Path, output: Path, edition: editions.Edition, added: list[Ex
     shutil.rmtree(work)
 
 
-def _stage(tree: site_pages.Tree, navigation: site_navigation.Navigation, work: Path, facts: dict[str, object]) -> list[site_pages.Problem]:
+def _stage(
+    tree: site_pages.Tree, navigation: site_navigation.Navigation, work: Path, facts: dict[str, object], *, has_edit_links: bool
+) -> list[site_pages.Problem]:
     """Writes the input of the generator into the folder `work`. `facts` are for the theme. Returns the mistakes in pages."""
     problems: list[site_pages.Problem] = []
     pictures: set[str] = set()
@@ -114,7 +117,7 @@ def _stage(tree: site_pages.Tree, navigation: site_navigation.Navigation, work: 
         problems += mistakes
         target = work / "docs" / tree.target(path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, "utf-8")
+        target.write_text(text + (site_pages.edit_line(tree, path, text) if has_edit_links else ""), "utf-8")
     for picture in pictures:
         target = work / "docs" / tree.target(picture)
         target.parent.mkdir(parents=True, exist_ok=True)

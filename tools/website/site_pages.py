@@ -19,6 +19,9 @@ _TITLED = re.compile(r"^(\w+) +([\w./-]+)$")
 _CODE_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 _LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=[)\s])|(?<=\]: )(\S+)|(?<=(?:src|set)=\")([^\"\s]+)(?=\")|(?<=href=\")([^\"\s]+)(?=\")")
 _CODE = re.compile(r"\bDYN\d{3}\b")
+_MADE = re.compile(r"<!-- Made from ([\w./-]+) ")
+_OF_CODES, _CODES = "docs/errors/", "krm_fn/schemas/codes/texts"
+"""The pages of codes, and the folder with their texts."""
 _HISTORY = re.compile(r"CHANGELOG\.md|docs/upgrade-[\d.]+\.md")  # pages that name retired codes
 
 
@@ -88,6 +91,19 @@ def staged(tree: Tree, path: str, pictures: set[str]) -> tuple[str, list[Problem
             problems += [Problem(path, number, f"{code} is not a code of a finding") for code in unknown]
         lines.append(_outside_code(line, link(number)) if is_text else line)
     return "\n".join(lines) + "\n", problems
+
+
+def edit_line(tree: Tree, path: str, text: str) -> str:
+    """Returns the last line of a page: a link that edits it in the repository, or that leads to what the page is made from.
+
+    >>> edit_line(Tree(Path("."), "https://github.com/o/n", "main", ""), "docs/review.md", "# Review").strip()
+    '[Edit this page](https://github.com/o/n/edit/main/docs/review.md){ .edit-page }'
+    """
+    made = _MADE.match(text)
+    source = made[1] if made else _CODES if path.startswith(_OF_CODES) else ""
+    if source:
+        return f"\n[Made from {source}]({tree.repository}/tree/{tree.revision}/{source}){{ .edit-page }}\n"
+    return f"\n[Edit this page]({tree.repository}/edit/{tree.revision}/{path}){{ .edit-page }}\n"
 
 
 def _lines(text: str) -> Iterator[tuple[int, str, bool]]:
