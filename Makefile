@@ -2,7 +2,7 @@
 
 PYTHON ?= python3
 # More workers than the two cores that this is measured on, because many tests wait for servers.
-WORKERS ?= 3
+WORKERS ?= 4
 MINUTES ?= 60
 BASE ?= main
 # The tests that have make targets of their own.

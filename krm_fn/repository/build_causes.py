@@ -130,11 +130,10 @@ def _patches(tree: Tree, closure: Closure) -> Iterator[_Patch]:
 
 def _documents(tree: Tree, folder: str, kustomization: Source, path: Path, entry: Any) -> Iterator[Source]:
     """Yields the documents of one entry with a patch: those of its file, or those in its text, each at its lines there."""
-    inline = entry if isinstance(entry, str) else text_of(entry, "patch")
-    if "\n" in inline.strip():
+    if inline := kustomizations.inline_patch(entry):
         yield from kustomizations.inline_documents(kustomization, path if isinstance(entry, str) else (*path, "patch"), inline)
     else:
-        name = posixpath.normpath(posixpath.join(folder, inline or text_of(entry, "path")))
+        name = posixpath.normpath(posixpath.join(folder, entry if isinstance(entry, str) else text_of(entry, "path")))
         yield from tree.read(name).sources if tree.is_file(name) else ()
 
 

@@ -154,9 +154,9 @@ def _of_kustomization(tree: Tree, folder: str, kustomization: Source) -> Iterato
     """Yields the patches that a Kustomization names or has in its text."""
     for field_name in ("patches", "patchesJson6902", "patchesStrategicMerge"):
         for number, entry in enumerate(entries(kustomization.value, field_name)):
-            inline = entry if isinstance(entry, str) else text_of(entry, "patch")
+            inline = kustomizations.inline_patch(entry)
             name = posixpath.normpath(posixpath.join(folder, text_of(entry, "path"))) if text_of(entry, "path") else ""
-            if "\n" in inline.strip():
+            if inline:
                 step = () if isinstance(entry, str) else ("patch",)
                 yield from kustomizations.inline_documents(kustomization, (field_name, number, *step), inline)
             elif name and tree.is_file(name):

@@ -36,6 +36,7 @@ _FUNCTION = re.compile(r"config\.(kubernetes|k8s)\.io(/|~1)function")
 """The name of the annotation of a function, also as a part of a JSON pointer, and its older name."""
 _FUNCTION_PATH = re.compile(r"config\.(kubernetes|k8s)\.io(~1function|/function\])")
 _DYNAMO = re.compile(r"\bkind[\"']?\s*:\s*[\"']?Dynamo|\bdynamo\.krm-fn\.io/")
+_BLOCK_SCALAR = re.compile(r"[|>][0-9+-]{0,2}\s*(?:#.*)?\Z")
 _WORD = re.compile(r"[^\s,'\"\[\]{}#]+")
 _DUPLICATE = "DYN007"
 _MOST_WORDS = 1000
@@ -247,9 +248,23 @@ def named_paths(value: dict[str, Any]) -> Iterator[tuple[results.Path, str]]:
         yield ("openapi", "path"), path
 
 
+def inline_patch(entry: Any) -> str:
+    """Returns the text of an entry with a patch that has the patch itself; empty for one that names a file.
+
+    >>> inline_patch({"patch": "- {op: remove, path: /a}"}), inline_patch({"path": "a.yaml"}), inline_patch("a.yaml"), inline_patch("a: b")
+    ('- {op: remove, path: /a}', '', '', 'a: b')
+    """
+    if isinstance(entry, str):
+        return entry if ":" in entry else ""
+    return text_of(entry, "patch")
+
+
 def inline_documents(kustomization: Source, path: results.Path, text: str) -> Iterator[Source]:
     """Yields the documents of a patch in the text of a Kustomization, each at its lines there. `path` is the field with the text."""
     line = kustomization.location(path)["line"]
+    first = kustomization.text.splitlines()[line - kustomization.line]
+    if not _BLOCK_SCALAR.search(first):
+        line -= 1  # the text begins on the line of its key
     for source in reading.parse(text.encode("utf-8", "surrogateescape"), kustomization.file).sources:
         yield source._replace(line=line + source.line, document=kustomization.document)
 

@@ -22,7 +22,7 @@ MERGE_KEYS = (programs.ROOT / "platform" / "kustomize" / "openapi.json").read_te
 @pytest.fixture
 def overlay(tmp_path, monkeypatch):
     """The repository of docs/kustomize.md."""
-    return clones.Clone(tmp_path, monkeypatch).put({**FILES, "chat/prod/dynamo.json": MERGE_KEYS}).commit()
+    return clones.Clone(tmp_path, monkeypatch).put({**FILES, "chat/prod/openapi.json": MERGE_KEYS}).commit()
 
 
 def failure(overlay, *command, **environment):
@@ -51,7 +51,7 @@ def test_a_message_of_kustomize_is_on_the_page(overlay, message, command, withou
 
 def test_a_patch_without_a_schema_has_the_codes_on_the_page(overlay):
     """Without `openapi`, the patch replaces the list of components."""
-    overlay.edit("chat/prod/kustomization.yaml", "openapi: {path: dynamo.json}\n", "")
+    overlay.edit("chat/prod/kustomization.yaml", "openapi: {path: openapi.json}\n", "")
     errors = failure(overlay, *BUILD, "chat/prod")
     assert "error DYN450" in errors
     assert "couldn't execute function: exit status 1" in errors

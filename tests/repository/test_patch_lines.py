@@ -11,6 +11,7 @@ from tests.support.cases import cases
 
 LAYER = "namespace: prod\nresources: [base]\ntransformers: [render.yaml]\n"
 OPERATIONS = "- op: replace\n  path: /spec/services/Worker/replicas\n  value: -7\n"
+FLOW = "- {op: replace, path: /spec/services/Worker/replicas, value: -7}"
 MERGE = """\
 apiVersion: nvidia.com/v1alpha1
 kind: DynamoGraphDeployment
@@ -38,6 +39,8 @@ ROWS = [
     ),
     ("inline operations", f"{LAYER}patches:\n- {TARGET}\n  patch: |-\n{indented(OPERATIONS)}", {}, ("kustomization.yaml", "value: -7")),
     ("an inline patch", f"{LAYER}patches:\n- patch: |-\n{indented(MERGE)}", {}, ("kustomization.yaml", "replicas: -7")),
+    ("one inline operation", f"{LAYER}patches:\n- {TARGET}\n  patch: |\n    {FLOW}\n", {}, ("kustomization.yaml", FLOW)),
+    ("an inline operation in quotes", f"{LAYER}patches:\n- {TARGET}\n  patch: '{FLOW}'\n", {}, ("kustomization.yaml", f"patch: '{FLOW}'")),
     ("a patch in a file", f"{LAYER}patches: [{{path: fix.yaml}}]\n", {"fix.yaml": MERGE}, ("fix.yaml", "replicas: -7")),
     (
         "operations of a component",
@@ -64,13 +67,22 @@ def test_a_finding_names_the_line_that_wrote_the_value(layer, files, expected, c
     assert lines == {expected}
 
 
-BUILT = {"spec": {"list": ["a", "b"], "map": {"a/b": "c", "image": "registry.example/dynamo:2"}}}
+BUILT = {
+    "spec": {
+        "list": ["a", "b"],
+        "map": {"a/b": "c", "image": "registry.example/dynamo:2"},
+        "named": [{"name": "worker", "args": ["--x"]}, {"name": "frontend"}],
+    }
+}
+MOVED = {"op": "add", "path": "/spec/named/1/args/-", "value": "--x"}
 FIELDS = [
     # reason, the patch, the path in the built resource, the path in the patch
     ("the last operation", [{"op": "add", "path": "/spec/list/0", "value": "a"}] * 2, ("spec", "list", 0), (1, "value")),
     ("the end of a list", [{"op": "add", "path": "/spec/list/-", "value": "b"}], ("spec", "list", 1), (0, "value")),
     ("below the value", [{"op": "add", "path": "/spec/map", "value": {"a/b": "c"}}], ("spec", "map", "a/b"), (0, "value", "a/b")),
     ("an escaped step", [{"op": "replace", "path": "/spec/map/a~1b", "value": "c"}], ("spec", "map", "a/b"), (0, "value")),
+    ("an entry that another patch moved", [MOVED], ("spec", "named", 0, "args", 0), (0, "value")),
+    ("two entries that another patch moved", [MOVED, MOVED], ("spec", "named", 0, "args", 0), None),
     ("another value", [{"op": "replace", "path": "/spec/map/a~1b", "value": "d"}], ("spec", "map", "a/b"), None),
     ("another operation", [{"op": "test", "path": "/spec/list/0", "value": "a"}], ("spec", "list", 0), None),
     ("no operation", ["a", {"op": "add"}, {"op": "add", "path": 7}], ("spec", "list", 0), None),

@@ -21,7 +21,8 @@ def find(patch: Any, built: Any, path: Path) -> Path | None:
     if value is None:
         return None
     if isinstance(patch, list):
-        return next(_operations(patch, path, value), None)
+        moved = [*_operations(patch, path, value, built)]
+        return next(_operations(patch, path, value), None) or (moved[0] if len(moved) == 1 else None)
     if isinstance(patch, dict) and isinstance(patch.get("images"), list):
         return next(images(patch, value), None)
     written = paths.by_names(path, built, patch)
@@ -36,12 +37,19 @@ def images(kustomization: dict[str, Any], value: Any) -> Iterator[Path]:
                 yield "images", index, field
 
 
-def _operations(operations: list[Any], path: Path, value: Any) -> Iterator[Path]:
-    """Yields the operations that wrote a field, from the last one."""
+def _operations(operations: list[Any], path: Path, value: Any, built: Any = None) -> Iterator[Path]:
+    """Yields the operations that wrote a field, from the last one.
+
+    With `built`, the entries of lists with names may have other numbers: kustomize moves entries that a later patch changes to the front.
+    """
+    named = {
+        number for number, step in enumerate(path) if isinstance(step, int) and built and paths.at(built, (*path[: number + 1], "name"))
+    }
     for index in reversed(range(len(operations))):
         operation = operations[index] if isinstance(operations[index], dict) else {}
         steps = str(operation.get("path", "")).split("/")[1:]
-        is_prefix = len(steps) <= len(path) and all(map(_is_step, steps, path))
+        pairs = enumerate(zip(steps, path, strict=False))
+        is_prefix = len(steps) <= len(path) and all(number in named or _is_step(*pair) for number, pair in pairs)
         if operation.get("op") in _WRITING and steps and is_prefix and paths.at(operation.get("value"), path[len(steps) :]) == value:
             yield index, "value", *path[len(steps) :]
 

@@ -13,7 +13,7 @@ from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import mapping
 from krm_fn.kubernetes.values import objects as objects_of
-from krm_fn.render import dynamo_api, expand, labels
+from krm_fn.render import dynamo_api, expand, labels, render_mark
 from krm_fn.render.config import Config
 from krm_fn.render.dynamo_resources import is_expanded, owner_keys
 from krm_fn.render.expand import KnownItems, PlannedResource
@@ -92,9 +92,20 @@ def render(
     own = (resource for key, resource in keyed if key in built and not labels.is_local(resource))
     sources = (*filter(is_expanded, applied), *own)
     failed = frozenset(_failed(remaining, expansion.results, default_namespace(config)))
+    planned += _of_builds([resource for key, resource in keyed if key in built], known)
     findings = (*expansion.results, *argument_findings.check(planned))
     state = RenderedState(objects, tuple(inputs), config, settings, built, failed, findings=findings, sources=sources)
     return _with_errors(state, file_findings)
+
+
+def _of_builds(resources: Iterable[Resource], known: KnownItems | None) -> list[PlannedResource]:
+    """Returns the plans of Dynamo resources of finished builds, with the settings that made them: their command lines are judged, too."""
+    planned: list[PlannedResource] = []
+    for resource in resources:
+        settings = render_mark.read(labels.annotations(resource).get(labels.RENDERED_BY, ""))
+        if settings:
+            expand.expand([resource], settings, planned.append, known)
+    return planned
 
 
 def _with_first_replicas(objects: Iterable[Resource], inputs: Iterable[Resource], namespace: str) -> Iterator[Resource]:

@@ -170,7 +170,7 @@ def find(
         groups += [(updates.check([pair.old], [pair.new.value], loaded.default_namespace, loaded.config), [pair.new]) for pair in pairs]
         about = [result for findings, group in groups for result in reading.locate(_with_severities(findings, severities), group, root)]
         all_findings = reading.locate([*loaded.results, *_once(about), *(before.results if before else ())], loaded.resources, root)
-        located += patch_consequences.with_replaced_flags(patch_consequences.without_consequences(all_findings), loaded.resources)
+        located += patch_consequences.judged(all_findings, loaded.resources)
     return CheckFindings(located, compared)
 
 

@@ -16,6 +16,11 @@ _CAUSED = (_COLLISION, "DYN205", "DYN450")
 """The codes of components whose names collide, and of those without an image or without a container `main`."""
 
 
+def judged(findings: Sequence[Result], sources: Sequence[Source]) -> list[Result]:
+    """Returns the findings about resources, without those that a patch causes, and with the flags that a patch replaced."""
+    return with_replaced_flags(without_consequences(findings), sources)
+
+
 def without_consequences(findings: Sequence[Result]) -> list[Result]:
     """Returns the findings without those that such a patch causes. If an error was among them, the finding about the patch is one."""
     causes: dict[Ref | None, list[Path]] = {}

@@ -25,7 +25,7 @@ from krm_fn.review.diff import comparison, diff_report, fleet_formats, json_diff
 from krm_fn.review.diff.comparison import FindOrigins, Origins
 from krm_fn.review.diff.diff_report import Report
 from krm_fn.review.diff.fleet_formats import RootComparison
-from krm_fn.review.inputs import Inputs, Policy, repository_states, root_pairs
+from krm_fn.review.inputs import Inputs, Policy, patch_consequences, repository_states, root_pairs
 from krm_fn.review.inputs.compared_states import ClusterCapacity, LoadedState
 from krm_fn.review.inputs.repository_states import RepositoryStates, Unchanged
 from krm_fn.review.inputs.root_pairs import LoadedPair, RootPair
@@ -153,7 +153,8 @@ def _unchanged_pair(pair: RootPair, old: str) -> LoadedPair:
 def _rendered(name: str, state: RootState | None, known: KnownItems, findings: Sequence[Result] = ()) -> LoadedState:
     files = state.sources if state else Sources([], [], Config(), [])
     rendered = rendered_state.render(files.values, files.config, files.settings_value, [*files.results, *findings], known)
-    return LoadedState(name, rendered, files, files.located([*rendered.findings, *findings]))
+    located = files.located([*rendered.findings, *findings])
+    return LoadedState(name, rendered, files, patch_consequences.judged(located, files.resources))
 
 
 def _unchanged(name: str, state: RootState | None) -> LoadedState:
