@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from krm_fn.base import results, spelling
@@ -47,10 +47,11 @@ class BuildCause(NamedTuple):
 
 
 class _Patch(NamedTuple):
-    """A document of a patch, and the target that its Kustomization names; empty without one."""
+    """A document of a patch, the target that its Kustomization names, empty without one, and the folder of the Kustomization."""
 
     source: Source
     target: dict[str, Any]
+    folder: str
 
 
 class _Gap(NamedTuple):
@@ -74,7 +75,11 @@ def find(tree: Tree, closure: Closure, messages: str) -> BuildCause | None:
     listed = [source for name in sorted(closure.files) for source in tree.read(name).sources]
     bases = [source for source in listed if source.file not in files and isinstance(source.value, dict)]
     if match := _NO_MATCH.search(f"{messages} "):
-        return _without_match(match, patches, bases, runs_function=function_layers.runs_function(tree, closure))
+        named = (
+            patch for patch in patches if not patch.target and (patch.source.address.kind, patch.source.address.name) == match.groups()
+        )
+        patch = next(named, None)
+        return _of_patch(tree, closure, patch, bases) if patch else None
     if replicas := _NO_REPLICAS.search(messages):
         return _of_replicas(tree, closure, replicas[1])
     if field := _NO_FIELD.search(messages):
@@ -125,7 +130,7 @@ def _patches(tree: Tree, closure: Closure) -> Iterator[_Patch]:
             for number, entry in enumerate(entries(kustomization.value, field_name)):
                 target = entry.get("target") if isinstance(entry, dict) else None
                 for source in _documents(tree, folder, kustomization, (field_name, number), entry):
-                    yield _Patch(source, target if isinstance(target, dict) else {})
+                    yield _Patch(source, target if isinstance(target, dict) else {}, folder)
 
 
 def _documents(tree: Tree, folder: str, kustomization: Source, path: Path, entry: Any) -> Iterator[Source]:
@@ -150,17 +155,31 @@ def _of_replicas(tree: Tree, closure: Closure, name: str) -> BuildCause | None:
     return None
 
 
-def _without_match(match: re.Match[str], patches: Iterable[_Patch], bases: Iterable[Source], *, runs_function: bool) -> BuildCause | None:
-    """Returns the cause of a merge patch for a resource that the build does not have.
-
-    `runs_function`: krm-fn makes objects in a layer of the build, after the patches there.
-    """
-    kind, name = match[1], match[2]
-    sources = (patch.source for patch in patches if not patch.target)
-    source = next((source for source in sources if (source.address.kind, source.address.name) == (kind, name)), None)
-    others = [base for base in bases if base.address.kind == kind]
-    if source is None or not isinstance(source.value, dict):
+def _of_patch(tree: Tree, closure: Closure, patch: _Patch, bases: Sequence[Source]) -> BuildCause | None:
+    """Returns the cause of a merge patch for a resource that the build does not have."""
+    if not isinstance(patch.source.value, dict):
         return None
+    has_kind = any(base.address.kind == patch.source.address.kind for base in bases)
+    before = [] if has_kind or dynamo_api.is_dynamo(patch.source.value) else function_layers.before_function(tree, closure)
+    return _of_made_object(closure, patch, before) if before else _without_match(patch.source, bases)
+
+
+def _of_made_object(closure: Closure, patch: _Patch, before: Sequence[str]) -> BuildCause:
+    """Returns the cause of a patch of an object that krm-fn makes. `before` are the folders whose patches come before krm-fn."""
+    kind, name = patch.source.address.kind, patch.source.address.name
+    location = patch.source.location(("metadata", "name"))
+    namespaces = [namespace for folder in before if (namespace := text_of(closure.folders[folder].value, "namespace"))]
+    if patch.folder in before or patch.source.address.namespace or not namespaces:
+        problem = f"no {kind} has the name {name} here: krm-fn makes its objects after the patches of its layer"
+        return BuildCause(f"{problem}; {function_layers.AROUND}", location)
+    problem = f"no {kind} {name} without a namespace is in the build: that of krm-fn is in {namespaces[0]}"
+    return BuildCause(f"{problem}; write metadata.namespace: {namespaces[0]}, or name the object in a target", location)
+
+
+def _without_match(source: Source, bases: Iterable[Source]) -> BuildCause:
+    """Returns the cause of a merge patch without a resource of its kind, name, version and namespace among the bases."""
+    kind, name = source.address.kind, source.address.name
+    others = [base for base in bases if base.address.kind == kind]
     if same := next((base for base in others if base.address.name == name), None):
         right, written = same.value.get("apiVersion"), source.value.get("apiVersion")
         if right != written:
@@ -173,9 +192,6 @@ def _without_match(match: re.Match[str], patches: Iterable[_Patch], bases: Itera
             return BuildCause(f"{problem}; write {right}, and the fields of that version", source.location(("apiVersion",)))
         problem = f"the patch of {kind} {name} has another namespace than the base"
         return BuildCause(f"{problem}; write metadata.namespace as the base does", source.location(("metadata",)))
-    if not others and runs_function and not dynamo_api.is_dynamo(source.value):
-        problem = f"no {kind} has the name {name} here: krm-fn makes its objects after the patches of its layer"
-        return BuildCause(f"{problem}; {function_layers.AROUND}", source.location(("metadata", "name")))
     names = [base.address.name for base in others]
     near = _near(name, names)
     fix = (

@@ -36,17 +36,25 @@ _OUTSIDE_OF_LISTS: tuple[Path, ...] = (
 
 def check(tree: Tree, closure: Closure, built: Sequence[Source]) -> Iterator[Result]:
     """Yields a note for labels of a layer with the function that its objects lack, and a warning for images and patches without effect."""
-    layers = [folder for folder, kustomization in closure.folders.items() if _is_layer(tree, folder, kustomization.value)]
-    for folder in layers:
+    for folder in _layers(tree, closure):
         yield from _labels(closure.folders[folder], built)
         yield from _images(closure.folders[folder], built)
-    for folder in dict.fromkeys(below for layer in layers for below in kustomizations.closure(tree, layer).folders):
+    for folder in before_function(tree, closure):
         yield from _patches(closure.folders[folder], built)
 
 
 def runs_function(tree: Tree, closure: Closure) -> bool:
     """Returns true if krm-fn runs in a layer of a Kustomization."""
-    return any(_is_layer(tree, folder, kustomization.value) for folder, kustomization in closure.folders.items())
+    return bool(_layers(tree, closure))
+
+
+def before_function(tree: Tree, closure: Closure) -> list[str]:
+    """Returns the folders of a Kustomization whose patches kustomize applies before krm-fn runs."""
+    return [*dict.fromkeys(below for layer in _layers(tree, closure) for below in kustomizations.closure(tree, layer).folders)]
+
+
+def _layers(tree: Tree, closure: Closure) -> list[str]:
+    return [folder for folder, kustomization in closure.folders.items() if _is_layer(tree, folder, kustomization.value)]
 
 
 def _is_layer(tree: Tree, folder: str, kustomization: dict[str, Any]) -> bool:

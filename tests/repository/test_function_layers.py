@@ -78,3 +78,17 @@ def test_the_cause_of_a_build_that_fails(layer, message, clone):
     done = console.run("check")
     assert codes(done) == ["DYN593"], done.out
     assert message in done.out
+
+
+def test_a_patch_around_the_function_needs_the_namespace_of_the_object(clone):
+    """A merge patch without a namespace is for an object without one, and the layer with the function sets one."""
+    function = "namespace: prod\nresources: [../base]\ntransformers: [render.yaml]\n"
+    clone.put({"base/graph.yaml": GRAPH, "base/kustomization.yaml": "resources: [graph.yaml]\n", "prod/render.yaml": FUNCTION})
+    clone.put({"prod/kustomization.yaml": function, "around/more.yaml": MERGE})
+    clone.put({"around/kustomization.yaml": "resources: [../prod]\npatches: [{path: more.yaml}]\n"})
+    done = console.run("check")
+    assert codes(done) == ["DYN593"], done.out
+    assert "no Deployment chat-worker without a namespace is in the build: that of krm-fn is in prod" in done.out
+    assert "; write metadata.namespace: prod, or name the object in a target" in done.out
+    clone.put({"around/more.yaml": MERGE.replace("chat-worker", "chat-worker, namespace: prod")})
+    assert console.run("check").code == 0
