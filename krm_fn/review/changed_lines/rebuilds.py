@@ -127,7 +127,7 @@ class Rebuilds:
         if state is None or not state.is_known:
             return None
         files = state.sources
-        rendered = rendered_state.render(files.values, files.config, files.settings_value, files.results)
+        rendered = rendered_state.render_objects(files.values, files.config, files.settings_value, files.results)
         return rendered_state.comparable_objects(rendered, new)
 
 

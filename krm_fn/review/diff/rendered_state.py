@@ -78,12 +78,33 @@ def render(
     resource makes its objects unknown, and an error about the configuration makes all objects unknown. After any other error, the state may
     lack resources.
     """
+    from krm_fn.review.arguments import argument_findings  # noqa: PLC0415 - the command render imports this module, and judges no flags
+
+    state, planned = _rendered(inputs, config, settings, file_findings, known)
+    of_builds = (resource for resource in inputs if identity.key(resource, default_namespace(config)) in state.built)
+    commands = argument_findings.check([*planned, *_of_builds(of_builds, known)])
+    return state._replace(findings=(*state.findings, *commands))
+
+
+def render_objects(
+    inputs: Sequence[Resource], config: Config, settings: Resource | None = None, file_findings: Iterable[Result] = ()
+) -> RenderedState:
+    """Renders a state of which only the objects are needed: as `render`, without the findings about command lines."""
+    return _rendered(inputs, config, settings, file_findings, None)[0]
+
+
+def _rendered(
+    inputs: Sequence[Resource],
+    config: Config,
+    settings: Resource | None,
+    file_findings: Iterable[Result],
+    known: KnownItems | None,
+) -> tuple[RenderedState, list[PlannedResource]]:
+    """Returns the state of some resources, and the plans of those that it renders."""
     keyed = [(identity.key(resource, default_namespace(config)), resource) for resource in inputs]
     built = built_keys(inputs, config)
     finished = [resource for key, resource in keyed if not built.isdisjoint(owner_keys(resource, key.namespace))]
     remaining = [resource for key, resource in keyed if key not in built and built.isdisjoint(owner_keys(resource, key.namespace))]
-    from krm_fn.review.arguments import argument_findings  # noqa: PLC0415 - the command render imports this module, and judges no flags
-
     planned: list[PlannedResource] = []
     expansion = expand.expand(remaining, config, planned.append, known)
     applied = [resource for resource in (*expansion.resources, *finished) if not labels.is_local(resource)]
@@ -92,10 +113,8 @@ def render(
     own = (resource for key, resource in keyed if key in built and not labels.is_local(resource))
     sources = (*filter(is_expanded, applied), *own)
     failed = frozenset(_failed(remaining, expansion.results, default_namespace(config)))
-    planned += _of_builds([resource for key, resource in keyed if key in built], known)
-    findings = (*expansion.results, *argument_findings.check(planned))
-    state = RenderedState(objects, tuple(inputs), config, settings, built, failed, findings=findings, sources=sources)
-    return _with_errors(state, file_findings)
+    state = RenderedState(objects, tuple(inputs), config, settings, built, failed, findings=tuple(expansion.results), sources=sources)
+    return _with_errors(state, file_findings), planned
 
 
 def _of_builds(resources: Iterable[Resource], known: KnownItems | None) -> list[PlannedResource]:

@@ -234,7 +234,7 @@ def build_states(
             loaded = sources.from_files([run_build(build, folder, "the working tree")], named, namespace=namespace)
         except StoppedError:
             return None
-        return rendered_state.render(loaded.values, loaded.config, loaded.settings_value, loaded.results)
+        return rendered_state.render_objects(loaded.values, loaded.config, loaded.settings_value, loaded.results)
 
     folder_in_copy = folder.relative_to(copies.top)
     return new_state, old_state, command_origins.find_origins(copies, folder_in_copy, path, rendered, rebuilt)
