@@ -33,7 +33,7 @@ WITHOUT_ROOT = ("unshare", "--user", "--map-user=1000", "--map-group=1000", "--"
 
 
 @pytest.mark.ran(
-    workload="Deployment", engine="mock engine", release="1.5", result="answered", by="NVIDIA's mock engine on the real runtime"
+    workload="Deployment", engine="mock engine", release="1.6", result="answered", by="NVIDIA's mock engine on the real runtime"
 )
 @pytest.mark.parametrize("user", [(), WITHOUT_ROOT], ids=["root", "another user"])
 def test_graph_of_the_page_answers_and_leaves_nothing(bed, user):

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 PAGE = programs.ROOT / "docs" / "getting-started.md"
 NAMESPACE, NAME, VERSION = "prod", "chat", "v1beta1"
-RELEASE, IMAGE = "1.5.1", "nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.5.1"
+RELEASE, IMAGE = "1.6.1", "nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.6.1"
 MODEL = "Qwen/Qwen3-0.6B"
 _INSIDE = "--inside"
 _USER_NAMESPACE = ("unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child")

@@ -64,22 +64,22 @@ def test_mistake_has_file_and_line(tree, text, message):
 @pytest.mark.parametrize(
     ("path", "text", "link"),
     [
-        ("docs/review.md", "# Review\n", "[Edit this page](https://github.com/o/n/edit/main/docs/review.md)"),
+        ("docs/review.md", "# Review\n", "[Edit this page](https://git.example/o/n/edit/main/docs/review.md)"),
         (
             "docs/reference/a.md",
             "<!-- Made from krm_fn/api by `make generate`. -->\n",
-            "[Made from krm_fn/api](https://github.com/o/n/tree/main/krm_fn/api)",
+            "[Made from krm_fn/api](https://git.example/o/n/tree/main/krm_fn/api)",
         ),
         (
             "docs/errors/DYN001.md",
             "# DYN001\n",
-            "[Made from krm_fn/schemas/codes/texts](https://github.com/o/n/tree/main/krm_fn/schemas/codes/texts)",
+            "[Made from krm_fn/schemas/codes/texts](https://git.example/o/n/tree/main/krm_fn/schemas/codes/texts)",
         ),
     ],
 )
 def test_a_page_leads_to_its_source(tree, path, text, link):
     """An edit of a page that a program makes would be lost, so the page leads to what it is made from."""
-    named = tree._replace(repository="https://github.com/o/n", revision="main")
+    named = tree._replace(repository="https://git.example/o/n", revision="main")
     assert site_pages.edit_line(named, path, text) == f"\n{link}{{ .edit-page }}\n"
 
 

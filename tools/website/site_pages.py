@@ -96,8 +96,8 @@ def staged(tree: Tree, path: str, pictures: set[str]) -> tuple[str, list[Problem
 def edit_line(tree: Tree, path: str, text: str) -> str:
     """Returns the last line of a page: a link that edits it in the repository, or that leads to what the page is made from.
 
-    >>> edit_line(Tree(Path("."), "https://github.com/o/n", "main", ""), "docs/review.md", "# Review").strip()
-    '[Edit this page](https://github.com/o/n/edit/main/docs/review.md){ .edit-page }'
+    >>> edit_line(Tree(Path("."), "https://git.example/o/n", "main", ""), "docs/review.md", "# Review").strip()
+    '[Edit this page](https://git.example/o/n/edit/main/docs/review.md){ .edit-page }'
     """
     made = _MADE.match(text)
     source = made[1] if made else _CODES if path.startswith(_OF_CODES) else ""
