@@ -27,13 +27,14 @@ from krm_fn.repository import installation
 
 LAUNCHER = "krm-fn"
 
-# Parts of the standard library for building, testing, drawing and other servers, and duplicates. The rest is small.
+# Parts of the standard library for building, testing, drawing and other servers, duplicates, and what pydantic keeps for its version 1 and
+# for mypy. The rest is small.
 _EXCLUDED = (
     *("__phello__", "config-*", "distutils", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "sitecustomize.py"),
     *("site-packages", "dist-packages", "test", "tests", "idle_test", "turtle.py", "turtledemo", "unittest", "venv"),
     *("doctest.py", "pydoc.py", "multiprocessing", "_multiprocessing*", "xmlrpc"),
     *("curses", "_curses*", "dbm", "_dbm*", "_gdbm*", "readline*", "sqlite3", "_sqlite3*", "tkinter", "_tkinter*", "nis.*"),
-    *("_test*", "_xx*", "xx*", "*.opt-1.pyc", "*.opt-2.pyc", "*.a"),
+    *("_test*", "_xx*", "xx*", "*.opt-1.pyc", "*.opt-2.pyc", "*.a", "v1", "mypy.py"),
 )
 _UNCHECKED = b"\x01\x00\x00\x00"  # PEP 552: hash-based, not compared with the source
 

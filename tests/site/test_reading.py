@@ -49,6 +49,7 @@ def test_copy_button_copies_commands(reader, address):
     assert page.evaluate("navigator.clipboard.readText()").strip().splitlines() == [
         "krm-fn render graph.yaml > rendered.yaml",
         "krm-fn check graph.yaml",
+        "krm-fn explain --object Deployment/chat-worker --field spec.replicas graph.yaml",
     ]
 
 
