@@ -27,15 +27,16 @@ from krm_fn.repository import installation
 
 LAUNCHER = "krm-fn"
 
-# Parts of the standard library for building, testing, drawing and other servers, duplicates, and what pydantic keeps for its version 1 and
-# for mypy. The rest is small.
+# Parts of the standard library for building, testing, drawing and other servers, and duplicates. The rest is small.
 _EXCLUDED = (
     *("__phello__", "config-*", "distutils", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "sitecustomize.py"),
     *("site-packages", "dist-packages", "test", "tests", "idle_test", "turtle.py", "turtledemo", "unittest", "venv"),
     *("doctest.py", "pydoc.py", "multiprocessing", "_multiprocessing*", "xmlrpc"),
     *("curses", "_curses*", "dbm", "_dbm*", "_gdbm*", "readline*", "sqlite3", "_sqlite3*", "tkinter", "_tkinter*", "nis.*"),
-    *("_test*", "_xx*", "xx*", "*.opt-1.pyc", "*.opt-2.pyc", "*.a", "v1", "mypy.py"),
+    *("_test*", "_xx*", "xx*", "*.opt-1.pyc", "*.opt-2.pyc", "*.a"),
 )
+_UNUSED = ("pydantic/v1/", "pydantic/mypy.py")
+"""What packages have for other programs: the interface of an older version, and a plugin of a type checker."""
 _UNCHECKED = b"\x01\x00\x00\x00"  # PEP 552: hash-based, not compared with the source
 
 _LAUNCH = """\
@@ -135,7 +136,9 @@ def _copy_packages(distribution: metadata.Distribution, library: Path) -> None:
     if distribution.files is None:
         raise LookupError(f"the installation of {distribution.name} has no list of its files; install it with pip")
     for file in distribution.files:
-        source, is_needed = Path(str(file.locate())), distribution.name != krm_fn.PACKAGE or file.parts[0].endswith("-info")
+        source = Path(str(file.locate()))
+        is_needed = distribution.name != krm_fn.PACKAGE or file.parts[0].endswith("-info")
+        is_needed = is_needed and not file.as_posix().startswith(_UNUSED)
         if is_needed and ".." not in file.parts and file.suffix != ".pth" and source.exists():
             (library / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, library / file)
