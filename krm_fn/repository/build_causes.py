@@ -27,13 +27,12 @@ _OPERATION = re.compile(
     r"\b(add|replace|remove|move|copy|test) operation does not apply|error in (add|replace|remove|move|copy|test) for path"
 )
 _STEP = re.compile(r"\[([^\[\]=]+)=([^\[\]]*)\]|((?:\\\.|[^.\[])+)")
-"""A word of a name in camel case, or with dashes."""
 _MALFORMED = "MalformedYAMLError"
 _PATCHES = ("patches", "patchesJson6902", "patchesStrategicMerge")
 _DOMAIN = re.compile(r"[\w-]+(\.[\w-]+)+", re.ASCII)
 _PREFIXED = 2
 """The parts of a key with a domain: `nvidia.com` and `gpu`."""
-_FIELD_OF_VERSION = {"nvidia.com/v1alpha1": "services", "nvidia.com/v1beta1": "components"}
+_FIELD_OF_VERSION = {dynamo_api.V1ALPHA1: "services", dynamo_api.V1BETA1: "components"}
 """The field with the components of a graph in each API version."""
 _MOST_SHOWN = 6
 """The largest number of entries or keys that a message lists."""
@@ -183,9 +182,7 @@ def _without_match(source: Source, bases: Iterable[Source]) -> BuildCause:
     if same := next((base for base in others if base.address.name == name), None):
         right, written = same.value.get("apiVersion"), source.value.get("apiVersion")
         if right != written:
-            if _FIELD_OF_VERSION.get(f"{right}") not in (same.value.get("spec") or {}) and _FIELD_OF_VERSION.get(f"{written}") in (
-                same.value.get("spec") or {}
-            ):
+            if _has_fields_of(written, same.value) and not _has_fields_of(right, same.value):
                 problem = f"{kind} {name} has apiVersion {right}, and the fields of {written}, as its patch has"
                 return BuildCause(f"{problem}; write {written}", same.location(("apiVersion",)))
             problem = f"the patch has apiVersion {written}, and {kind} {name} of the base has {right}"
@@ -202,6 +199,11 @@ def _without_match(source: Source, bases: Iterable[Source]) -> BuildCause:
         else f"remove the patch, or add {kind} {name}"
     )
     return BuildCause(f"no {kind} of the build has the name {name} of this patch; {fix}", source.location(("metadata", "name")))
+
+
+def _has_fields_of(api_version: Any, graph: dict[str, Any]) -> bool:
+    """True if a graph has the field with the components that an API version has."""
+    return _FIELD_OF_VERSION.get(f"{api_version}") in (graph.get("spec") or {})
 
 
 def _near(name: str, names: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import krm_fn
 from krm_fn.base import results, spelling
 from krm_fn.base.results import Result
-from krm_fn.base.yaml import reader
+from krm_fn.base.yaml import reader, tokens
 from krm_fn.kubernetes.values import mapping
 from krm_fn.render import labels
 from krm_fn.repository.files import reading, selection
@@ -36,7 +36,6 @@ _FUNCTION = re.compile(r"config\.(kubernetes|k8s)\.io(/|~1)function")
 """The name of the annotation of a function, also as a part of a JSON pointer, and its older name."""
 _FUNCTION_PATH = re.compile(r"config\.(kubernetes|k8s)\.io(~1function|/function\])")
 _DYNAMO = re.compile(r"\bkind[\"']?\s*:\s*[\"']?Dynamo|\bdynamo\.krm-fn\.io/")
-_BLOCK_SCALAR = re.compile(r"[|>][0-9+-]{0,2}\s*(?:#.*)?\Z")
 _WORD = re.compile(r"[^\s,'\"\[\]{}#]+")
 _DUPLICATE = "DYN007"
 _MOST_WORDS = 1000
@@ -263,7 +262,7 @@ def inline_documents(kustomization: Source, path: results.Path, text: str) -> It
     """Yields the documents of a patch in the text of a Kustomization, each at its lines there. `path` is the field with the text."""
     line = kustomization.location(path)["line"]
     first = kustomization.text.splitlines()[line - kustomization.line]
-    if not _BLOCK_SCALAR.search(first):
+    if not tokens.opens_block_scalar(first):
         line -= 1  # the text begins on the line of its key
     for source in reading.parse(text.encode("utf-8", "surrogateescape"), kustomization.file).sources:
         yield source._replace(line=line + source.line, document=kustomization.document)

@@ -180,7 +180,7 @@ def _without_version(image: str, tag: str, others: Collection[object]) -> _Slip 
     folder, name, _ = dynamo_images.parts(image)
     if folder != dynamo_images.REGISTRY or dynamo_images.tag_of(image) != "dynamo" or "@" in image or tag not in ("", _LATEST):
         return None
-    used = {found for other in others if isinstance(other, str) and other != image and (found := version.of_image(other))}
+    used = {used_version for other in others if isinstance(other, str) and other != image and (used_version := version.of_image(other))}
     if len(used) != 1:
         return None
     release = ".".join(map(str, used.pop()))

@@ -95,9 +95,8 @@ def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
 def _other_secrets(graph: Resource, known: Collection[str]) -> Iterator[Result]:
     """Finds Secrets with the variables of workers whose names differ in the word for a Secret alone: `hf-token` and `hf-token-secret`.
 
-    This is a note, because both may be in the cluster.
-
-    The name that more components read is right, or else the longer one. An object of the input is right, too.
+    The name of an object of the input is right. Else that which more components read is right, or else the longer one. This is a note,
+    because both may be in the cluster.
     """
     read: dict[str, dict[str, list[Path]]] = {}
     for reference in dynamo_references.of(graph):
@@ -106,11 +105,11 @@ def _other_secrets(graph: Resource, known: Collection[str]) -> Iterator[Result]:
             read.setdefault(_WORD_FOR_SECRET.sub("", reference.name), {}).setdefault(reference.name, []).append(reference.path)
     for alike in read.values():
         right = max(alike, key=lambda name: (name in known, len(alike[name]), len(name)))
-        for name, found in alike.items():
+        for name, fields in alike.items():
             if name != right and name not in known and not _is_slip_of(name, known):
                 problem = f"the graph reads the Secrets {right} and {name}, and their names differ in one word"
                 fix = f"write {right}, or ignore {_CODE} if both exist"
-                for path in found[:_MOST_PATHS]:
+                for path in fields[:_MOST_PATHS]:
                     yield results.info(_CODE, f"{problem}; {fix}", results.ref(graph), path, current=name)
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 
 from krm_fn.base.records import NamedTuple
+from krm_fn.base.yaml import tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _KEY = re.compile(r"[\w./-]{1,100}:(?=\s|$)")
-_TEXT_BLOCK = re.compile(r"[|>][0-9+-]{0,2}\Z")
 _WITHOUT_COLON = re.compile(r"([A-Za-z][\w-]*|<<)\s+[^\s:#][^:#]*")
 _FLAG = re.compile(r"--[A-Za-z][\w-]*")
 _NO_BLANK = re.compile(r"([A-Za-z][\w-]*):([^\s:/][^:#]*|[^\s:/][^\s#]*)")
@@ -139,10 +139,10 @@ def _no_entry(text: str, start: int) -> Cause | None:
 
 def _no_blank(content: str, offset: int) -> Cause | None:
     """Returns the cause of a key without a blank behind its colon. `content` is the text of its line, which begins at an offset."""
-    found = _NO_BLANK.fullmatch(content.removeprefix("- "))
-    if not found:
+    match = _NO_BLANK.fullmatch(content.removeprefix("- "))
+    if not match:
         return None
-    return Cause(f"no blank stands behind the colon of {found[1]}; write {found[1]}: {found[2].rstrip()}", offset)
+    return Cause(f"no blank stands behind the colon of {match[1]}; write {match[1]}: {match[2].rstrip()}", offset)
 
 
 def _second_colon(text: str, start: int, offset: int, lines: int) -> Cause | None:
@@ -192,7 +192,7 @@ def _levels(text: str, start: int) -> list[_Level]:
         is_dash = content.startswith("- ") or content == "-"
         if column > least.column or (column == least.column and (is_dash or not least.is_dash)):
             continue
-        if _TEXT_BLOCK.search(content.partition(" #")[0].rstrip()):
+        if tokens.opens_block_scalar(content):
             levels.clear()
         if is_dash:
             inner = content[1:].lstrip()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+_BLOCK_SCALAR = re.compile(r"[|>][0-9+-]{0,2}\Z")
 _QUOTED = re.compile(r"'(?:[^']|'')*'|\"(?:\\.|[^\"\\])*\"")
 _PROPERTIES = re.compile(r"(?:[&!]\S*\s+)*")
 _PLAIN_ENDS = re.compile(r":(?=\s|$)|\s#|$")
@@ -21,6 +22,15 @@ def lines(text: str) -> list[str]:
     ['a', 'b', 'c']
     """
     return _BREAKS.split(text)
+
+
+def opens_block_scalar(line: str) -> bool:
+    """True if the value of a line is a text in the lines below it.
+
+    >>> opens_block_scalar("  patch: |- # a patch"), opens_block_scalar("  patch: a")
+    (True, False)
+    """
+    return bool(_BLOCK_SCALAR.search(line.partition(" #")[0].rstrip()))
 
 
 def end(line: str, column: int, *, is_word: bool = False) -> int:

@@ -155,11 +155,7 @@ def score(spec: Spec, exported: ExportedObjects) -> Score:
     """Compares a render with the live pods. Without any pod template on either side, nothing is known, and the number is infinite."""
     expansion = rendered(spec, exported)
     counts = verification.counts(expansion.resources, exported)
-    return Score(counts.different if counts.total else inf, _errors(expansion), counts.fields)
-
-
-def _errors(expansion: expand.Expansion) -> int:
-    return sum(item.severity == "error" for item in expansion.results)
+    return Score(counts.different if counts.total else inf, len(results.errors_of(expansion.results)), counts.fields)
 
 
 def _completed(shape: Spec, exported: ExportedObjects) -> InferredSettings:
@@ -238,20 +234,17 @@ def _with_worker_hash(spec: Spec, exported: ExportedObjects, scored: Callable[[S
     """Adds to the settings those of worker revisions. The version of the operator is a part of the worker hash."""
     if not any(scored(spec)):
         return spec
-    versions = [{**spec, "operatorVersion": version} for version in _VERSIONS]
-    lowest, highest = (_templates(guess, exported) for guess in (min(versions, key=_number), max(versions, key=_number)))
+    versions = [{**spec, "operatorVersion": name} for name in _VERSIONS]
+    ordered = sorted(versions, key=lambda guess: version.core(guess["operatorVersion"]) or ())
+    lowest, highest = _templates(ordered[0], exported), _templates(ordered[-1], exported)
     # Without a worker hash, or if each graph names its version, all versions make the same pods.
     return min([spec, *(versions if lowest != highest else ()), {**spec, "workerHash": "names"}], key=scored)
-
-
-def _number(spec: Spec) -> tuple[int, ...]:
-    return tuple(map(int, spec["operatorVersion"].split(".")))
 
 
 def _templates(spec: Spec, exported: ExportedObjects) -> tuple[Any, int]:
     """The pod templates of a render, and the number of its errors."""
     expansion = rendered(spec, exported)
-    return templates_of(expansion.resources, exported.namespace), _errors(expansion)
+    return templates_of(expansion.resources, exported.namespace), len(results.errors_of(expansion.results))
 
 
 def _ambiguous(setting: Setting, observed: Sequence[ObservedValue], chosen: str) -> Result:

@@ -206,5 +206,5 @@ def _check_planner(plan: GraphPlan) -> Iterator[Result]:
 
             message = f"{planners[0]} cannot scale this component, because it has no scaling adapter"
             fix = component.fix("scaling adapter")
-            edit = edits.Edit(edits.Addition({"enabled": True} if "enabled" in fix else {}))
+            edit = edits.Edit(edits.Addition({"enabled": True} if plan.ref.api_version == dynamo_api.V1ALPHA1 else {}))
             yield results.warning("DYN118", f"{message}; {fix}", plan.ref, component.at("scalingAdapter"), edit=edit)

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from krm_fn.base.results import Path
     from krm_fn.render.schema.table import SchemaNode
 
-_CONTAINER, POD = "io.k8s.api.core.v1.Container", "io.k8s.api.core.v1.PodSpec"
+CONTAINER, POD = "io.k8s.api.core.v1.Container", "io.k8s.api.core.v1.PodSpec"
 _OF_CONTAINER, _OF_POD = "io.k8s.api.core.v1.SecurityContext", "io.k8s.api.core.v1.PodSecurityContext"
 PARENTS = {
     "ComponentExperimentalV1beta1": (("the component, as", "ComponentV1beta1"),),
     "ComponentV1beta1": (
         ("experimental", "ComponentExperimentalV1beta1"),
         ("experimental.grove", "ComponentGroveV1beta1"),
-        ("the container main of podTemplate, as", _CONTAINER),
+        ("the container main of podTemplate, as", CONTAINER),
         ("podTemplate.spec", POD),
     ),
     "Component": (("extraPodSpec.mainContainer", "MainContainer"), ("extraPodSpec", "ExtraPodSpec")),
@@ -42,11 +42,11 @@ PARENTS = {
     "PodTemplateMetadataV1beta1": (("the podTemplate, as", "PodTemplateV1beta1"),),
     "PodTemplateV1beta1": (
         *(("metadata", "PodTemplateMetadataV1beta1"), ("spec", POD)),
-        *(("the container main, as", _CONTAINER), ("the component, as", "ComponentV1beta1")),
+        *(("the container main, as", CONTAINER), ("the component, as", "ComponentV1beta1")),
     ),
     _OF_CONTAINER: (("the securityContext of the pod, as", _OF_POD),),
     _OF_POD: (("the securityContext of the container, as", _OF_CONTAINER),),
-    POD: (("a container, as", _CONTAINER), ("the component, as", "ComponentV1beta1")),
+    POD: (("a container, as", CONTAINER), ("the component, as", "ComponentV1beta1")),
 }
 """By definition: the parents in which a misplaced field may belong, with the definition that has the field."""
 _EVERYWHERE = ("annotations", "apiVersion", "kind", "labels", "metadata", "name", "namespace", "spec", "status", "type", "value")

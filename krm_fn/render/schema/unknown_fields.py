@@ -102,7 +102,6 @@ _OF_OTHER_VERSION = {
     "components": ("podTemplate", "type"),
 }
 """By field with components: fields of a component that only the API version of this field has."""
-_CONTAINER = "io.k8s.api.core.v1.Container"
 _AS_FLAG = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)+", re.ASCII)
 """A name in the form of flags of engines, which no field of a component has."""
 _ONLY_VALUE = (str, int, float)
@@ -123,7 +122,7 @@ def fix(definition: str, key: str, parent: dict[str, object], level: str = "") -
         return f"write name: {key}, and below it value: with its value"
     if key == "extraPodSpec" and definition == "ComponentV1beta1" and isinstance(pod := parent[key], dict) and "spec" in pod:
         return "write podTemplate"
-    if definition == _CONTAINER and key == "envFromSecret" and isinstance(parent[key], str):
+    if definition == misplaced_fields.CONTAINER and key == "envFromSecret" and isinstance(parent[key], str):
         return f"write envFrom: [{{secretRef: {{name: {parent[key]}}}}}]"
     other, components = _COMPONENTS.get(definition, ("", ""))
     if key == other and components in parent:

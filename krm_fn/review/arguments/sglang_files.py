@@ -40,7 +40,7 @@ def check(judged: JudgedCommand, config_map: Resource, key: str) -> Iterator[Res
     words = [*own, *_without_file(judged.command.words)]
     command = judged.command._replace(words=words)
     merged = judged._replace(command=command, parsed=command_line_parser.parse(words, judged.table, command.start))
-    found = [
+    findings = [
         *argument_rules.check(merged.parsed, judged.table),
         *(size_rules.check(merged, None) if judged.plan.placement.nodes == 1 else ()),
         *(finding for _, finding in worker_transfers.check_type(merged, Counter())),
@@ -51,8 +51,8 @@ def check(judged: JudgedCommand, config_map: Resource, key: str) -> Iterator[Res
             within = block_style.position(document, field)
             severity: Severity = "error" if judged.table.is_exact else "warning"
             yield Result(severity, "DYN600", f"{problem}; write {whole}", results.ref(config_map), ("data", key), within=within)
-    is_misspelt = any(finding.code in _UNKNOWN for finding in found)
-    for finding in found:
+    is_misspelt = any(finding.code in _UNKNOWN for finding in findings)
+    for finding in findings:
         number = -1 - finding.word.item
         if is_misspelt and finding.code in _SIZES:
             continue  # a misspelt field may be the size

@@ -1,0 +1,66 @@
+"""Findings about the YAML file that `--extra-engine-args` of TensorRT-LLM names, if it is a key of a ConfigMap of the input.
+
+They are misspelt fields, sizes that do not fit the GPUs, and a worker without a transfer. The fields are those of `LlmArgs`
+(`engine_fields`), and they win over the flags (`dynamo/trtllm/workers/llm_worker.py`). Files in flow style are not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import prod
+from typing import Any
+
+from krm_fn.base import edits, report, results
+from krm_fn.base.results import Path, Result
+from krm_fn.base.yaml import block_style
+from krm_fn.kubernetes.types import Resource
+from krm_fn.kubernetes.values import mapping
+from krm_fn.render.plan import ComponentPlan
+from krm_fn.review.arguments import engine_fields, worker_modes
+from krm_fn.review.arguments.judged_commands import JudgedCommand
+
+PROGRAM, FLAG = "dynamo.trtllm", "--extra-engine-args"
+_TRANSFER = "cache_transceiver_config"
+"""The field without which TensorRT-LLM refuses requests of disaggregated serving (`tensorrt_llm/_torch/pyexecutor/py_executor.py`)."""
+_SIZES = ("tensor_parallel_size", "pipeline_parallel_size", "context_parallel_size")
+
+
+def check(judged: JudgedCommand, config_map: Resource, key: str) -> Iterator[Result]:
+    """Yields the findings about the file of a worker. `key` is that of the ConfigMap with the file."""
+    block = block_style.read(f"{config_map['data'][key].rstrip()}\n")
+    if block is None:
+        return
+    value = block.value
+    path: Path = ("data", key)
+    for field in engine_fields.misspelt(value):
+        within = block_style.position(config_map["data"][key], field.name)
+        message = field.message(key)
+        right = edits.word(message.rpartition("; ")[2])
+        edit = edits.Edit(edits.Word(within, field.name, right)) if right else None
+        yield results.Result("warning", engine_fields.CODE, message, results.ref(config_map), path, within=within, edit=edit)
+    yield from _check_sizes(judged, value, config_map, key)
+    mode = worker_modes.mode(judged)
+    if mode in (worker_modes.PREFILL, worker_modes.DECODE) and _TRANSFER not in value and not judged.has("--override-engine-args"):
+        message = (
+            f"the {mode} worker {judged.plan.identity.service} reads {key}, which has no {_TRANSFER}, so it fails at its first request"
+        )
+        fix = f"add {_TRANSFER}: with backend: DEFAULT below it"
+        yield results.warning("DYN690", f"{message}; {fix}", results.ref(config_map), path)
+
+
+def _check_sizes(judged: JudgedCommand, value: Mapping[str, Any], config_map: Resource, key: str) -> Iterator[Result]:
+    plan: ComponentPlan = judged.plan
+    gpus, nodes = plan.pod.gpus.number, plan.placement.nodes
+    written = {name: value[name] for name in _SIZES if isinstance(value.get(name), int) and not isinstance(value.get(name), bool)}
+    sizes = [written.get(name) or judged.number(f"--{name.replace('_', '-')}") for name in _SIZES]
+    if not written or gpus <= 0 or not all(sizes) or value.get("gpus_per_node") or judged.plan.features.has_role_templates:
+        return
+    needed = prod(size for size in sizes if size)
+    if needed > nodes * gpus:
+        largest = max(written, key=lambda name: written[name])
+        has = f"the pod of {plan.identity.service} has" if nodes == 1 else f"the {nodes} nodes of {plan.identity.service} have"
+        message = f"{key} needs {report.counted(needed, 'GPU')}, and {has} {nodes * gpus}"
+        fit = nodes * gpus * written[largest] // needed
+        fix = f"write {largest}: {fit}" if fit * needed == nodes * gpus * written[largest] and fit else "lower the sizes"
+        within = block_style.position(mapping(config_map, "data")[key], largest)
+        yield results.Result("error", "DYN612", f"{message}; {fix}", results.ref(config_map), ("data", key), within=within)
