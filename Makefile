@@ -4,7 +4,6 @@ PYTHON ?= python3
 # More workers than the two cores that this is measured on, because many tests wait for servers.
 WORKERS ?= 4
 MINUTES ?= 60
-BASE ?= main
 # The tests that have make targets of their own.
 OTHERS := tests/gitops tests/containers tests/running tests/engine_flags tests/upgrades tests/site tests/releases/installed tests/playground
 VENV := .venv
@@ -35,6 +34,8 @@ ifdef FILE
 test: $(VENV)/dev
 	$(BIN)/python -m pytest $(FILE)
 else ifdef CHANGED
+# Elsewhere, BASE is the base image of `make image`.
+BASE ?= main
 test: $(VENV)/dev
 	@tests="$$($(BIN)/python tools/changed_tests.py --base $(BASE) --without $(OTHERS))" || exit 2; \
 	if [ -z "$$tests" ]; then echo "no test imports what differs from $(BASE)"; exit 0; fi; \

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
+import subprocess
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
@@ -113,3 +115,13 @@ def test_a_pinned_image_is_what_builds_and_tests_start_from(tmp_path, monkeypatc
     monkeypatch.setattr(containers, "_which", lambda _: None)
     assert containers._base("docker") == image
     assert pins.parse(image) == ("registry.example", "python", "3")
+
+
+@cases(("variables", "base"), [("without another base", [], []), ("another base", ["BASE=python:3.12"], ["python:3.12"])])
+def test_make_image_builds_from_the_pinned_image_without_another_base(variables, base):
+    """The command of the README names no base image."""
+    environment = {"PATH": os.environ["PATH"]}  # without the variables of a make that runs the tests
+    command = ["make", "--dry-run", "image", "ENGINE=docker", "IMAGE=a:1", *variables]
+    printed = subprocess.run(command, cwd=programs.ROOT, env=environment, capture_output=True, text=True, check=True).stdout
+    assert re.search(r"^docker build --tag a:1 ", printed)
+    assert re.findall(r"--build-arg BASE=(\S+)", printed) == base
