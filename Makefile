@@ -246,27 +246,30 @@ clean: ## remove the files that these targets made in this folder; the user's ca
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Stamp files: after a change of setup.cfg the package is installed again.
-$(VENV)/runtime: setup.cfg pyproject.toml | $(BIN)/python
+# Stamp files: after a change of setup.cfg the package is installed again. uv installs in a fifth of the time of pip.
+UV = VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install
+$(VENV)/runtime: setup.cfg pyproject.toml | $(BIN)/uv
 	@echo "Installing PyYAML, click and pydantic from PyPI into $(VENV)."
-	@$(BIN)/python -m pip install --disable-pip-version-check --editable .
+	@$(UV) --editable .
 	@touch $@
 
-$(VENV)/dev: setup.cfg pyproject.toml | $(BIN)/python
-	@echo "Installing the packages of the tests and checks from PyPI into $(VENV), about a minute."
-	@$(BIN)/python -m pip install --disable-pip-version-check --editable '.[dev,sync,mcp,lsp]'
+$(VENV)/dev: setup.cfg pyproject.toml | $(BIN)/uv
+	@echo "Installing the packages of the tests and checks from PyPI into $(VENV)."
+	@$(UV) --editable '.[dev,sync,mcp,lsp]'
 	@touch $@ $(VENV)/runtime
 
-$(VENV)/site: setup.cfg pyproject.toml | $(BIN)/python
-	@echo "installing the packages of the site into $(VENV)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[site]'
+$(VENV)/site: setup.cfg pyproject.toml | $(BIN)/uv
+	@echo "Installing the packages of the site into $(VENV)."
+	@$(UV) --quiet --editable '.[site]'
 	@touch $@ $(VENV)/runtime
-# twine, pipx and uv, for release-check only.
+
+# twine and pipx, for release-check only.
 $(VENV)/release: setup.cfg pyproject.toml | $(VENV)/dev
-	@echo "installing the packages of a release check into $(VENV)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,sync,mcp,lsp,release]'
+	@echo "Installing the packages of a release check into $(VENV)."
+	@$(UV) --quiet --editable '.[dev,sync,mcp,lsp,release]'
 	@touch $(VENV)/runtime $(VENV)/dev $@
 
-$(BIN)/python:
+$(BIN)/uv:
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is required: make PYTHON=python3.11 ..." if sys.version_info < (3, 11) else 0)'
 	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(shell sed -n 's/^    uv==//p' setup.cfg)
