@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo try test test-all coverage fuzz admission convert-check explain-coverage forecast company soak soak-members test-gitops test-upgrades test-running test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream upstream-diff native golden bench bench-sync bench-fleet bench-repositories bench-lsp clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags site site-serve test-site tools-site release release-check tools-release test-emulated playground test-playground
+.PHONY: help venv demo try test test-all coverage fuzz admission convert-check explain-coverage forecast company soak soak-members test-gitops test-upgrades test-running test-load test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream upstream-diff native golden bench bench-sync bench-fleet bench-repositories bench-lsp clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags site site-serve test-site tools-site release release-check tools-release test-emulated playground test-playground
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -91,7 +91,9 @@ test-upgrades: $(VENV)/dev tools tools-multinode ## upgrade 20 fleets on a real 
 
 test-running: $(VENV)/dev tools tools-gitops tools-dynamo tools-planner tools-multinode ## run rendered graphs with the real Dynamo runtime, their pods as processes in network namespaces; needs root
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/running/test_load.py --ignore tests/running/engine tests/running
-	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/running/test_load.py # alone, because it counts lost requests
+
+test-load: $(VENV)/dev tools tools-dynamo ## change rendered graphs with the real Dynamo runtime under load, and count lost requests: alone on this machine; needs root
+	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/running/test_load.py
 
 test-engine: $(VENV)/dev tools tools-dynamo tools-engine ## run rendered graphs with vLLM, built for CPUs, on the Dynamo runtime; needs root
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/running/engine
