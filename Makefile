@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo try test test-all coverage fuzz admission convert-check explain-coverage forecast company soak soak-members test-gitops test-upgrades test-running test-load test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream upstream-diff native golden bench bench-sync bench-fleet bench-repositories bench-lsp clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags site site-serve test-site tools-site release release-check tools-release test-emulated playground test-playground
+.PHONY: help venv demo try test test-programs test-servers test-all coverage fuzz admission convert-check explain-coverage forecast company soak soak-members test-gitops test-upgrades test-running test-load test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream upstream-diff native golden bench bench-sync bench-fleet bench-repositories bench-lsp clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags site site-serve test-site tools-site release release-check tools-release test-emulated playground test-playground
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -28,7 +28,7 @@ demo: $(VENV)/runtime ## render an example to the terminal, without Go, cluster 
 try: $(VENV)/dev tools tools-dynamo ## run a graph on a cluster of its own, with the real Dynamo runtime and without GPUs, until Ctrl-C; Linux only
 	@PYTHONPATH=tools $(BIN)/python -m tests.running.trial
 
-check: lint types imports test-all ## run lint, types, imports and test-all
+check: lint types imports test-programs ## run lint, types, imports and test-programs
 
 ifdef FILE
 test: $(VENV)/dev
@@ -45,11 +45,16 @@ else
 test: $(VENV)/dev ## run the tests that need Python and git only, in 3 minutes on 2 cores; FILE=tests/a.py runs some, CHANGED=1 those of what differs from BASE=main, and with SLOW=1 also the slow ones
 	@echo "Collecting about 20,000 tests. Then each dot is a test, and each s one that needs a program of make tools."
 	@KRM_FN_TIER=quick $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadgroup -r fE $(OTHERS:%=--ignore %)
-	@echo "Tested: what graphs become, what is found in them, and what commands print. Next: CONTRIBUTING.md; make test-all adds real servers."
+	@echo "Tested: what graphs become, what is found in them, and what commands print. Next: CONTRIBUTING.md; make check adds the real kustomize and kpt, and make test-servers real API servers."
 endif
 
-test-all: $(VENV)/dev tools ## run all tests that need no container engine, with the real programs and all inputs
-	KRM_FN_TOOLS=required $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(OTHERS:%=--ignore %)
+test-programs: $(VENV)/dev tools ## run all tests that need no API server and no container engine, with the real programs and all inputs
+	KRM_FN_TOOLS=required $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m "not server" $(OTHERS:%=--ignore %)
+
+test-servers: $(VENV)/dev tools ## run all tests that need a real API server and nothing else
+	KRM_FN_TOOLS=required $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m server $(OTHERS:%=--ignore %)
+
+test-all: test-programs test-servers ## run test-programs and test-servers
 
 coverage: $(VENV)/dev ## count which statements of each package make test runs, without those that run in processes of their own
 	@mkdir -p build
@@ -274,4 +279,4 @@ $(VENV)/release: setup.cfg pyproject.toml | $(VENV)/dev
 $(BIN)/uv:
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is required: make PYTHON=python3.11 ..." if sys.version_info < (3, 11) else 0)'
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(shell sed -n 's/^    uv==//p' setup.cfg)
+	@$(BIN)/python -m pip install --disable-pip-version-check uv==$(shell sed -n 's/^    uv==//p' setup.cfg)

@@ -41,12 +41,20 @@ _running: dict[str, tuple[pytest.FixtureDef[Any], Any]] = {}
 """The fixtures of `_SERVERS` that have a value, with the request that made it."""
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Let a test fail that starts a kube-apiserver without the mark `server`: neither `make check` nor `make test-servers` would run it."""
+    programs.with_servers = config.option.markexpr != "not server"
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Run the tests that share servers on one worker, so that these start once. The names of several fixtures make one group.
 
     Two tiers leave the slow tests out.
     """
+    for item in items:
+        if not {*_SERVERS}.isdisjoint(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.server)
     if tier.WITHOUT_SLOW:
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("slow")])
         items[:] = [item for item in items if not item.get_closest_marker("slow")]

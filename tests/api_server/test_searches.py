@@ -14,6 +14,8 @@ from tests.cli import console
 from tests.support import beta, definitions, searches
 from tests.testbed import api, control_plane, programs
 
+pytestmark = pytest.mark.server
+
 _FREE = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 _SCHEMA: dict[str, Any] = {"type": "object", "properties": {"spec": _FREE, "status": _FREE}}
 

@@ -14,6 +14,8 @@ from tests.support import beta, definitions
 from tests.support.cases import cases
 from tests.testbed import api, control_plane, place, programs, server, syncer
 
+pytestmark = pytest.mark.server
+
 ALPHA, BETA = "v1alpha1", "v1beta1"
 OPTIONS = ("--graph-replicas", "--no-leader-election")
 GRAPHS = "/apis/nvidia.com/{}/namespaces/default/dynamographdeployments/chat"

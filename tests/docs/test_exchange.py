@@ -14,6 +14,8 @@ from tests.platform import installation, pages
 from tests.support import markdown
 from tests.testbed import programs, server
 
+pytestmark = pytest.mark.server
+
 PAGE = (programs.ROOT / "docs" / "upgrades.md").read_text()
 SECTION = re.split(r"^## ", PAGE.partition("## Exchange the served version\n")[2], flags=re.MULTILINE)[0]
 EXAMPLE = programs.ROOT / "examples" / "older-planner" / "graph.yaml"

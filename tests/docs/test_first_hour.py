@@ -9,6 +9,8 @@ import pytest
 from tests.platform import installation, pages
 from tests.testbed import kubelet, programs, server, syncer
 
+pytestmark = pytest.mark.server
+
 PAGE = (programs.ROOT / "README.md").read_text()
 TROUBLESHOOTING = (programs.ROOT / "docs" / "troubleshooting.md").read_text()
 _PARTS = ("Render\n", "Render with kustomize", "Apply", "Look at the status")

@@ -7,6 +7,8 @@ import pytest
 from tests.platform import installation, pages
 from tests.testbed import kubelet, syncer
 
+pytestmark = pytest.mark.server
+
 PAGE = (pages.DOCS / "getting-started.md").read_text()
 
 

@@ -21,7 +21,7 @@ from tests.support import golden, markdown
 from tests.support.cases import cases
 from tests.testbed import programs, server
 
-pytestmark = pytest.mark.xdist_group("platform")
+pytestmark = [pytest.mark.server, pytest.mark.xdist_group("platform")]
 
 PAGE, UPGRADES, SYNCER = ((pages.DOCS / name).read_text() for name in ("platform.md", "upgrades.md", "syncer.md"))
 PLATFORM = admission.PLATFORM

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tests.testbed.control_plane import ControlPlane
 
-pytestmark = pytest.mark.xdist_group("dynamo_v1beta1")
+pytestmark = [pytest.mark.server, pytest.mark.xdist_group("dynamo_v1beta1")]
 ALPHA, BETA = "v1alpha1", "v1beta1"
 READY = {**test_crds.READY, "observedGeneration": 1}
 

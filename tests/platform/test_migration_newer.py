@@ -13,6 +13,8 @@ from krm_fn.schemas.generate import crds
 from tests.platform import admission, installation, journey, newer, pages, reference
 from tests.testbed import conversion_webhook, server
 
+pytestmark = pytest.mark.server
+
 _, ADOPT, READ, COMPARE, OFF, NEWER, TAKE, LOOK, _, BACK, DEFINITIONS, START = journey.STEPS
 SPACE, BETA = "inference", newer.BETA
 NATS = "nats://dynamo-platform-nats.dynamo-system.svc.cluster.local:4222"

@@ -9,6 +9,8 @@ from krm_fn.render import labels
 from tests.platform import admission, installation, journey, newer, pages
 from tests.testbed import conversion_webhook, server
 
+pytestmark = pytest.mark.server
+
 _, ADOPT, READ, COMPARE, OFF, NEWER, TAKE, LOOK, _, BACK, _, START = journey.STEPS
 # the version of the operator, its settings, and the annotation into which it writes the worker hash
 OPERATORS = [

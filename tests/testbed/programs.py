@@ -15,12 +15,16 @@ import pytest
 from tests.testbed import tier
 
 ROOT = Path(__file__).resolve().parents[2]
+with_servers = True
+"""False in a run of the tests without the mark `server`."""
 
 
 def path(name: str) -> Path:
     """The path of a program. If it is missing, the test is skipped or fails: see `verdict`. A test that its tier leaves out is skipped."""
     if reason := tier.reason_against(name):
         pytest.skip(reason)
+    if name == "kube-apiserver" and not with_servers:
+        pytest.fail("this test needs the mark `server`", pytrace=False)
     entry = where()[name]
     if "path" not in entry:
         missing(name, entry)

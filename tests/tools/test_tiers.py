@@ -1,4 +1,4 @@
-"""The tiers of the tests: `make test` builds nothing and runs no program of `make tools`, and `make check` has all tests."""
+"""The tiers of the tests: `make test` runs no program of `make tools`; `make check` and `make test-servers` run all tests together."""
 
 from __future__ import annotations
 
@@ -27,8 +27,11 @@ TARGETS = [
     ),
     ("changed files run without a server", ("test", "CHANGED=1"), False, "KRM_FN_TIER=changed "),
     ("changed files run with their slow tests if asked", ("test", "CHANGED=1", "SLOW=1"), False, "KRM_FN_TIER=changed-slow "),
-    ("make test-all has all programs", ("test-all",), True, "KRM_FN_TOOLS=required"),
-    ("make check has all tests", ("check",), True, "KRM_FN_TOOLS=required"),
+    ("make check has all programs", ("check",), True, "KRM_FN_TOOLS=required"),
+    ("make check has the tests without a server", ("check",), True, '-m "not server"'),
+    ("make test-servers has the others", ("test-servers",), True, "-m server"),
+    ("make test-all has both", ("test-all",), True, "-m server"),
+    ("make test-all has both", ("test-all",), True, '-m "not server"'),
 ]
 
 
@@ -42,7 +45,7 @@ def test_targets_and_their_programs(words, installs, part):
 
 @pytest.mark.parametrize("target", ["demo", "test"])
 def test_the_targets_that_set_up_say_what_they_do_and_what_is_next(target):
-    """pip shows its progress: a silent minute looks like a hang."""
+    """pip and uv show their progress: a silent minute looks like a hang."""
     printed = commands("--always-make", "PYTHON=true", target)
     assert "Installing " in printed
     assert "--quiet" not in printed

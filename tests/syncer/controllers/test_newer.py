@@ -16,7 +16,7 @@ from tests.testbed import control_plane, kubelet, programs, server, syncer
 from tests.testbed.place import GRAPH, Place, conditions
 from tests.testbed.profiling_requests import PROFILER, REQUEST, ask, generated
 
-pytestmark = pytest.mark.xdist_group("newer")  # so that one control plane starts
+pytestmark = [pytest.mark.server, pytest.mark.xdist_group("newer")]  # so that one control plane starts
 
 ADAPTER, COMPONENT, MODEL = "DynamoGraphDeploymentScalingAdapter", "DynamoComponentDeployment", "DynamoModel"
 FEATURES = ("requests", "auto-apply", "pods", "restarts", "models", "device-claims")
