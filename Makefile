@@ -62,7 +62,7 @@ coverage: $(VENV)/dev ## count which statements of each package make test runs, 
 		--cov krm_fn --cov-report json:build/coverage.json $(OTHERS:%=--ignore %)
 	@$(BIN)/python tools/coverage_by_package.py build/coverage.json
 
-fuzz: $(VENV)/dev ## run the function on 18,000 resources with random mistakes, and on 300 random graphs for each property; make test-all runs 800 and 40
+fuzz: $(VENV)/dev ## run the function on 18,000 resources with random mistakes, and on 300 random graphs for each property; make test-all runs 400 and 25
 	KRM_FN_MUTATIONS=18000 KRM_FN_EXAMPLES=300 $(BIN)/python -m pytest -n $(WORKERS) tests/fuzz tests/properties
 
 admission: $(VENV)/dev tools ## compare krm-fn check with an API server on 5,000 random native objects; make test-all does it for 300
@@ -78,7 +78,7 @@ explain-coverage: $(VENV)/dev ## measure krm-fn explain with all examples: origi
 forecast: $(VENV)/dev tools ## compare forecasts with a real server: 400 random edits of all native kinds, 200 of workloads with their controllers, 300 rollouts on few GPUs, and the peaks of 60; make test-all takes fewer
 	KRM_FN_TOOLS=required KRM_FN_UPDATES=400 KRM_FN_EDITS=200 KRM_FN_ROLLOUT_STRIDE=1 KRM_FN_PEAK_STRIDE=1 $(BIN)/python -m pytest tests/review/forecast
 
-company: $(VENV)/dev tools ## judge the reports of diff about all 195 commits of five repositories as teams have them, 20 minutes; make test-all judges each twentieth
+company: $(VENV)/dev tools ## judge the reports of diff about all 195 commits of five repositories as teams have them, 20 minutes; make test-all judges one of each
 	KRM_FN_TOOLS=required KRM_FN_COMMITS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup tests/company
 
 soak: $(VENV)/dev tools ## run krm-fn sync under random faults and beside a tenant with the largest resources, and then with faults of single requests, MINUTES=60 each by default; make test-all does it for half a minute each

@@ -1,6 +1,6 @@
 """For resources with any mistakes, the function returns findings and loses no item.
 
-`make test` runs 100 cases, `make test-all` 800, and `make fuzz` 18,000. A failure names the number of the case, which reproduces it.
+`make test` runs 100 cases, `make test-all` 400, and `make fuzz` 18,000. A failure names the number of the case, which reproduces it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from krm_fn.render.krm import function
 from tests.fuzz import mutations
 from tests.testbed import tier
 
-COUNT = tier.number(800, 100, "KRM_FN_MUTATIONS")
+COUNT = tier.number(400, 100, "KRM_FN_MUTATIONS")
 CHUNK = 100
 SOUND = mutations.seeds()
 

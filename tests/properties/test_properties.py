@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from krm_fn.kubernetes.types import Labels, Resource
 
 budget = settings(
-    max_examples=tier.number(40, 10, "KRM_FN_EXAMPLES"),
+    max_examples=tier.number(25, 10, "KRM_FN_EXAMPLES"),
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
 EXPANDED = ("DynamoGraphDeployment", "DynamoGraphDeploymentRequest")
