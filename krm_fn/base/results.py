@@ -6,7 +6,7 @@ The form in a ResourceList follows the KRM Functions Specification, section `Res
 from __future__ import annotations
 
 import krm_fn
-from krm_fn.base import escaping
+from krm_fn.base import codes, escaping
 from krm_fn.base.records import NamedTuple
 
 TYPE_CHECKING = False
@@ -76,7 +76,7 @@ def internal(problem: Exception, ref: Ref | None = None) -> Result:
         trace = trace.tb_next
     where = f" ({trace.tb_frame.f_code.co_qualname}, line {trace.tb_lineno})" if trace else ""
     what = f"krm-fn {krm_fn.__version__} has an internal error, {type(problem).__name__}: {problem}{where}"
-    return error("DYN019", f"{what}; report it together with the input", ref)
+    return error(codes.INTERNAL_ERROR, f"{what}; report it together with the input", ref)
 
 
 def ref(resource: dict[str, Any]) -> Ref:

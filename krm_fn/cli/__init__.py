@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import click
 
 import krm_fn
-from krm_fn.base import escaping, registry
+from krm_fn.base import codes, escaping, registry
 from krm_fn.cli import command_output
 
 PROGRAM = "krm-fn"
@@ -120,6 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         frame = traceback.extract_tb(problem.__traceback__)[-1]
         message = f"{type(problem).__name__}: {problem} ({frame.name}, line {frame.lineno})"
         command_output.print_line(
-            f"error DYN019 {message}; this is a bug in {PROGRAM} {krm_fn.__version__}, please report it with the input", err=True
+            f"error {codes.INTERNAL_ERROR} {message}; this is a bug in {PROGRAM} {krm_fn.__version__}, please report it with the input",
+            err=True,
         )
         sys.exit(1)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import click
 
-from krm_fn.base import progress_line, report, results
+from krm_fn.base import codes, progress_line, report, results
 from krm_fn.base.results import Result
 from krm_fn.cli import budget_option, check_fixes, check_watch, command_options, command_output, finding_formats
 from krm_fn.cli.check_fixes import Fixes, FixMode
@@ -18,7 +18,7 @@ from krm_fn.review.inputs import Inputs, Policy, checked_inputs
 from krm_fn.review.inputs.budget_files import BudgetReport
 from krm_fn.review.inputs.checked_inputs import CheckedInputs
 
-_MISSING_PROGRAM = "DYN594"
+_MISSING_PROGRAM = codes.MISSING_PROGRAM
 
 
 @click.command()

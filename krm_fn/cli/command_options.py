@@ -12,14 +12,14 @@ from typing import Any
 
 import click
 
-from krm_fn.base import escaping, report
+from krm_fn.base import codes, escaping, report
 from krm_fn.cli import command_output
 from krm_fn.kubernetes import duration
 from krm_fn.kubernetes.api_server import name_formats
 from krm_fn.render.rules import ignore_rules
 from krm_fn.repository.files import project_file
 from krm_fn.review.inputs import InputError, Inputs, Policy, folder_of_root, revision_path
-from krm_fn.schemas import codes
+from krm_fn.schemas import finding_pages
 
 _AUTO = "auto"
 _INPUT = click.Path(exists=True, allow_dash=True)
@@ -229,10 +229,11 @@ def build_root(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 def code(text: str) -> str:
-    """Returns a code in upper case. Raises click.BadParameter if the code does not exist."""
-    if text.upper() not in codes.names():
-        raise click.BadParameter(f"{text!r} is not the code of a finding, such as DYN021.")
-    return text.upper()
+    """Returns the code of a finding by its code or its name. Raises click.BadParameter if there is none."""
+    try:
+        return finding_pages.find(text)
+    except KeyError:
+        raise click.BadParameter(f"{text!r} is not the code of a finding, such as {codes.WRONG_TYPE}.") from None
 
 
 def _codes(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...]) -> frozenset[str]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from krm_fn.base import report, results
+from krm_fn.base import codes, report, results
 from krm_fn.base.results import Path, Result
 from krm_fn.cli import command_options, command_output, finding_formats
 from krm_fn.kubernetes.types import Resource
@@ -25,7 +25,7 @@ from krm_fn.repository.files.reading import File, Source
 from krm_fn.repository.files.writing import DocumentChange
 from krm_fn.review.inputs import Inputs, Policy, path_inputs
 
-_MISSING = "DYN022"  # a patch of an overlay has some fields of a resource only
+_MISSING = codes.MISSING_FIELD  # a patch of an overlay has some fields of a resource only
 
 
 class _ConvertTarget(NamedTuple):

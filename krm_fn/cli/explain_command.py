@@ -10,29 +10,39 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from krm_fn.base import escaping, results
+from krm_fn.base import codes, escaping, results
 from krm_fn.base.results import Result
 from krm_fn.cli import command_options, command_output, explain_output, finding_formats
 from krm_fn.repository.files import reading
 from krm_fn.review.inputs import InputError, Inputs, explained_roots, path_inputs, revision_path
 from krm_fn.review.inputs.path_inputs import LoadedRoots
-from krm_fn.schemas import codes
+from krm_fn.schemas import finding_pages
 
 _CODE = re.compile(r"DYN[0-9]{3}", re.IGNORECASE)
 
 
+def _is_code(text: str) -> bool:
+    """Tells if an argument is a code, also one that does not exist, or the name of one. A file with such a name is a path."""
+    if _CODE.fullmatch(text):
+        return True
+    try:
+        return bool(finding_pages.find(text)) and not Path(text).exists()
+    except KeyError:
+        return False
+
+
 class _Topic(command_options.InputPath):
-    """The code of a finding, or a path."""
+    """The code of a finding, its name, or a path."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The code or path as written. Raises click.BadParameter for an argument that is neither."""
-        if _CODE.fullmatch(str(value)) or value == reading.STDIN or (value and Path(value).exists()) or revision_path(str(value)):
+        if _is_code(str(value)) or value == reading.STDIN or (value and Path(value).exists()) or revision_path(str(value)):
             return value
-        return self.fail(f"{value!r} is not the code of a finding, such as DYN021, and not a file or folder.", param, ctx)
+        return self.fail(f"{value!r} is not the code of a finding, such as {codes.WRONG_TYPE}, and not a file or folder.", param, ctx)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Codes that begin with the incomplete word. If there is none, files and folders."""
-        items = [CompletionItem(code) for code in codes.names() if incomplete and code.startswith(incomplete.upper())]
+        items = [CompletionItem(code) for code in finding_pages.CONSTANTS if incomplete and code.startswith(incomplete.upper())]
         return items or super().shell_complete(ctx, param, incomplete)
 
 
@@ -53,7 +63,7 @@ def explain(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Explain a finding, or each field of the objects.
 
-    For a CODE, krm-fn prints the meaning of the finding and the fix.
+    For a CODE, krm-fn prints the meaning of the finding and the fix. The name of a finding, such as unknown-field, is also a CODE.
 
     {paths}
 
@@ -75,9 +85,9 @@ def explain(  # noqa: PLR0913 - one for each option
       krm-fn explain --from graph.yaml:12 graph.yaml
       krm-fn explain --unused graphs/
     """  # noqa: D301 - click reads the backspace
-    if code_arguments := [item for item in given.paths if _CODE.fullmatch(item)]:
+    if code_arguments := [item for item in given.paths if _is_code(item)]:
         _check_codes(given, wants_fields=bool(object_name or field or line or unused))
-        command_output.write("".join(codes.markdown(command_options.code(item)) for item in code_arguments))
+        command_output.write("".join(finding_pages.markdown(command_options.code(item)) for item in code_arguments))
         return
     if unused and (object_name or field or line or style == "yaml"):
         raise click.UsageError("--unused reports findings: use it without --object, --field, --from and --format yaml")
@@ -107,7 +117,7 @@ def explain(  # noqa: PLR0913 - one for each option
 
 def _check_codes(given: Inputs, *, wants_fields: bool) -> None:
     """Raises click.UsageError for codes among paths, or with options for paths."""
-    if wants_fields or any(not _CODE.fullmatch(path) for path in given.paths):
+    if wants_fields or any(not _is_code(path) for path in given.paths):
         raise click.UsageError("Write a CODE without paths and without options.")
 
 

@@ -7,7 +7,7 @@ import subprocess
 
 import click
 
-from krm_fn.base import escaping, results
+from krm_fn.base import codes, escaping, results
 from krm_fn.cli import command_options, command_output, finding_formats
 from krm_fn.review import diagram as diagrams
 from krm_fn.review.diagram import graphviz_diagram, mermaid_diagram
@@ -58,7 +58,7 @@ def graph(ctx: click.Context, *, given: Inputs, policy: Policy, old: str | None,
     drawn = drawn_graphs.draw_change(given, old) if old is not None else drawn_graphs.draw(given)
     diagram, about = diagrams.joined(drawn.diagrams), drawn.results
     if not diagram.nodes:
-        about.append(results.warning("DYN550", "there is no graph to draw; name a file or folder with a graph"))
+        about.append(results.warning(codes.NOTHING_TO_DRAW, "there is no graph to draw; name a file or folder with a graph"))
     findings = policy.without_ignored(about, [source.value for source in drawn.resources])
     finding_formats.print_text(drawn.resources, policy.shown(findings), drawn.stdin)
     command_output.write(escaping.joined([] if policy.quiet else drawn.lines), err=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.cli import command_options, command_output, finding_formats
 from krm_fn.repository.files import pruning, reading
 from krm_fn.repository.files.reading import Source
@@ -49,7 +49,7 @@ def prune(ctx: click.Context, *, given: Inputs, dry_run: bool) -> None:
         errors += results.errors_of(unbuilt)
     if orphans.files and not orphans.graphs:
         message = "no Dynamo resource is among the files, so the owners of these objects may be elsewhere; name the folder with the graphs"
-        errors.append(results.error("DYN066", message, file=next(iter(orphans.files))))
+        errors.append(results.error(codes.OWNERS_NOT_IN_FILES, message, file=next(iter(orphans.files))))
     if errors:
         finding_formats.print_text(loaded.resources, errors)
         command_output.print_line("nothing is removed", err=True)

@@ -29,7 +29,8 @@ _FOLDER = sys.modules[_PACKAGE].__path__[0].removesuffix(_PACKAGE).rstrip("/\\")
 _PLAIN = (
     *(
         "schemas.api",
-        "schemas.codes",
+        "base.codes",
+        "schemas.finding_pages",
         "render.config",
         "render.dynamo_api",
         "render.function_config",

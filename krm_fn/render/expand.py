@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result, Severity
 from krm_fn.kubernetes import encryption
@@ -225,7 +225,10 @@ def _encrypted(resource: Resource) -> Result:
     """Reports a resource whose values only a key can read. Its objects would have the encrypted values."""
     message = "the resource is encrypted with SOPS, and its objects would have the encrypted values"
     return results.error(
-        "DYN720", f"{message}; keep secret values in a Secret, or decrypt the resource before the render", results.ref(resource), ("sops",)
+        codes.ENCRYPTED_RESOURCE,
+        f"{message}; keep secret values in a Secret, or decrypt the resource before the render",
+        results.ref(resource),
+        ("sops",),
     )
 
 

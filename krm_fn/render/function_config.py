@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.render import config as settings
 from krm_fn.render import dynamo_api, labels
 from krm_fn.render.config import Config
@@ -44,7 +44,9 @@ def read(function_config: dict[str, Any] | None) -> tuple[Config, list[Result]]:
     if is_config(ref):
         return _from_operator_configuration(function_config)
     problem = f"functionConfig is a {ref.kind or 'nameless kind'} of {ref.api_version or 'no apiVersion'}"
-    return Config(), [results.error("DYN040", f"{problem}; write a {KIND} of {API_VERSION}, or a ConfigMap with its keys", ref)]
+    return Config(), [
+        results.error(codes.UNSUPPORTED_FUNCTION_CONFIG, f"{problem}; write a {KIND} of {API_VERSION}, or a ConfigMap with its keys", ref)
+    ]
 
 
 def is_config(ref: results.Ref) -> bool:
@@ -92,7 +94,7 @@ def _check_mesh(mesh: ServiceMeshSettings, ref: results.Ref) -> Iterator[Result]
     for name, file in files.items() if mesh.enabled and mesh.istio.tls_mode == "MUTUAL" else ():
         if not file:
             message = f"{name} is required with tlsMode: MUTUAL; name a file in the proxies, or use another mode"
-            yield results.error("DYN429", message, ref, ("spec", "serviceMesh", "istio", name))
+            yield results.error(codes.MUTUAL_TLS_WITHOUT_CERTIFICATES, message, ref, ("spec", "serviceMesh", "istio", name))
 
 
 def _from_operator_configuration(function_config: dict[str, Any]) -> tuple[Config, list[Result]]:
@@ -160,4 +162,4 @@ def _check_twice(ref: results.Ref, parent: results.Path, keys: dict[results.Path
     """Reports a nested setting whose parent is also set, because the order of the keys would decide which one wins."""
     for path, key in keys.items():
         for whole in (keys[path[:length]] for length in range(1, len(path)) if path[:length] in keys):
-            yield results.error("DYN041", f"{key} is also set by {whole}; keep one of the two", ref, (*parent, key))
+            yield results.error(codes.SETTING_WRITTEN_TWICE, f"{key} is also set by {whole}; keep one of the two", ref, (*parent, key))

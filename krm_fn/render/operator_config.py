@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.render.schema import schema_check
 
 TYPE_CHECKING = False
@@ -83,15 +83,15 @@ def _remarks(written: dict[str, Any], address: Ref) -> Iterator[Result]:
     ignored = [results.field(path) for path in IGNORED if _value(written, path)]
     if ignored:
         text = f"a render ignores these settings of the operator: {', '.join(ignored)}; no action is needed"
-        yield results.info("DYN420", text, address)
+        yield results.info(codes.IGNORED_OPERATOR_SETTINGS, text, address)
     absent = {path: said for path, said in _DETECTED.items() if _value(written, path) is None}
     if absent:
         keys = ", ".join(results.field(path) for path in absent)
         text = f"the operator detects these settings in the cluster, and a render assumes {', '.join(absent.values())}; write {keys}"
-        yield results.info("DYN421", text, address)
+        yield results.info(codes.MISSING_DETECTED_SETTINGS, text, address)
     if _value(written, ("checkpoint", "enabled")):
         text = "checkpoints need the operator, and krm-fn cannot take them; remove experimental.checkpoint from the graphs"
-        yield results.warning("DYN422", text, address, ("checkpoint", "enabled"))
+        yield results.warning(codes.CHECKPOINT_SETTING_NEEDS_OPERATOR, text, address, ("checkpoint", "enabled"))
 
 
 def _value(written: Any, path: _Path) -> Any:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from krm_fn.base import report, results
+from krm_fn.base import codes, report, results
 from krm_fn.base.results import Result
 from krm_fn.base.yaml import emitter
 from krm_fn.render import labels
@@ -58,7 +58,7 @@ def kustomize(tree: Tree, root: Root, closure: Closure, programs: Programs) -> R
     location = closure.folders[root.folder].location()
     if not name:
         message = "the root is not built, because kustomize is not installed; install it, or pipe its output into `krm-fn check -`"
-        return RootBuild([], [results.error("DYN594", message, **location)])
+        return RootBuild([], [results.error(codes.MISSING_PROGRAM, message, **location)])
     arguments = ("build",) if name == _KUSTOMIZE else ("kustomize",)
     path = str(tree.path(root.folder))
     command = [private_programs.find(name), *arguments, "--enable-alpha-plugins", path]
@@ -73,7 +73,9 @@ def kustomize(tree: Tree, root: Root, closure: Closure, programs: Programs) -> R
         message = f"the root is not built: {what}{f' ({summary})' if cause else ''}; {fix}"
         location = (cause.location if cause else None) or _problem_location(closure, process.messages) or location
         unrendered = _output(tree, root, closure, again)[0]
-        return RootBuild([], [results.error("DYN593", message, **location)], "", _judged(tree, closure, unrendered) if unrendered else None)
+        return RootBuild(
+            [], [results.error(codes.UNBUILDABLE_ROOT, message, **location)], "", _judged(tree, closure, unrendered) if unrendered else None
+        )
     return _judged(tree, closure, sources)._replace(program=name)
 
 
@@ -194,7 +196,7 @@ def kpt(tree: Tree, root: Root, programs: Programs) -> RootBuild:
     location = tree.read(functions[0][0]).sources[0].location()
     if not (program := private_programs.find(_KPT)):
         message = "the package is not rendered again, because kpt is not installed; install it to compare its files with a new render"
-        return RootBuild([], [results.warning("DYN594", message, **location)])
+        return RootBuild([], [results.warning(codes.MISSING_PROGRAM, message, **location)])
     for name in kptfiles:
         preparation.write(tree.path(name), emitter.text(_with_our_program(tree.read(name).sources[0].value)))
     process = programs.run([program, "fn", "render", "--allow-exec", str(tree.path(root.folder))], tree.path(root.folder))
@@ -202,7 +204,7 @@ def kpt(tree: Tree, root: Root, programs: Programs) -> RootBuild:
         preparation.write(tree.path(name), tree.read(name).text)
     if process.problem:
         message = f"the package is not rendered: {_KPT} {process.problem}: {_message(tree, process.messages)}; repair the package"
-        return RootBuild([], [results.error("DYN593", message, **location)])
+        return RootBuild([], [results.error(codes.UNBUILDABLE_ROOT, message, **location)])
     return RootBuild([], notes, _KPT)
 
 
@@ -222,9 +224,11 @@ def _foreign(tree: Tree, name: str, step: str, function: Any) -> Result:
     written = text_of(function, "image") or text_of(function, "exec") or "without a name"
     location = tree.read(name).sources[0].location(("pipeline", step))
     if step != _MUTATORS:
-        return results.info("DYN595", f"krm-fn does not run the validator {written}, so only kpt judges the package by it", **location)
+        return results.info(
+            codes.PROGRAM_NOT_RUN, f"krm-fn does not run the validator {written}, so only kpt judges the package by it", **location
+        )
     message = f"the package is not rendered: krm-fn does not run the function {written}; its files are checked as they are"
-    return results.warning("DYN595", f"{message}, so render the package before you commit", **location)
+    return results.warning(codes.PROGRAM_NOT_RUN, f"{message}, so render the package before you commit", **location)
 
 
 def _with_our_program(kptfile: dict[str, Any]) -> dict[str, Any]:
@@ -257,7 +261,7 @@ def fetch_and_build(tree: Tree, programs: Programs, *, fetches: bool) -> RootBui
 
 def _absent(tree: Tree) -> results.Result:
     message = "the folder has no Kustomization; name a folder with a kustomization.yaml"
-    return results.error("DYN593", message, file=tree.shown(tree.at))
+    return results.error(codes.UNBUILDABLE_ROOT, message, file=tree.shown(tree.at))
 
 
 def _fetch_bases(tree: Tree, closure: Closure, programs: Programs) -> Tree | results.Result:
@@ -266,12 +270,12 @@ def _fetch_bases(tree: Tree, closure: Closure, programs: Programs) -> Tree | res
     location = closure.folders[tree.at].location()
     if not program:
         message = "the remote bases are not fetched, because kustomize is not installed; install it"
-        return results.error("DYN594", message, **location)
+        return results.error(codes.MISSING_PROGRAM, message, **location)
     command = [program, "localize", str(tree.path(tree.at)), str(target), "--scope", str(tree.top)]
     process = commands.run(command, tree.path(tree.at), programs.seconds, os.environ | {"PATH": private_programs.search_path()})
     fetched = Tree(target, tree.at, tree.shown)
     if fetched.kustomization(tree.at) is None:  # the exit code is 1 also because it tries the build, without functions
         output = " ".join(process.messages.replace(str(tree.top), ".").split())[-_LONGEST_MESSAGE:] or process.problem
         message = f"the remote bases are not fetched: kustomize localize: {output}; correct the addresses, or copy the bases"
-        return results.error("DYN710", message, **location)
+        return results.error(codes.REMOTE_BASE_NOT_FETCHED, message, **location)
     return fetched

@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Result
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
@@ -26,7 +26,7 @@ from krm_fn.repository.files.reading import Source
 from krm_fn.repository.roots import Root
 from krm_fn.repository.tree import Tree
 
-CODES = ("DYN063", "DYN064")
+CODES = (codes.OUTDATED_COMMITTED_RENDER, codes.EDITED_COMMITTED_RENDER)
 """The codes of findings about a committed render that differs from a new one."""
 _MOST = 5
 """The largest number of names, or of fields of an object, in one finding."""
@@ -173,7 +173,7 @@ def findings(output: Output, render: Render, differences: Sequence[StaleObject])
     counts.append(_names([d for d in differences if not d.committed], "are missing", "is missing"))
     counts.append(_names([d for d in differences if not d.new], "are no longer rendered", "is no longer rendered"))
     message = f"the committed render of {render.name} is out of date: {'; '.join(filter(None, counts))}; run `{command}`"
-    return [results.error("DYN063", message, file=output.label)]
+    return [results.error(codes.OUTDATED_COMMITTED_RENDER, message, file=output.label)]
 
 
 def _names(differences: Sequence[StaleObject], many: str, one: str) -> str:
@@ -210,7 +210,7 @@ def _edited(difference: StaleObject, command: str) -> Result:
         f"the object differs from a new render of the same graph in {names or 'its form'}; "
         f"write the change into the source, and run `{command}`"
     )
-    return results.error("DYN064", message, source.address, path)._replace(**source.location(path))
+    return results.error(codes.EDITED_COMMITTED_RENDER, message, source.address, path)._replace(**source.location(path))
 
 
 def render_command(output: Output, render: Render) -> str:

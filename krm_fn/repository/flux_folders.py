@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Result, Severity
 from krm_fn.render import labels
 from krm_fn.render.manifests import ownership
@@ -65,7 +65,7 @@ def _with_functions(tree: Tree, delivery: Delivery, closures: Mapping[str, Closu
                     "in CI, as examples/flux/render.sh does, and let Flux apply the result"
                 )
                 location = delivery.source.location(("spec", "path"))
-                yield results.error("DYN722", message, delivery.source.address, ("spec", "path"))._replace(**location)
+                yield results.error(codes.FLUX_REJECTS_FUNCTION, message, delivery.source.address, ("spec", "path"))._replace(**location)
                 return
 
 
@@ -110,6 +110,6 @@ def _with_variables(delivery: Delivery, objects: Iterable[Source]) -> Iterator[R
                 f"{delivery.by} substitutes variables, so {variable[0]} would not reach the pods; write the annotation "
                 f"{labels.FLUX_SUBSTITUTE}: disabled on the graph, and render it again"
             )
-            yield results.error("DYN723", message, source.address, ("metadata", "annotations"))._replace(
+            yield results.error(codes.FLUX_REPLACES_VARIABLE, message, source.address, ("metadata", "annotations"))._replace(
                 **source.location(("metadata", "annotations"))
             )

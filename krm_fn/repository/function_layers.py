@@ -11,7 +11,7 @@ import posixpath
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import paths
 from krm_fn.kubernetes.paths import EVERY
@@ -81,7 +81,7 @@ def _patches(kustomization: Source, built: Sequence[Source]) -> Iterator[Result]
         if kind in late:
             what = "replacement" if path[0] == "replacements" else "patch"
             message = f"this {what} changes no {kind}, because krm-fn makes all objects of this kind after it; {AROUND}"
-            yield results.warning("DYN676", message, **kustomization.location((*path, "kind")))
+            yield results.warning(codes.PATCH_OF_LATER_OBJECTS, message, **kustomization.location((*path, "kind")))
 
 
 def _labels(kustomization: Source, built: Sequence[Source]) -> Iterator[Result]:
@@ -97,7 +97,7 @@ def _labels(kustomization: Source, built: Sequence[Source]) -> Iterator[Result]:
             kind = "annotations" if read is labels.annotations else "labels"
             message = f"these {kind} reach the graph, and none of the objects that the function makes, because it runs after them"
             fix = f"set {kind} in a layer around this one, without includeSelectors, or {kind} of pods in the graph"
-            yield results.info("DYN672", f"{message}; {fix}", **kustomization.location(path))
+            yield results.info(codes.LABELS_REACH_ONLY_GRAPH, f"{message}; {fix}", **kustomization.location(path))
 
 
 def _images(kustomization: Source, built: Sequence[Source]) -> Iterator[Result]:
@@ -109,7 +109,7 @@ def _images(kustomization: Source, built: Sequence[Source]) -> Iterator[Result]:
         if unchanged:
             message = f"this image stays {unchanged[0]} in the v1alpha1 graph, because kustomize does not know its fields"
             fix = "list the file of `krm-fn schema --for names GRAPH` under configurations of this layer; it has the paths of images"
-            yield results.warning("DYN673", f"{message}; {fix}", **kustomization.location(("images", number)))
+            yield results.warning(codes.KUSTOMIZE_IMAGE_WITHOUT_EFFECT, f"{message}; {fix}", **kustomization.location(("images", number)))
 
 
 def _is_unchanged(image: str, entry: dict[str, Any]) -> bool:

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 import krm_fn
-from krm_fn.base import results, spelling
+from krm_fn.base import codes, results, spelling
 from krm_fn.base.results import Result
 from krm_fn.base.yaml import reader, tokens
 from krm_fn.kubernetes.values import mapping
@@ -37,7 +37,7 @@ _FUNCTION = re.compile(r"config\.(kubernetes|k8s)\.io(/|~1)function")
 _FUNCTION_PATH = re.compile(r"config\.(kubernetes|k8s)\.io(~1function|/function\])")
 _DYNAMO = re.compile(r"\bkind[\"']?\s*:\s*[\"']?Dynamo|\bdynamo\.krm-fn\.io/")
 _WORD = re.compile(r"[^\s,'\"\[\]{}#]+")
-_DUPLICATE = "DYN007"
+_DUPLICATE = codes.DUPLICATE_KEY
 _MOST_WORDS = 1000
 """The largest number of words of an unreadable Kustomization that are taken for paths."""
 _PROGRAM, _IMAGES = "krm-fn", ("krm-fn", krm_fn.IMAGE.rpartition("/")[2])
@@ -116,26 +116,28 @@ def _problems(tree: Tree, folder: str, kustomization: Source) -> Iterator[Result
         target = posixpath.normpath(posixpath.join(folder, written))
         if module := _submodule(tree, target):
             message = f"{written} is in the submodule {module}, whose files are in another repository"
-            yield _problem(kustomization, path, "DYN596", f"{message}; {_VENDOR}")
+            yield _problem(kustomization, path, codes.FILES_OUTSIDE_REPOSITORY, f"{message}; {_VENDOR}")
         elif _is_remote(tree, target, written):
             continue
         elif written.startswith("/") or not tree.contains(target):
-            yield _problem(kustomization, path, "DYN596", f"{written} leads out of the repository; {_VENDOR}")
+            yield _problem(kustomization, path, codes.FILES_OUTSIDE_REPOSITORY, f"{written} leads out of the repository; {_VENDOR}")
         elif tree.is_folder(target) and not tree.kustomization_file(target):
-            yield _problem(kustomization, path, "DYN593", f"the folder {written} has no Kustomization; list its files, or add one")
+            yield _problem(
+                kustomization, path, codes.UNBUILDABLE_ROOT, f"the folder {written} has no Kustomization; list its files, or add one"
+            )
     for inline in inline_plugins(kustomization.value):
         yield from _foreign(kustomization, inline)
     written_here = {name: value for name, value in kustomization.value.items() if name not in PLUGINS}
     if _names_function(written_here, _FUNCTION):
         message = f"the Kustomization writes the annotation {labels.FUNCTION}; write it into the file of the function, or {_COMMAND}"
-        yield _problem(kustomization, (), "DYN595", message)
+        yield _problem(kustomization, (), codes.PROGRAM_NOT_RUN, message)
 
 
 def _remote(tree: Tree, folder: str, kustomization: Source) -> Iterator[Result]:
     """Yields the findings about files and folders on servers."""
     for path, written in named_paths(kustomization.value):
         if _is_remote(tree, posixpath.normpath(posixpath.join(folder, written)), written):
-            yield _problem(kustomization, path, "DYN596", f"{written} is not in the repository; {_VENDOR}")
+            yield _problem(kustomization, path, codes.FILES_OUTSIDE_REPOSITORY, f"{written} is not in the repository; {_VENDOR}")
 
 
 def _is_remote(tree: Tree, target: str, written: str) -> bool:
@@ -157,12 +159,12 @@ def unreadable(tree: Tree, folder: str) -> Iterator[Result]:
     path = tree.kustomization_file(folder)
     if path and not tree.contains(path):
         message = "the link leads out of the folder and is not read; name its target too, or leave the link out with --exclude"
-        yield results.error("DYN074", message, file=tree.shown(path))
+        yield results.error(codes.LINK_OUT_OF_FOLDER, message, file=tree.shown(path))
     elif path:
         message = "the root is not built: the Kustomization is not one readable mapping; repair the file"
         problem = next(iter(results.errors_of(tree.read(path).results)), None)
         line, column = (problem.line, problem.column) if problem else (0, 0)
-        yield results.error("DYN593", message, file=tree.shown(path), line=line, column=column)
+        yield results.error(codes.UNBUILDABLE_ROOT, message, file=tree.shown(path), line=line, column=column)
 
 
 def _unknown_fields(kustomization: Source) -> Iterator[Result]:
@@ -176,7 +178,7 @@ def _unknown_fields(kustomization: Source) -> Iterator[Result]:
             message = (
                 f"{name} is not a field of a Kustomization that krm-fn knows; {f'write {near}' if near else f'correct it, or {_COMMAND}'}"
             )
-            yield _problem(kustomization, (name,), "DYN593", message)
+            yield _problem(kustomization, (name,), codes.UNBUILDABLE_ROOT, message)
 
 
 def duplicate_keys(tree: Tree, closure: Closure) -> list[Result]:
@@ -280,7 +282,7 @@ def _helm(kustomization: Source) -> Iterator[Result]:
     for name in ("helmCharts", "helmChartInflationGenerator"):
         if entries(kustomization.value, name):
             message = f"the Kustomization renders Helm charts, and krm-fn does not run helm; {_COMMAND}"
-            yield _problem(kustomization, (name,), "DYN595", message)
+            yield _problem(kustomization, (name,), codes.PROGRAM_NOT_RUN, message)
 
 
 def _foreign(source: Source, value: Any) -> Iterator[Result]:
@@ -288,10 +290,10 @@ def _foreign(source: Source, value: Any) -> Iterator[Result]:
     written = labels.annotations(value).get(labels.FUNCTION) if isinstance(value, dict) else None
     if isinstance(written, str) and not is_ours(written):
         message = f"krm-fn does not run the function {' '.join(written.split())[:100]}; {_COMMAND}"
-        yield _problem(source, ("metadata", "annotations", labels.FUNCTION), "DYN595", message)
+        yield _problem(source, ("metadata", "annotations", labels.FUNCTION), codes.PROGRAM_NOT_RUN, message)
     elif _names_function(value, _FUNCTION_PATH, (labels.FUNCTION,) if written else ()):
         message = f"krm-fn does not run functions whose annotation {labels.FUNCTION} is written elsewhere; {_COMMAND}"
-        yield _problem(source, (), "DYN595", message)
+        yield _problem(source, (), codes.PROGRAM_NOT_RUN, message)
 
 
 def _names_function(value: Any, pattern: re.Pattern[str], known: tuple[str, ...] = ()) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from krm_fn.base import report, results
+from krm_fn.base import codes, report, results
 from krm_fn.base.results import Result
 from krm_fn.render import dynamo_api, labels
 from krm_fn.render.manifests import ownership
@@ -42,7 +42,7 @@ def check(sources: Sequence[Source], cluster: str = "a cluster") -> Iterator[Res
             f"{_named(older)} is of v1alpha1, and {_named(newer)} of v1beta1, but the definitions of {cluster} serve one version, so it "
             f"rejects one of them; convert one with `krm-fn convert`"
         )
-        yield results.warning("DYN674", message, newer.address, ("apiVersion",), **newer.location(("apiVersion",)))
+        yield results.warning(codes.BOTH_API_VERSIONS_IN_BUILD, message, newer.address, ("apiVersion",), **newer.location(("apiVersion",)))
 
 
 def _named(source: Source) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import paths
 from krm_fn.repository import destinations
@@ -76,7 +76,7 @@ def read(sources: Iterable[Source], folders: Iterable[str], at: str = ".") -> De
                 matching = []
             problem = _problem(delivery, matching, is_elsewhere=is_elsewhere)
             if problem:
-                found.results.append(results.info("DYN597", problem, source.address, **source.location()))
+                found.results.append(results.info(codes.PIPELINE_PARTLY_KNOWN, problem, source.address, **source.location()))
             for folder in matching:
                 found.deliveries.append(
                     delivery._replace(

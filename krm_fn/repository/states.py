@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Result
 from krm_fn.render import dynamo_resources, expand, function_config
 from krm_fn.render.config import Config
@@ -220,9 +220,9 @@ def _not_listed(tree: Tree, name: str, listing: Roots) -> Result:
     is_config = any(function_config.is_config(source.address) for source in tree.read(name).sources)
     if other := _running_beside(tree, posixpath.dirname(name) or ".", listing) if is_config else "":
         problem = f"the Kustomization beside this DynamoRender does not run krm-fn, and {tree.shown(other)} with the same base does"
-        return results.warning("DYN065", f"{problem}; list the file under transformers", file=tree.shown(name))
+        return results.warning(codes.FILE_NOT_IN_KUSTOMIZATION, f"{problem}; list the file under transformers", file=tree.shown(name))
     message = "the file has Dynamo resources, but the Kustomization beside it does not list it, so it is not applied; list it, or move it"
-    return results.info("DYN065", message, file=tree.shown(name))
+    return results.info(codes.FILE_NOT_IN_KUSTOMIZATION, message, file=tree.shown(name))
 
 
 def _running_beside(tree: Tree, folder: str, listing: Roots) -> str:
@@ -395,14 +395,14 @@ class _RootReader(NamedTuple):
         if not self.packages.get(state.root.folder) or not state.is_known or self.is_rendered(state):
             return
         for finding in state.sources.results:
-            if finding.code == "DYN594":  # kpt is not installed
+            if finding.code == codes.MISSING_PROGRAM:  # kpt is not installed
                 yield finding._replace(severity="error")
-        if functions := [finding for finding in state.sources.results if finding.code == "DYN595"]:
+        if functions := [finding for finding in state.sources.results if finding.code == codes.PROGRAM_NOT_RUN]:
             message = (
                 f"krm-fn cannot tell if the committed render of {state.name} is up to date, because it does not run the other functions of "
                 f"the package; run `{committed.kpt_command(state.name)}` in CI and look for changes with git, or use --accept-functions"
             )
-            yield functions[0]._replace(severity="error", code="DYN721", message=message)
+            yield functions[0]._replace(severity="error", code=codes.KPT_RENDER_NOT_COMPARED, message=message)
 
     def compared_package(self, state: RootState) -> list[Result]:
         """Returns the findings about the files of a kpt package that its render changes."""
@@ -420,4 +420,4 @@ def _package(tree: Tree, root: Root) -> list[str]:
 
 def _leads_out(name: str) -> list[Result]:
     message = "the link leads out of the folder and is not read; name its target too, or leave the link out with --exclude"
-    return [results.error("DYN074", message, file=name)]
+    return [results.error(codes.LINK_OUT_OF_FOLDER, message, file=name)]

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_fn.base import results, spelling
+from krm_fn.base import codes, results, spelling
 from krm_fn.base.results import Result
 from krm_fn.kubernetes.values import mapping, name_of, objects, text
 from krm_fn.render import dynamo_api
@@ -20,7 +20,7 @@ from krm_fn.repository.files.reading import Source
 from krm_fn.repository.kustomizations import Closure
 from krm_fn.repository.tree import Tree, field
 
-_NO_EFFECT, _LOST = "DYN590", "DYN591"
+_NO_EFFECT, _LOST = codes.KUSTOMIZATION_ENTRY_WITHOUT_EFFECT, codes.PATCH_REPLACES_COMPONENTS
 _SELECTED = ("kind", "name")
 _GENERATED = {"configMapGenerator": "ConfigMap", "secretGenerator": "Secret"}
 _PLAIN = re.compile(r"[\w./-]+", re.ASCII)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import paths, quantity
 from krm_fn.kubernetes.paths import EVERY
@@ -18,7 +18,7 @@ from krm_fn.kubernetes.values import text
 from krm_fn.render import dynamo_api
 from krm_fn.render.manifests import ingress, ownership
 
-_CODE = "DYN709"
+_CODE = codes.ALTERED_VALUE
 _INGRESS: tuple[Path, ...] = (("spec", "services", EVERY, "ingress"), ("spec", "ingress"))
 _HOST = re.compile(r"(?P<host>[a-z0-9*-]+)\.(?P<suffix>[a-z0-9.-]*[a-z0-9])")
 _V1ALPHA1 = "extraPodSpec"

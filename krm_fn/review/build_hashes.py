@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import paths
 from krm_fn.kubernetes.paths import TemplatePath
@@ -32,7 +32,7 @@ def check(built: Resource, render: SecondRender) -> Iterator[Result]:
             cause = f"a later layer set the image {other}" if other else "a later layer changed the graph, for example its image"
             message = f"{worker_hash} is not the hash of these workers, because {cause}, so old and new workers share a Dynamo namespace"
             fix = "make the change in the graph, in the layer with the function or in one before it"
-            yield results.warning("DYN503", f"{message}; {fix}", results.ref(built), path, current=str(worker_hash))
+            yield results.warning(codes.WORKER_HASH_BEFORE_LAYER, f"{message}; {fix}", results.ref(built), path, current=str(worker_hash))
             return
 
 

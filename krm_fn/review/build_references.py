@@ -9,7 +9,7 @@ import difflib
 import itertools
 from collections.abc import Collection, Iterator, Sequence
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.kubernetes import identity, paths, references
@@ -79,12 +79,15 @@ def _renaming(resource: Resource, name: str, other: str, named: Resource, owners
     """Returns the code and the reason with the fix, if `other` is the new name of what a resource calls `name`; otherwise empty texts."""
     if ownership.is_marked(named):
         reason = "a prefix or suffix changed the graph, and kustomize cannot follow objects that the function makes"
-        return ("DYN671", f"{reason}; {_write(other)}") if _has_affixes(name, other, named, resource) else ("", "")
+        return (codes.REFERENCE_TO_RENAMED_OBJECT, f"{reason}; {_write(other)}") if _has_affixes(name, other, named, resource) else ("", "")
     hashed = build_index.HASHED_NAME.fullmatch(other) if results.ref(named).kind in _HASHED else None
     if hashed and (hashed[1] == name or _is_renamed(name, hashed[1], resource, owners)):
-        return "DYN501", f"kustomize changed the name without this reference; {_CONFIGURATIONS} generator"
+        return codes.REFERENCE_WITHOUT_HASH, f"kustomize changed the name without this reference; {_CONFIGURATIONS} generator"
     if _is_renamed(name, other, resource, owners):
-        return "DYN671", f"a prefix or suffix changed the name without this reference; {_CONFIGURATIONS} prefix or suffix"
+        return (
+            codes.REFERENCE_TO_RENAMED_OBJECT,
+            f"a prefix or suffix changed the name without this reference; {_CONFIGURATIONS} prefix or suffix",
+        )
     return "", ""
 
 
@@ -156,7 +159,7 @@ def _unscalable(resource: Resource, kind: str) -> Result:
     problem = f"{kind} has no scale subresource, so this autoscaler scales nothing"
     message = f"{problem}; write {dynamo_api.ADAPTER}, and the name of the adapter of a service"
     path = (*references.SCALED[:-1], "kind")
-    return results.error("DYN502", message, results.ref(resource), path, current=kind, proposed=dynamo_api.ADAPTER)
+    return results.error(codes.AUTOSCALER_WITHOUT_ADAPTER, message, results.ref(resource), path, current=kind, proposed=dynamo_api.ADAPTER)
 
 
 def _workload_of(resource: Resource) -> str:
@@ -169,7 +172,9 @@ def _beside_adapter(resource: Resource, kind: str, adapter: Resource) -> Result:
     """Returns the warning about an autoscaler of a workload whose replicas a scaling adapter sets."""
     message = f"the scaling adapter {results.ref(adapter).name} sets the replicas of this {kind}, and undoes what the autoscaler sets"
     fix = f"write apiVersion: {adapter['apiVersion']} and kind: {dynamo_api.ADAPTER}"
-    return results.warning("DYN502", f"{message}; {fix}", results.ref(resource), (*references.SCALED[:-1], "kind"), current=kind)
+    return results.warning(
+        codes.AUTOSCALER_WITHOUT_ADAPTER, f"{message}; {fix}", results.ref(resource), (*references.SCALED[:-1], "kind"), current=kind
+    )
 
 
 def _adapter_of(resource: Resource) -> str:
@@ -183,12 +188,20 @@ def _adapter_of(resource: Resource) -> str:
 def _missing_adapter(resource: Resource, name: str, adapters: dict[str, Resource], *, has_workload: bool) -> Result:
     ref, message = results.ref(resource), f"no graph has the scaling adapter {name}, so this autoscaler scales nothing"
     if has_workload:
-        return results.error("DYN502", f"{message}; enable the scaling adapter of this component", ref, references.SCALED)
+        return results.error(
+            codes.AUTOSCALER_WITHOUT_ADAPTER, f"{message}; enable the scaling adapter of this component", ref, references.SCALED
+        )
     renamed = [
         other for other in sorted(adapters) if build_index.is_like(other, name) or _has_affixes(name, other, adapters[other], resource)
     ]
     if renamed:
-        return results.error("DYN502", f"{message}; {_write(renamed[0])}", ref, references.SCALED, current=name, proposed=renamed[0])
+        return results.error(
+            codes.AUTOSCALER_WITHOUT_ADAPTER, f"{message}; {_write(renamed[0])}", ref, references.SCALED, current=name, proposed=renamed[0]
+        )
     if similar := difflib.get_close_matches(name, sorted(adapters), 1, 0.8):
-        return results.error("DYN502", f"{message}; write {similar[0]}", ref, references.SCALED, current=name, proposed=similar[0])
-    return results.warning("DYN502", f"{message}; correct the name, or check it together with its graph", ref, references.SCALED)
+        return results.error(
+            codes.AUTOSCALER_WITHOUT_ADAPTER, f"{message}; write {similar[0]}", ref, references.SCALED, current=name, proposed=similar[0]
+        )
+    return results.warning(
+        codes.AUTOSCALER_WITHOUT_ADAPTER, f"{message}; correct the name, or check it together with its graph", ref, references.SCALED
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import identity
@@ -85,12 +85,19 @@ def _check(resource: Resource, selector: ObjectSelector, index: LabelIndex, defa
         )
         path = requirement.path
         yield make(
-            "DYN670", f"{message} a patch in the layer with the function", results.ref(resource), path, current=before, proposed=value
+            codes.SELECTOR_SELECTS_NOTHING,
+            f"{message} a patch in the layer with the function",
+            results.ref(resource),
+            path,
+            current=before,
+            proposed=value,
         )
     elif renamed := _renamed_label(wanted, near):
         requirement, key = renamed
         message = f"no pod of the build has a label {requirement.key}, so this selector selects nothing; write {key}"
-        yield results.warning("DYN670", message, results.ref(resource), requirement.path, current=requirement.values[0])
+        yield results.warning(
+            codes.SELECTOR_SELECTS_NOTHING, message, results.ref(resource), requirement.path, current=requirement.values[0]
+        )
     elif not selector.template and _is_main(selector):
         yield from _unselected(resource, wanted, near)
 
@@ -128,7 +135,9 @@ def _unselected(resource: Resource, wanted: Sequence[_RequiredLabel], near: Sequ
             known = ", ".join((*values[:_LISTED], *["..."] * (len(values) > _LISTED)))
             message = f"this selector selects nothing of the build: the pods have {known}"
             fix = "correct the label, or check this object together with its graph"
-            yield results.warning("DYN670", f"{message}; {fix}", results.ref(resource), requirement.path, current=requirement.values[0])
+            yield results.warning(
+                codes.SELECTOR_SELECTS_NOTHING, f"{message}; {fix}", results.ref(resource), requirement.path, current=requirement.values[0]
+            )
             return
     yield from _without_type(resource, wanted, near)
 
@@ -145,7 +154,9 @@ def _without_type(resource: Resource, wanted: Sequence[_RequiredLabel], near: Se
             message = (
                 f"this selector selects nothing of the build: the pods of the graph have the types {', '.join(values[:_LISTED])}; {fix}"
             )
-            yield results.warning("DYN670", message, results.ref(resource), requirement.path, current=requirement.values[0])
+            yield results.warning(
+                codes.SELECTOR_SELECTS_NOTHING, message, results.ref(resource), requirement.path, current=requirement.values[0]
+            )
 
 
 def _requirements(selector: ObjectSelector) -> tuple[list[_RequiredLabel], list[dict[str, Any]]]:

@@ -8,14 +8,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Result
 from krm_fn.base.yaml import reader
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import mapping
 from krm_fn.render.manifests import ownership
 
-_CODE = "DYN697"
+_CODE = codes.CONFIG_MAP_KEY_OF_OTHER_FORMAT
 _YAML, _JSON = (".yaml", ".yml"), ".json"
 _MARKS = ("{{", "{%", "<%", "${")
 _LONGEST = 100_000

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from krm_fn.base import results, spelling
+from krm_fn.base import codes, results, spelling
 from krm_fn.base.results import Path, Ref, Result
 from krm_fn.kubernetes import paths
 from krm_fn.kubernetes.paths import EVERY
@@ -17,7 +17,7 @@ from krm_fn.kubernetes.types import Resource
 from krm_fn.render import dynamo_api, labels
 from krm_fn.render.manifests import ownership
 
-_CODE = "DYN712"
+_CODE = codes.UNREAD_ANNOTATION
 _KINDS = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
 _METADATA: Path = ("metadata", "annotations")
 _TEMPLATE: Path = ("podTemplate", "metadata", "annotations")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import identity, paths
@@ -21,7 +21,7 @@ from krm_fn.review import build_hashes, build_index, second_render
 from krm_fn.review.build_index import POD_LABELS, Build, BuiltObject
 from krm_fn.review.second_render import Field, SecondRender
 
-_MOVED, _RENAMED, _RELABELLED = "DYN060", "DYN061", "DYN062"
+_MOVED, _RENAMED, _RELABELLED = codes.LAYER_CHANGED_NAMESPACE, codes.LAYER_CHANGED_NAME, codes.LAYER_CHANGED_LABEL
 _OUTERMOST = "list the function in the transformers of the outermost layer that sets"
 _CAUSES = {
     _MOVED: ("a later layer changed the namespace of generated objects", f"{_OUTERMOST} namespace or namePrefix"),

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from krm_fn.base import results, spelling
+from krm_fn.base import codes, results, spelling
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path, Ref, Result
 from krm_fn.kubernetes import paths, version
@@ -72,17 +72,19 @@ def check(resources: Iterable[Resource]) -> Iterator[Result]:
                     continue
                 _, _, tag = dynamo_images.parts(entry.image)
                 if list_item := _LIST_ITEM.search(entry.image):
-                    yield results.error("DYN716", _with_list(entry.image, list_item), ref, entry.path, current=entry.image)
+                    yield results.error(
+                        codes.LIST_ENTRIES_IN_IMAGE, _with_list(entry.image, list_item), ref, entry.path, current=entry.image
+                    )
                 elif reference := _valid(entry.image):
                     message = f"{entry.image!r} is not the name of an image, so no node pulls it; write {reference}"
-                    yield results.warning("DYN705", message, ref, entry.path, current=entry.image, proposed=reference)
+                    yield results.warning(codes.MISSPELT_IMAGE, message, ref, entry.path, current=entry.image, proposed=reference)
                 elif doubt := _doubt(entry.image, [other.image for other in images]):
-                    yield results.warning("DYN705", doubt.message, ref, entry.path, current=entry.image, proposed=doubt.right)
+                    yield results.warning(codes.MISSPELT_IMAGE, doubt.message, ref, entry.path, current=entry.image, proposed=doubt.right)
                 elif newest := _newest_patch(entry.image, tag):
                     message = f"krm-fn knows no patch {tag} of Dynamo, and the newest of this minor version is {newest}; correct the tag"
-                    message += ", or ignore DYN704 if the image exists"
+                    message += f", or ignore {codes.UNKNOWN_PATCH_VERSION} if the image exists"
                     right = f"{entry.image[: -len(tag)]}{newest}" if entry.image.endswith(f":{tag}") and "-" not in tag else None
-                    yield results.warning("DYN704", message, ref, entry.path, current=entry.image, proposed=right)
+                    yield results.warning(codes.UNKNOWN_PATCH_VERSION, message, ref, entry.path, current=entry.image, proposed=right)
 
 
 def _with_list(image: str, item: re.Match[str]) -> str:
@@ -121,11 +123,11 @@ def _doubt(image: str, others: Collection[object]) -> _Slip | None:
     """Returns the message about an image that is probably another one. `others` are the images of the resource."""
     _, name, tag = dynamo_images.parts(image)
     if slip := _slip(image, name):
-        return slip._replace(message=f"{slip.message}, or ignore DYN705 if it is an image of your own")
+        return slip._replace(message=f"{slip.message}, or ignore {codes.MISSPELT_IMAGE} if it is an image of your own")
     if slip := _tag_slip(image, others):
-        return slip._replace(message=f"{slip.message}, or ignore DYN705 if the image exists")
+        return slip._replace(message=f"{slip.message}, or ignore {codes.MISSPELT_IMAGE} if the image exists")
     slip = _without_version(image, tag, others)
-    return slip._replace(message=f"{slip.message}, or ignore DYN705 if it has this version") if slip else None
+    return slip._replace(message=f"{slip.message}, or ignore {codes.MISSPELT_IMAGE} if it has this version") if slip else None
 
 
 def _slip(image: str, name: str) -> _Slip | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_fn.base import results, spelling
+from krm_fn.base import codes, results, spelling
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import identity, paths
 from krm_fn.kubernetes.identity import ObjectKey
@@ -21,7 +21,7 @@ from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import cluster
 from krm_fn.review import mounted_files, required_objects
 
-_CODE = "DYN708"
+_CODE = codes.MISSING_KEY_OR_PORT
 _DATA = ("data", "stringData", "binaryData")
 _KINDS = (name_fields.SECRET, name_fields.CONFIG_MAP)
 _FILLED = ("kubernetes.io/service-account-token",)

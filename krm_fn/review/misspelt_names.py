@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from krm_fn.base import results, spelling
+from krm_fn.base import codes, results, spelling
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import identity, paths
 from krm_fn.kubernetes.identity import ObjectKey
@@ -29,7 +29,7 @@ from krm_fn.review.unread_objects import UnreadObjects
 
 _GENERATED = re.compile(r"-[2456789bcdfghkmt]{10}")
 """The end that kustomize gives the name of a generated ConfigMap or Secret (kustomize `api/hasher`)."""
-_CODE, _UNDECLARED = "DYN707", "DYN711"
+_CODE, _UNDECLARED = codes.MISSPELT_NAME, codes.MISSING_CLAIM
 _CHECKS_VOLUMES = "v0.9"
 """The release in which a mount without a volume is an error (DYN208)."""
 _KINDS = (name_fields.CLAIM, name_fields.SECRET, name_fields.CONFIG_MAP, name_fields.RESOURCE_CLAIM, name_fields.RESOURCE_CLAIM_TEMPLATE)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from krm_fn.base import results, spelling
+from krm_fn.base import codes, results, spelling
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.kubernetes import identity
@@ -24,7 +24,7 @@ from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import cluster
 from krm_fn.review import pods
 
-_CODE = "DYN728"
+_CODE = codes.MONITOR_SCRAPES_NOTHING
 _OF_DYNAMO = ("system", "http")
 """The ports of Dynamo's servers with metrics: that of workers, and that of frontends."""
 _METRICS, _OTHER_PATHS = "/metrics", ("metrics", "/", "/prometheus", "/health")

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from krm_fn.base import results, spelling
+from krm_fn.base import codes, results, spelling
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import identity, paths
 from krm_fn.kubernetes.identity import ObjectKey
@@ -22,7 +22,7 @@ from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import cluster
 
-_CODE = "DYN708"
+_CODE = codes.MISSING_KEY_OR_PORT
 _PODS: tuple[Path, ...] = tuple(
     (*component, *pod)
     for component in (("spec", "services", EVERY), ("spec", "components", EVERY), ("spec",))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Path, Result, Severity
 from krm_fn.kubernetes import encryption, paths
 from krm_fn.kubernetes.api_server import by_kind
@@ -17,7 +17,7 @@ from krm_fn.render.config import Config
 from krm_fn.render.schema import invalid_fields, schema_check, table
 
 _VARIABLE = "${"
-_MISSING, _NULL = "DYN022", "DYN028"
+_MISSING, _NULL = codes.MISSING_FIELD, codes.NULL_FIELD
 
 
 def check(resources: Iterable[Resource], config: Config) -> Iterator[Result]:

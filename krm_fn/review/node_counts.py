@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil, prod
 from typing import Any
 
+from krm_fn.base import codes
 from krm_fn.base.results import Ref, Result
 from krm_fn.kubernetes import paths
 from krm_fn.kubernetes.types import Resource
@@ -15,7 +16,7 @@ from krm_fn.kubernetes.values import mapping, objects
 from krm_fn.render import engines
 
 _SIZE = re.compile(r"[1-9][0-9]{0,3}", re.ASCII)
-_CODE, _FIELD = "DYN025", ("multinode", "nodeCount")
+_CODE, _FIELD = codes.NUMBER_OUT_OF_RANGE, ("multinode", "nodeCount")
 
 
 def with_nodes(finding: Result, resources: Mapping[Ref, Resource]) -> Result:

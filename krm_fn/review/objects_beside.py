@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import identity, paths
 from krm_fn.kubernetes.identity import ObjectKey
@@ -57,11 +57,18 @@ def _scaled(resource: Resource) -> Iterator[Result]:
             if isinstance(value, int | float):
                 right = json.dumps(value)
                 message = f'the metadata of a trigger takes strings, not {right}; quote it: {name}: "{right}"'
-                yield results.error("DYN694", message, ref, ("spec", "triggers", index, "metadata", name), current=value, proposed=right)
+                yield results.error(
+                    codes.INVALID_KEDA_AUTOSCALER,
+                    message,
+                    ref,
+                    ("spec", "triggers", index, "metadata", name),
+                    current=value,
+                    proposed=right,
+                )
     least, most = spec.get("minReplicaCount"), spec.get("maxReplicaCount")
     if isinstance(least, int) and isinstance(most, int) and least > most:
         message = f"minReplicaCount {least} is more than maxReplicaCount {most}; write {most} or less"
-        yield results.error("DYN694", message, ref, ("spec", "minReplicaCount"), current=least)
+        yield results.error(codes.INVALID_KEDA_AUTOSCALER, message, ref, ("spec", "minReplicaCount"), current=least)
 
 
 def _route(route: Resource, services: Mapping[ObjectKey, Resource], namespace: str) -> Iterator[Result]:
@@ -72,7 +79,7 @@ def _route(route: Resource, services: Mapping[ObjectKey, Resource], namespace: s
             ports = [port.get("port") for port in objects(mapping(services.get(key), "spec").get("ports"))]
             fix = f"add port: {ports[0]}" if ports else "add port"
             message = f"the reference to the Service {key.name} has no port, and the Gateway API refuses it; {fix}"
-            yield results.error("DYN695", message, results.ref(route), path)
+            yield results.error(codes.BACKEND_WITHOUT_PORT, message, results.ref(route), path)
 
 
 _OF_SERVICES = ((None, None), ("Service", None), ("Service", ""), (None, ""))
@@ -89,13 +96,17 @@ def _service(service: Resource, namespace: str, selected: Mapping[tuple[str, str
         if isinstance(node, int) and not isinstance(node, bool) and node and not _LEAST <= node <= _MOST:
             right = next((number for number in (_LEAST + node % 1000,) if number <= _MOST), _LEAST)
             message = f"nodePort {node} is outside of {_LEAST} to {_MOST}, the range of API servers; write {right}"
-            yield results.warning("DYN692", message, ref, ("spec", "ports", index, "nodePort"), current=node, proposed=right)
+            yield results.warning(
+                codes.NODE_PORT_OUT_OF_RANGE, message, ref, ("spec", "ports", index, "nodePort"), current=node, proposed=right
+            )
         if isinstance(target, int) and known and all(known) and not any(target in numbers for numbers in known):
             common = sorted(set.intersection(*known))
             is_written = any(f"{target}" in json.dumps(template.spec) for template in templates)
             if common and not is_written:
                 message = f"no pod that this Service selects has the port {target}; write {common[0]}"
-                yield results.warning("DYN693", message, ref, ("spec", "ports", index, "targetPort"), current=target, proposed=common[0])
+                yield results.warning(
+                    codes.UNKNOWN_TARGET_PORT, message, ref, ("spec", "ports", index, "targetPort"), current=target, proposed=common[0]
+                )
 
 
 def _templates(rendered: Iterable[Resource], default: str) -> dict[tuple[str, str, str], list[pods.Template]]:

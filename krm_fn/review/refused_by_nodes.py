@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from krm_fn.base import results, spelling
+from krm_fn.base import codes, results, spelling
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import paths
 from krm_fn.kubernetes.paths import EVERY
@@ -67,7 +67,7 @@ def _medium(resource: Resource, path: Path, medium: Any) -> Iterator[Result]:
         )
         fix = f"write {right}" if right else f"write {_MEDIA[0]}, or remove it"
         message = f"an empty folder has no medium {written[:60]}, so the pod does not start; {fix}"
-        yield results.error("DYN730", message, results.ref(resource), path, current=medium, proposed=right or None)
+        yield results.error(codes.UNKNOWN_MEDIUM, message, results.ref(resource), path, current=medium, proposed=right or None)
 
 
 def _capability(resource: Resource, path: Path, name: str) -> Iterator[Result]:
@@ -77,7 +77,7 @@ def _capability(resource: Resource, path: Path, name: str) -> Iterator[Result]:
     if name and right and name.upper() != right:
         because = "Kubernetes writes capabilities without CAP_" if plain == right else f"Linux has no capability {name[:60]}"
         message = f"{because}, so the container does not start; write {right}"
-        yield results.warning("DYN731", message, results.ref(resource), path, current=name, proposed=right)
+        yield results.warning(codes.UNKNOWN_CAPABILITY, message, results.ref(resource), path, current=name, proposed=right)
 
 
 def _cpus(resource: Resource, path: Path, amount: Any) -> Iterator[Result]:
@@ -85,4 +85,4 @@ def _cpus(resource: Resource, path: Path, amount: Any) -> Iterator[Result]:
     written = f"{amount}" if isinstance(amount, int | str) and not isinstance(amount, bool) else ""
     if written.isdecimal() and len(written) < _MOST_DIGITS and int(written) > _MOST_CPUS and int(written) % 10 == 0:
         message = f"no node has {written} CPUs, so the pod is not scheduled; write {written}m, which is {int(written) / _THOUSAND:g}"
-        yield results.warning("DYN732", message, results.ref(resource), path, current=amount, proposed=f"{written}m")
+        yield results.warning(codes.TOO_MANY_CPUS, message, results.ref(resource), path, current=amount, proposed=f"{written}m")

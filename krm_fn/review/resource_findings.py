@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.edits import Key
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes.types import Resource
@@ -34,25 +34,37 @@ from krm_fn.review import (
 from krm_fn.review.arguments import argument_findings, engine_documents, lora_rules, read_objects
 from krm_fn.review.known_checks import KnownChecks
 
-_ORPHAN = "DYN053"
-_PRUNED = "DYN056"
-_WRONG_TYPE, _READ_BY_COMMANDS = "DYN021", ("command", "args", "resources")
-_NO_RESOURCE = "DYN229"
-_OF_VARIABLES, _VARIABLES = "DYN179", ("env", "envs")
+_ORPHAN = codes.MISSING_OWNER
+_PRUNED = codes.GENERATED_OBJECT_REMOVED
+_WRONG_TYPE, _READ_BY_COMMANDS = codes.WRONG_TYPE, ("command", "args", "resources")
+_NO_RESOURCE = codes.UNKNOWN_RESOURCE
+_OF_VARIABLES, _VARIABLES = codes.WORKER_CANNOT_LOAD_LORA, ("env", "envs")
 """The code of variables and flags that are missing, and the fields with variables."""
 _OF_COMMANDS = re.compile(r"DYN(?:179|514|608|61[235]|62[345]|70[23]|718)")
 """The codes of commands whose words do not reach a program, of flags that are missing, and of GPUs that differ from the flags."""
-_UNKNOWN = ("DYN023", "DYN029")
+_UNKNOWN = (codes.UNKNOWN_FIELD, codes.UNKNOWN_KUBERNETES_FIELD)
 """The codes of unknown fields."""
 _OTHER_FIELD = re.compile(r"; (?:move it below (\w+)|write (\w+): |write (podTemplate)\.spec, )")
 """The field that a fix of an unknown field writes: the same one below another, or one with the unknown name as its value."""
 _COMPONENTS = {"components": "services", "services": "components"}
 """The fields with the components, and those of the other API version."""
 _RENDERED = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
-_BY_SETTINGS = ("DYN124", "DYN143", "DYN144", "DYN147", "DYN155", "DYN156", "DYN160", "DYN161", "DYN162", "DYN190", "DYN452")
+_BY_SETTINGS = (
+    codes.MISSING_DYNAMO_NAMESPACE,
+    codes.LEADER_WORKER_SET_NAME_TOO_LONG,
+    codes.MULTINODE_WITHOUT_ORCHESTRATOR,
+    codes.COMPILATION_CACHE_WITHOUT_PATH,
+    codes.MISSING_SERVICE_ACCOUNT,
+    codes.COMPONENT_WITHOUT_SERVICE_ACCOUNT,
+    codes.CONTAINER_NOT_NAMED_MAIN,
+    codes.MULTINODE_WITHOUT_COMMAND,
+    codes.MULTINODE_WITHOUT_GPUS,
+    codes.COMPONENTS_NEED_SAME_NAME,
+    codes.FIELD_NEEDS_GROVE,
+)
 """Codes of rules that depend on the configuration of a render. Without a configuration, they are warnings."""
 
-_NEVER_WORKS = ("DYN126", "DYN127", "DYN129")
+_NEVER_WORKS = (codes.SERVICE_SELECTS_OTHER_PODS, codes.UNKNOWN_PORT_NAME_IN_CONTAINER, codes.PORT_DIFFERS_FROM_SERVER)
 """Codes of objects that cannot work. A render warns of them, because it makes the objects of the operator; here they are errors."""
 
 

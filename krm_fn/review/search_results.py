@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import mapping, objects, text
 from krm_fn.render import dynamo_api
 from krm_fn.render.schema import schema_check
 from krm_fn.syncer.status import conditions
 
-_UNKNOWN_FIELDS = ("DYN023", "DYN029")
+_UNKNOWN_FIELDS = (codes.UNKNOWN_FIELD, codes.UNKNOWN_KUBERNETES_FIELD)
 _EVALUATIONS = ("scheduled", "running", "feasible", "infeasible", "failed", "unsupported")
 _MOST_FINDINGS = 3
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.cluster.object_store import StoredObject
 from krm_fn.kubernetes import identity
@@ -24,7 +24,7 @@ from krm_fn.syncer.writer import Writer
 
 _CACHE_LIMIT = 64
 """The most cached outputs. A request that is ready is reconciled only after an event."""
-_RENDER_OF_LIVE_GRAPH = "DYN428"
+_RENDER_OF_LIVE_GRAPH = codes.SOURCE_VERSION_SELECTS_RELEASE
 """A warning for users who render a graph of the cluster. `krm-fn request get` prints the graph of the profiler instead."""
 
 Version = tuple[str, str, bool]

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.base.yaml import reader
@@ -34,9 +34,9 @@ _NONBLANK = re.compile(r"\S")
 _NOTES_SHOWN = 5
 _FIELDS_SHOWN = 5
 API_VERSION = "nvidia.com/v1alpha1"
-_TYPE, _FORM = "DYN021", "DYN027"
+_TYPE, _FORM = codes.WRONG_TYPE, codes.WRONG_FORMAT
 """Codes of values that the types cannot hold. A render reports any other finding about the graph."""
-_UNKNOWN = ("DYN023", "DYN029")
+_UNKNOWN = (codes.UNKNOWN_FIELD, codes.UNKNOWN_KUBERNETES_FIELD)
 _OTHERS = "beside the graph, only ConfigMaps with a name and of at most 1 MiB are"
 _TOO_LARGE = f"larger than {LIMIT // 2**20} MiB"
 

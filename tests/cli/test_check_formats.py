@@ -14,7 +14,7 @@ import pytest
 from krm_fn.base import results
 from krm_fn.base.results import Ref
 from krm_fn.cli import finding_formats
-from krm_fn.schemas import codes
+from krm_fn.schemas import finding_pages
 from tests.cli import console
 from tests.cli.console import GRAPH, MISSPELT
 from tests.support.cases import cases
@@ -61,10 +61,11 @@ SARIF = {
         },
         "rule": {
             "type": "object",
-            "required": ["id", "shortDescription", "helpUri", "help"],
+            "required": ["id", "name", "shortDescription", "helpUri", "help"],
             "additionalProperties": False,
             "properties": {
                 "id": {"type": "string", "pattern": "^DYN[0-9]{3}$"},
+                "name": {"type": "string", "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"},
                 "shortDescription": {"$ref": "#/$defs/text"},
                 "help": {"$ref": "#/$defs/text"},
                 "helpUri": {"type": "string", "pattern": "^https://"},
@@ -179,9 +180,10 @@ def test_sarif_names_its_rules():
     assert [rules[result["ruleIndex"]]["id"] for result in run["results"]] == [finding.code for _, finding in FINDINGS]
     assert len({rule["id"] for rule in rules}) == len(rules)
     for rule in rules:
-        assert rule["shortDescription"]["text"] == codes.pages()[rule["id"]].title
-        assert rule["helpUri"] == codes.url(rule["id"])
-        assert rule["help"]["markdown"] == codes.markdown(rule["id"])
+        assert rule["shortDescription"]["text"] == finding_pages.pages()[rule["id"]].title
+        assert rule["helpUri"] == finding_pages.url(rule["id"])
+        assert rule["name"] == finding_pages.name(rule["id"])
+        assert rule["help"]["markdown"] == finding_pages.markdown(rule["id"])
 
 
 def test_sarif_places_what_is_known():
@@ -241,7 +243,7 @@ def test_github_commands_are_one_line_each_and_nothing_in_them_ends_them():
     assert len(read) == len(FINDINGS)
     for (_, finding), (level, file, line, column, title, message) in zip(FINDINGS, read, strict=True):
         assert level == {"error": "error", "warning": "warning", "info": "notice"}[finding.severity]
-        assert unquote(title) == f"{finding.code} {codes.pages()[finding.code].title}"
+        assert unquote(title) == f"{finding.code} {finding_pages.pages()[finding.code].title}"
         assert unquote(file) == ("" if finding.file == "<stdin>" else finding.file)
         assert (int(line or 0), int(column or 0)) == ((finding.line, finding.column) if file else (0, 0))
         assert unquote(message).startswith(finding.code)

@@ -142,7 +142,7 @@ def test_the_bash_script_is_bash():
 def test_a_bug_is_a_sentence_and_no_traceback(tmp_path):
     """A broken installation stands for any bug: the page of a code has no fields."""
     copy = shutil.copytree(programs.ROOT / "krm_fn", tmp_path / "krm_fn")
-    for path in (copy / "schemas" / "codes" / "texts").iterdir():
+    for path in (copy / "schemas" / "finding_pages" / "texts").iterdir():
         path.write_text("DYN021: {}\n")
     done = console.program("explain", "DYN021", folder=tmp_path, PYTHONPATH=str(tmp_path))
     assert (done.code, done.out) == (1, "")

@@ -141,7 +141,7 @@ def test_a_new_engine_is_one_file_and_an_example(clone):
     clone.test(
         "tests/base/test_registry.py",
         "tests/schemas/generate/test_generate.py",
-        "tests/schemas/codes/test_codes.py",
+        "tests/schemas/finding_pages/test_codes.py",
         "tests/render/engines",
     )
     clone.test("tests/examples", "-k", "abacus and not command and not file and not hash and not again")  # those need bash
@@ -157,7 +157,7 @@ def test_a_new_component_type_is_one_file(clone):
         assert "`ledger`" in (clone.root / page).read_text()
     found = clone.render(given.graph({"Books": given.service("ledger")}, name="sums", namespace="demo"))
     assert container(found, "sums-books")["command"] == ["ledger"]
-    clone.test("tests/base/test_registry.py", "tests/schemas/generate/test_generate.py", "tests/schemas/codes/test_codes.py")
+    clone.test("tests/base/test_registry.py", "tests/schemas/generate/test_generate.py", "tests/schemas/finding_pages/test_codes.py")
 
 
 SAID = "{revision} is not the revision of a model; write main"
@@ -172,7 +172,7 @@ DYN079:
 """
 TWIN = """
     model_config = base.rules(
-        base.Rule("DYN079", 'self.?revision.orValue("main") == "main"', "revision", words={"revision": "this"})
+        base.Rule(codes.OLD_REVISION, 'self.?revision.orValue("main") == "main"', "revision", words={"revision": "this"})
     )
 
     name: str
@@ -180,14 +180,20 @@ TWIN = """
 CHECK = """
 
 def check_revision(plan: ComponentPlan) -> Iterator[Result]:
-    yield rule_messages.error("DYN079", plan.ref, plan.at("component"), revision="v2")
+    yield rule_messages.error(codes.OLD_REVISION, plan.ref, plan.at("component"), revision="v2")
 """
 
 
 def test_the_sentence_of_a_new_rule_is_written_once(clone):
     """The rule, its twin in CEL and the page of its code: three places, and one of them has the sentence."""
-    clone.edit("render/schema/rule_messages.py", '"DYN130":', f'"DYN079": "{SAID}",\n    "DYN130":')
-    pages = clone.root / "krm_fn/schemas/codes/texts/graphs.yaml"
+    clone.edit(
+        "render/schema/rule_messages.py",
+        "codes.MULTINODE_ENDPOINT_PICKER:",
+        f'codes.OLD_REVISION: "{SAID}",\n    codes.MULTINODE_ENDPOINT_PICKER:',
+    )
+    last = 'FILE_TOO_LARGE = "DYN075"\n'
+    clone.edit("base/codes.py", last, f'{last}OLD_REVISION = "DYN079"\n')
+    pages = clone.root / "krm_fn/schemas/finding_pages/texts/graphs.yaml"
     pages.write_text(pages.read_text() + PAGE)
     clone.edit("schemas/api/v1alpha1/component.py", '\n    name: str\n    """The base model\'s name', TWIN)
     clone.edit("render/rules/component_rules.py", "\n\ndef _check_names(", f"{CHECK}\n\ndef _check_names(")
@@ -199,7 +205,7 @@ def test_the_sentence_of_a_new_rule_is_written_once(clone):
     service = clone.definition("dynamographdeployments")["openAPIV3Schema"]["properties"]["spec"]["properties"]["services"]
     (rule,) = service["additionalProperties"]["properties"]["modelRef"]["x-kubernetes-validations"]
     assert (rule["message"], rule["fieldPath"]) == (twin, ".revision")
-    assert (clone.root / "docs/errors/DYN079.md").read_text().startswith("# DYN079: A revision that no model has\n")
+    assert (clone.root / "docs/errors/DYN079.md").read_text().startswith("# DYN079 old-revision: A revision that no model has\n")
     assert twin.partition(" ")[2] in (clone.root / "docs/reference/dynamographdeployment.md").read_text()
     named = clone.python(
         "-c", f"import sys; from krm_fn.render import expand, config; print(expand.expand([{GRAPH!r}], config.Config()).results)"
@@ -207,4 +213,4 @@ def test_the_sentence_of_a_new_rule_is_written_once(clone):
     assert "v2 is not the revision of a model; write main" in named
     written = [path for path in clone.root.joinpath("krm_fn").rglob("*.py") if "is not the revision of a model" in path.read_text()]
     assert [path.name for path in written] == ["rule_messages.py"]
-    clone.test("tests/schemas/codes/test_pages.py", "-k", "DYN079 or have or every_page or texts")
+    clone.test("tests/schemas/finding_pages/test_pages.py", "-k", "DYN079 or have or every_page or texts")

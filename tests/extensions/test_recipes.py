@@ -38,8 +38,9 @@ GATE = """    Gate(
     ),
 """
 RULE = """    if plan.identity.service == "Nobody":
-        yield results.error("DYN169", "nobody answers; give the component the name of its work", plan.ref, plan.at())
+        yield results.error(codes.NOBODY_ANSWERS, "nobody answers; give the component the name of its work", plan.ref, plan.at())
 """
+NAME = 'NOBODY_ANSWERS = "DYN169"\n'
 TEXT = """
 DYN169:
   title: Nobody answers
@@ -174,19 +175,25 @@ def test_a_new_gate(clone):
 
 
 def test_a_new_finding(clone):
-    """A rule, a page and two cases. Without the cases, a test fails."""
+    """A name, a rule, a page and two cases. Without the cases, a test fails."""
+    name = "LORA_WITHOUT_SOURCE ="
+    clone.edit("base/codes.py", name, NAME + name)
     row = "    yield from _check_names(plan)\n"
     clone.edit("render/rules/component_rules.py", row, RULE + row)
-    texts = clone.root / "krm_fn/schemas/codes/texts/components.yaml"
+    texts = clone.root / "krm_fn/schemas/finding_pages/texts/components.yaml"
     texts.write_text(texts.read_text() + TEXT)
     clone.generate()
     with pytest.raises(AssertionError, match="DYN169"):
-        clone.test("tests/schemas/codes/test_codes.py")
+        clone.test("tests/schemas/finding_pages/test_codes.py")
     clone.edit("../tests/support/faults.py", "COMPONENTS = [\n", f"COMPONENTS = [\n{CASES}")
-    clone.test("tests/schemas/codes", "tests/render/rules", "-k", "DYN169 or nobody or somebody or codes")
-    assert "# DYN169: Nobody answers" in (clone.root / "docs/errors/DYN169.md").read_text()
+    clone.test("tests/schemas/finding_pages", "tests/render/rules", "-k", "DYN169 or nobody or somebody or codes")
+    assert "# DYN169 nobody-answers: Nobody answers" in (page := (clone.root / "docs/errors/DYN169.md").read_text())
+    assert page.endswith("\nRule: [krm_fn/render/rules/component_rules.py](../../krm_fn/render/rules/component_rules.py)\n")
+    assert clone.python("-m", "krm_fn", "explain", "nobody-answers") == page.partition("\nRule: ")[0]
     recipe = section("A finding")
-    assert {"`krm_fn/render/rules`", "`krm_fn/schemas/codes/texts`", "`tests/support/faults.py`"} <= {*re.findall(r"`[^`]*`", recipe)}
+    assert {"`krm_fn/base/codes.py`", "`krm_fn/render/rules`", "`krm_fn/schemas/finding_pages/texts`", "`tests/support/faults.py`"} <= {
+        *re.findall(r"`[^`]*`", recipe)
+    }
 
 
 def test_the_page_names_the_files_of_the_other_recipes():

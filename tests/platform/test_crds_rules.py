@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from krm_fn.render.schema import rule_messages
-from krm_fn.schemas import codes
+from krm_fn.schemas import finding_pages
 from tests.platform import cel, test_crds_rules_v1beta1
 from tests.platform.cel import Case
 from tests.support import schema_mistakes
@@ -113,7 +113,7 @@ def test_rules(case, dynamo):
 def test_every_rule_has_its_case():
     newer = {case.code for case in test_crds_rules_v1beta1.RULES}
     assert cel.rules("v1alpha1") - newer == {case.code for case in RULES if case.code} - newer
-    assert {*rule_messages.MESSAGES} <= {*codes.pages()}
+    assert {*rule_messages.MESSAGES} <= {*finding_pages.pages()}
 
 
 def test_the_largest_graph_stays_below_the_cost_limit_of_an_api_server(dynamo):

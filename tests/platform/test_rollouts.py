@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn.schemas import codes
+from krm_fn.schemas import finding_pages
 from tests.platform import pages, rollouts
 from tests.platform.rollouts import Entry
 from tests.support import golden
@@ -92,6 +92,6 @@ def test_no_pod_restarts_by_surprise(now):
 
 def test_the_page_lists_all_that_is_deprecated():
     page = (pages.DOCS / "upgrades.md").read_text()
-    deprecated = [code for code, page in codes.pages().items() if "deprecated" in page.title]
+    deprecated = [code for code, page in finding_pages.pages().items() if "deprecated" in page.title]
     assert deprecated
     assert [code for code in deprecated if f"| {code} |" not in page] == []

@@ -18,7 +18,7 @@ from krm_fn.base import results
 from krm_fn.kubernetes import identity
 from krm_fn.render import dynamo_api, expand, labels
 from krm_fn.render.config import Config
-from krm_fn.schemas import codes
+from krm_fn.schemas import finding_pages
 from tests.support import by_schema, faults, given, strategies
 from tests.testbed import tier
 
@@ -71,7 +71,7 @@ def test_no_input_raises_or_is_changed_and_every_finding_has_an_address_and_a_kn
     assert items == before
     for found in expansion.results:
         assert found.ref is not None
-        assert found.code in codes.pages().keys() - {"DYN019"}
+        assert found.code in finding_pages.pages().keys() - {"DYN019"}
         assert found.message
         assert results.wire(found)["severity"] in ("error", "warning", "info")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from krm_fn.schemas import codes
+from krm_fn.schemas import finding_pages
 from tests.releases import earlier_release
 from tests.support import markdown
 from tests.testbed import programs
@@ -180,7 +180,7 @@ def test_the_page_lists_all_that_is_renamed(old):
     assert {key for key in settings if "." not in key} == {*searched, "restart"}  # an annotation of this name exists beside the setting
     known = set(re.findall(r"DYN\d{3}", (old / "krm_fn" / "codes.py").read_text()))
     assert len(known) > 100
-    assert known - set(codes.names()) == {"DYN055", "DYN165"}
+    assert known - set(finding_pages.CONSTANTS) == {"DYN055", "DYN165"}
     assert {"DYN055", "DYN165"} <= set(re.findall(r"DYN\d{3}", PAGE.partition("## Rename")[2]))
     verbs = ("render", "check", "crds", "schema", "install", "completion")
     helps = [earlier_release.run(code, [[verb, "--help"] for verb in verbs]) for code in (old, programs.ROOT)]

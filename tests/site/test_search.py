@@ -9,7 +9,7 @@ import yaml
 from playwright.sync_api import Page
 from website import site_pages
 
-from krm_fn.schemas import codes
+from krm_fn.schemas import finding_pages
 from tests.testbed import programs
 
 QUESTIONS = [
@@ -33,7 +33,7 @@ def test_code_and_title_find_its_page_first(reader, address, code):
     """The code of a finding and its title find the page of the code before all other pages."""
     page = _search(reader.new_page(), f"{address}index.html")
     assert _ask(page, code)[0] == f"errors/{code}.html"
-    assert _ask(page, codes.page(code).title)[0] == f"errors/{code}.html"
+    assert _ask(page, finding_pages.page(code).title)[0] == f"errors/{code}.html"
 
 
 MESSAGES = {

@@ -9,7 +9,7 @@ FILES = {
     "README.md": "# Start\n\nFirst line.\nSecond line.\n\nMore.\n",
     "docs/review.md": "# Review\n\n## Two states\n",
     "docs/errors/README.md": "# Codes\n",
-    "docs/errors/DYN001.md": "# DYN001: No input\n",
+    "docs/errors/DYN001.md": "# DYN001 no-input: No input\n",
     "docs/graph.svg": "<svg/>",
     "examples/a/README.md": "# A\n",
     "examples/a/graph.yaml": "kind: A\n",
@@ -73,7 +73,7 @@ def test_mistake_has_file_and_line(tree, text, message):
         (
             "docs/errors/DYN001.md",
             "# DYN001\n",
-            "[Made from krm_fn/schemas/codes/texts](https://git.example/o/n/tree/main/krm_fn/schemas/codes/texts)",
+            "[Made from krm_fn/schemas/finding_pages/texts](https://git.example/o/n/tree/main/krm_fn/schemas/finding_pages/texts)",
         ),
     ],
 )
@@ -128,7 +128,7 @@ def test_list_for_programs_has_all_pages(tree, tmp_path):
         (staged / tree.target(path)).write_text((tree.root / path).read_text())
     page_list.write(tree, site_navigation.read(tree.paths(), file), staged, built)
     assert (built / "llms.txt").read_text().splitlines()[:5] == ["# Start", "", "> First line. Second line.", "", "## Start"]
-    assert "- [DYN001: No input](errors/DYN001.md)" in (built / "llms.txt").read_text()
+    assert "- [DYN001 no-input: No input](errors/DYN001.md)" in (built / "llms.txt").read_text()
     assert (built / "errors/DYN001.md").read_text() == FILES["docs/errors/DYN001.md"]
 
 

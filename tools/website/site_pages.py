@@ -20,7 +20,7 @@ _CODE_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 _LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=[)\s])|(?<=\]: )(\S+)|(?<=(?:src|set)=\")([^\"\s]+)(?=\")|(?<=href=\")([^\"\s]+)(?=\")")
 _CODE = re.compile(r"\bDYN\d{3}\b")
 _MADE = re.compile(r"<!-- Made from ([\w./-]+) ")
-_OF_CODES, _CODES = "docs/errors/", "krm_fn/schemas/codes/texts"
+_OF_CODES, _CODES = "docs/errors/", "krm_fn/schemas/finding_pages/texts"
 """The pages of codes, and the folder with their texts."""
 _HISTORY = re.compile(r"CHANGELOG\.md|docs/upgrade-[\d.]+\.md")  # pages that name retired codes
 

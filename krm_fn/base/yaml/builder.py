@@ -15,7 +15,7 @@ from yaml.events import (
     StreamStartEvent,
 )
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.yaml import scalars, stream
 
 TYPE_CHECKING = False
@@ -115,7 +115,7 @@ class Builder:
         value = self.value(event)
         if isinstance(value, str):
             return value
-        self.report("DYN009", "the key is not a string; put a key that contains a brace or a bracket in quotes", event)
+        self.report(codes.KEY_NOT_STRING, "the key is not a string; put a key that contains a brace or a bracket in quotes", event)
         return None
 
     def put(self, mapping: dict[str, Any], key: str | None, value: Any, event: Any) -> None:
@@ -129,10 +129,10 @@ class Builder:
         elif key in mapping and key not in merged:
             if self._depth == 1 and key in _OF_OBJECT and all(field in mapping for field in _OF_OBJECT):
                 problem = f"the key {key} is set twice in this mapping, because a second object begins here"
-                raise Broken(self._error("DYN007", f"{problem}; write a line --- above this one", event))
+                raise Broken(self._error(codes.DUPLICATE_KEY, f"{problem}; write a line --- above this one", event))
             is_joined = isinstance(value, (dict, list)) and type(mapping[key]) is type(value) and mapping[key] and mapping[key] != value
             fix = f"write the entries of both below one {key}" if is_joined and value else "remove one of the two"
-            self.report("DYN007", f"the key {key} is set twice in this mapping; {fix}", event)
+            self.report(codes.DUPLICATE_KEY, f"the key {key} is set twice in this mapping; {fix}", event)
         elif key is not None:
             mapping[key] = value
             merged.discard(key)
@@ -142,14 +142,16 @@ class Builder:
         self._found.append(self._error(code, message, event))
         if len(self._found) >= FINDINGS:
             raise Broken(
-                self._error("DYN004", f"the text has {FINDINGS} errors up to this line and is not read further; fix them first", event)
+                self._error(
+                    codes.INVALID_YAML, f"the text has {FINDINGS} errors up to this line and is not read further; fix them first", event
+                )
             )
 
     def enter(self, event: Any) -> None:
         """Enters the mapping or list that this event begins. Raises Broken if it is too deep."""
         self._depth += 1
         if self._depth > DEPTH:
-            raise Broken(self._error("DYN005", TOO_DEEP, event))
+            raise Broken(self._error(codes.YAML_TOO_DEEP, TOO_DEEP, event))
         if event.anchor:
             self._anchors.pop(event.anchor, None)
         if event.tag and event.tag not in ("!", _STANDARD + ("map" if type(event) is MappingStartEvent else "seq")):
@@ -210,7 +212,7 @@ class Builder:
         except ValueError:
             return self._no_number(event)
         if tag and type(value) not in _TYPES[tag]:
-            self.report("DYN008", f"the value does not match its tag !!{tag}; remove the tag or correct the value", event)
+            self.report(codes.INVALID_YAML_TAG, f"the value does not match its tag !!{tag}; remove the tag or correct the value", event)
         return value
 
     def _binary(self, event: Any) -> str:
@@ -219,27 +221,27 @@ class Builder:
         try:
             return b64decode(event.value).decode()
         except ValueError:
-            self.report("DYN008", "the value of !!binary is not text in base64; write the text itself", event)
+            self.report(codes.INVALID_YAML_TAG, "the value of !!binary is not text in base64; write the text itself", event)
             return str(event.value)
 
     def _unknown(self, event: Any) -> Any:
-        self.report("DYN008", "Kubernetes does not know the tag; remove the tag, or put the text in quotes", event)
+        self.report(codes.INVALID_YAML_TAG, "Kubernetes does not know the tag; remove the tag, or put the text in quotes", event)
         return getattr(event, "value", None)
 
     def _no_number(self, event: Any) -> str:
-        self.report("DYN010", "JSON cannot hold this number; put it in quotes if it is text", event)
+        self.report(codes.INVALID_JSON_NUMBER, "JSON cannot hold this number; put it in quotes if it is text", event)
         return str(event.value)
 
     def _alias(self, event: Any) -> Any:
         if event.anchor not in self._anchors:
             message = "the alias has no anchor before it; write the value out, or put it in quotes if it is text"
-            raise Broken(self._error("DYN004", message, event))
+            raise Broken(self._error(codes.INVALID_YAML, message, event))
         value, start = self._anchors[event.anchor]
         count, depth = size(value, ALIASED)
         self._aliased += count
         if self._aliased > ALIASED or self._depth + depth > DEPTH:
             message = f"aliases up to this line expand to more than {ALIASED} values or {DEPTH} levels; use fewer aliases"
-            raise Broken(self._error("DYN006", message, event))
+            raise Broken(self._error(codes.TOO_MANY_YAML_ALIASES, message, event))
         self.reach = min(self.reach, start)
         return value
 
@@ -247,7 +249,7 @@ class Builder:
         sources = value if isinstance(value, list) else [value]
         if not all(isinstance(source, dict) for source in sources):
             message = "the merge key << needs a mapping or a list of mappings; put << in quotes if it is an ordinary key"
-            self.report("DYN004", message, event)
+            self.report(codes.INVALID_YAML, message, event)
             return
         new = {key: item for source in reversed(sources) for key, item in source.items() if key not in mapping}
         self._merged.setdefault(id(mapping), set()).update(new)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.yaml import libyaml, scalars
 
@@ -64,7 +64,7 @@ def decode(data: bytes, file: str = "") -> tuple[str, list[Result]]:
         line, column = data.count(b"\n", 0, start) + 1, len(data[start : problem.start].decode()) + 1
         known = ", and the text looks like UTF-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
         message = f"the byte 0x{data[problem.start]:02x} is not UTF-8{known}; save the text as UTF-8"
-        return "", [results.error("DYN002", message, file=file, line=line, column=column)]
+        return "", [results.error(codes.TEXT_NOT_UTF8, message, file=file, line=line, column=column)]
 
 
 def read(text: str, file: str = "", literal: Collection[str] = ()) -> tuple[list[Document], list[Result]]:
@@ -185,25 +185,25 @@ def _syntax_error(problem: Exception, text: str, file: str, lines: int) -> Resul
             mark = problem.context_mark
         location: dict[str, Any] = {"file": file, "line": lines + mark.line + 1, "column": mark.column + 1}
         if _TOO_DEEP in str(problem.problem):
-            return results.error("DYN005", builder.TOO_DEEP, **location)
+            return results.error(codes.YAML_TOO_DEEP, builder.TOO_DEEP, **location)
         from krm_fn.base.yaml import syntax_causes  # noqa: PLC0415 - only a finding needs it
 
         if cause := syntax_causes.find(str(problem.problem), text, problem.problem_mark.index, lines):
             line, column = _line_and_column(text, cause.offset)
-            return results.error("DYN004", cause.message, file=file, line=lines + line, column=column)
-        return results.error("DYN004", _syntax_message(problem, text, lines), **location)
+            return results.error(codes.INVALID_YAML, cause.message, file=file, line=lines + line, column=column)
+        return results.error(codes.INVALID_YAML, _syntax_message(problem, text, lines), **location)
     character = getattr(problem, "character", None)
     if isinstance(character, int):  # a ReaderError; its class depends on the loaded part of PyYAML
         return _forbidden(text, text.find(chr(character)), file, lines)
     if isinstance(problem, UnicodeEncodeError):
         return _forbidden(text, problem.start, file, lines)
-    return results.error("DYN004", f"{problem}; correct the text", file=file)
+    return results.error(codes.INVALID_YAML, f"{problem}; correct the text", file=file)
 
 
 def _forbidden(text: str, offset: int, file: str, lines: int) -> Result:
     line, column = _line_and_column(text, offset)
     message = f"the character U+{ord(text[offset]):04X} is not allowed in YAML; remove it, or write it as an escape in double quotes"
-    return results.error("DYN003", message, file=file, line=lines + line, column=column)
+    return results.error(codes.INVALID_YAML_CHARACTER, message, file=file, line=lines + line, column=column)
 
 
 def _syntax_message(problem: MarkedYAMLError, text: str, lines: int) -> str:

@@ -11,7 +11,7 @@ from krm_fn.base import report
 from krm_fn.base.results import Result
 from krm_fn.cli import finding_formats
 from krm_fn.cli.finding_formats import Checked
-from krm_fn.schemas import codes
+from krm_fn.schemas import finding_pages
 
 _LEVELS = {"error": "error", "warning": "warning", "info": "notice"}
 _IN_MESSAGES = {"%": "%25", "\r": "%0D", "\n": "%0A"}
@@ -25,7 +25,7 @@ def write(checked: Checked) -> str:
 
 def _command(result: Result) -> str:
     file, line, column = finding_formats.location(result)
-    properties = {"file": file, "line": line, "col": column, "title": f"{result.code} {codes.page(result.code).title}"}
+    properties = {"file": file, "line": line, "col": column, "title": f"{result.code} {finding_pages.page(result.code).title}"}
     written = ",".join(f"{name}={_escaped(str(value), _IN_PROPERTIES)}" for name, value in properties.items() if value)
     return f"::{_LEVELS[result.severity]} {written}::{_escaped(report.what(result), _IN_MESSAGES)}"
 

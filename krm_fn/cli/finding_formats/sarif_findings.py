@@ -15,7 +15,7 @@ from krm_fn.base import escaping, report, results
 from krm_fn.base.results import Result
 from krm_fn.cli import finding_formats
 from krm_fn.cli.finding_formats import Checked
-from krm_fn.schemas import codes
+from krm_fn.schemas import finding_pages
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {"error": "error", "warning": "warning", "info": "note"}
@@ -36,9 +36,10 @@ def write(checked: Checked) -> str:
 def _rule(code: str) -> dict[str, Any]:
     return {
         "id": code,
-        "shortDescription": {"text": codes.page(code).title},
-        "helpUri": codes.url(code),
-        "help": {"text": codes.plain(code), "markdown": codes.markdown(code)},
+        "name": finding_pages.name(code),
+        "shortDescription": {"text": finding_pages.page(code).title},
+        "helpUri": finding_pages.url(code),
+        "help": {"text": finding_pages.plain(code), "markdown": finding_pages.markdown(code)},
     }
 
 

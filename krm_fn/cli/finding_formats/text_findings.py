@@ -9,7 +9,7 @@ import contextlib
 import textwrap
 from collections.abc import Collection, Sequence
 
-from krm_fn.base import escaping, report
+from krm_fn.base import codes, escaping, report
 from krm_fn.base.results import Ref, Result
 from krm_fn.cli.finding_formats import Checked
 from krm_fn.kubernetes.secret_values import HIDDEN
@@ -17,7 +17,7 @@ from krm_fn.repository.files import reading, secret_lines
 
 _Lines = tuple[list[str], Collection[int]]
 _COLOURS = {"error": escaping.RED, "warning": escaping.YELLOW, "info": escaping.CYAN}
-_OLD_STATE = "DYN073"  # its files are named `REVISION:PATH`, and a file of that name on disk is another one
+_OLD_STATE = codes.OLD_STATE_NOT_COMPARED  # its files are named `REVISION:PATH`, and a file of that name on disk is another one
 _BEFORE, _WIDTH = 60, 120  # columns of a source line that are shown; JSON may be one line of megabytes
 
 

@@ -13,7 +13,7 @@ from krm_fn.migration.fixes import document_fixes
 from krm_fn.migration.fixes.document_fixes import DocumentFix
 from krm_fn.review.inputs import document_checks
 from krm_fn.review.inputs.document_checks import CheckedDocuments, DocumentScope
-from krm_fn.schemas import codes
+from krm_fn.schemas import finding_pages
 
 SOURCE = report.PROGRAM
 FIX_ALL = "source.fixAll.krm-fn"
@@ -31,7 +31,7 @@ def diagnostic(document: OpenDocument, result: Result) -> types.Diagnostic:
         report.printable(f"{_field(result)}{result.message}"),
         severity=_SEVERITIES[result.severity],
         code=result.code,
-        code_description=types.CodeDescription(codes.url(result.code)),
+        code_description=types.CodeDescription(finding_pages.url(result.code)),
         source=SOURCE,
     )
 

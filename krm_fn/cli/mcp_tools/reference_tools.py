@@ -6,10 +6,10 @@ import json
 from importlib import resources
 from typing import Any
 
-from krm_fn.base import report
+from krm_fn.base import codes, report
 from krm_fn.cli.mcp_tools.allowed_paths import Root, ToolError
 from krm_fn.cli.mcp_tools.tool import Arguments, Tool, ToolResult
-from krm_fn.schemas import codes
+from krm_fn.schemas import finding_pages
 
 _MOST_CODES = 50
 """The codes that a search returns."""
@@ -20,16 +20,20 @@ def _codes(_root: Root, arguments: Arguments) -> ToolResult:
     if ("code" in arguments) == ("search" in arguments):
         raise ToolError("name either code or search")
     if "code" in arguments:
-        code = arguments["code"].upper()
-        if code not in codes.names():
-            raise ToolError(f"{report.visible(arguments['code'])} is not the code of a finding, such as DYN021; use search to find one")
-        return ToolResult(codes.markdown(code), {"code": code, "url": codes.url(code), **codes.page(code)._asdict()})
+        try:
+            code = finding_pages.find(arguments["code"])
+        except KeyError:
+            shown = report.visible(arguments["code"])
+            raise ToolError(f"{shown} is not the code of a finding, such as {codes.WRONG_TYPE}; use search to find one") from None
+        page = finding_pages.page(code)
+        return ToolResult(finding_pages.markdown(code), {"code": code, "url": finding_pages.url(code), **page._asdict()})
     words = arguments["search"].lower().split()
-    matches = [(code, page) for code, page in codes.pages().items() if all(word in f"{page.title} {page.means}".lower() for word in words)]
-    shown = {code: page.title for code, page in matches[:_MOST_CODES]}
-    left_out = len(matches) - len(shown)
+    pages = finding_pages.pages().items()
+    matches = [(code, page) for code, page in pages if all(word in f"{page.title} {page.means}".lower() for word in words)]
+    titles = {code: page.title for code, page in matches[:_MOST_CODES]}
+    left_out = len(matches) - len(titles)
     count = f"{report.counted(len(matches), 'code')}{f', of which {left_out} are left out' if left_out else ''}"
-    return ToolResult("\n".join([count, *(f"{code}: {title}" for code, title in shown.items())]), {"codes": shown, "leftOut": left_out})
+    return ToolResult("\n".join([count, *(f"{code}: {title}" for code, title in titles.items())]), {"codes": titles, "leftOut": left_out})
 
 
 def _examples(_root: Root, arguments: Arguments) -> ToolResult:
@@ -55,7 +59,7 @@ CODES = Tool(
     "Return the page of a finding's code: the meaning, the fix, and YAML with the mistake and without it. Use it for each code that check "
     "reports and that you cannot repair from its message. With search, list codes by words.",
     {
-        "code": {"type": "string", "minLength": 1, "maxLength": 20, "description": "A code, such as DYN021."},
+        "code": {"type": "string", "minLength": 1, "maxLength": 20, "description": f"A code, such as {codes.WRONG_TYPE}."},
         "search": {"type": "string", "minLength": 1, "maxLength": 200, "description": "Words in the title or the meaning of a code."},
     },
     _codes,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from krm_fn.base import codes
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import quantity
 from krm_fn.kubernetes.api_server.name_formats import DNS_LABEL, DNS_SUBDOMAIN, PORT_NAME, is_env_name, is_qualified
@@ -69,7 +70,7 @@ def validate_mode(holder: Mapping[str, Any], field: str) -> Iterator[Rejection]:
     """Yields the rejection of the permissions of a file."""
     mode = holder.get(field)
     if mode is not None and not 0 <= mode <= _LARGEST_MODE:
-        yield Rejection("DYN226", (field,), _BAD_MODE)
+        yield Rejection(codes.NUMBER_NOT_ALLOWED, (field,), _BAD_MODE)
 
 
 def validate_items(holder: Mapping[str, Any]) -> Iterator[Rejection]:
@@ -224,91 +225,113 @@ _CLAIMS = ("resourceClaims[].resourceClaimName", "resourceClaims[].resourceClaim
 def _of_items(*holders: str) -> tuple[_RuleOfFields, ...]:
     """Returns the rules about the items of ConfigMaps and Secrets at these paths."""
     return (
-        _rule("DYN225", _NEEDED, bool, *(f"{holder}items[].{field}" for holder in holders for field in ("key", "path"))),
-        _rule("DYN226", _BAD_MODE, _between(0, _LARGEST_MODE), *(f"{holder}items[].mode" for holder in holders)),
-        _rule("DYN228", BAD_FILE_PATH, is_file_path, *(f"{holder}items[].path" for holder in holders)),
+        _rule(codes.EMPTY_REQUIRED_FIELD, _NEEDED, bool, *(f"{holder}items[].{field}" for holder in holders for field in ("key", "path"))),
+        _rule(codes.NUMBER_NOT_ALLOWED, _BAD_MODE, _between(0, _LARGEST_MODE), *(f"{holder}items[].mode" for holder in holders)),
+        _rule(codes.PATH_OUT_OF_VOLUME, BAD_FILE_PATH, is_file_path, *(f"{holder}items[].path" for holder in holders)),
     )
 
 
 _ITEMS = _tree(*_of_items(""))
 _POD = _tree(
-    _rule("DYN202", _NAME, _matches(DNS_SUBDOMAIN), "serviceAccountName", "priorityClassName", "nodeName"),
-    _rule("DYN202", _NAME, DNS_SUBDOMAIN.fullmatch, "runtimeClassName", *_CLAIMS),
-    _rule("DYN202", _NAME, _matches(DNS_LABEL), "hostname", "subdomain"),
+    _rule(codes.INVALID_NAME_IN_POD, _NAME, _matches(DNS_SUBDOMAIN), "serviceAccountName", "priorityClassName", "nodeName"),
+    _rule(codes.INVALID_NAME_IN_POD, _NAME, DNS_SUBDOMAIN.fullmatch, "runtimeClassName", *_CLAIMS),
+    _rule(codes.INVALID_NAME_IN_POD, _NAME, _matches(DNS_LABEL), "hostname", "subdomain"),
     _rule(
-        "DYN224",
+        codes.NOT_EXACTLY_ONE_FIELD,
         "the entry must have either resourceClaimName or resourceClaimTemplateName; keep one of the two",
         _single("name"),
         "resourceClaims[]",
     ),
     _rule(
-        "DYN224",
+        codes.NOT_EXACTLY_ONE_FIELD,
         "the volume has more than one source; keep one of them",
         lambda value: len(value) <= 1 or len(value.keys() - {"name"}) <= 1,
         "volumes[]",
     ),
-    _rule("DYN225", _NEEDED, bool, "volumes[].secret.secretName", "volumes[].configMap.name", "volumes[].persistentVolumeClaim.claimName"),
-    _rule("DYN225", _NEEDED, bool, "volumes[].hostPath.path"),
-    _rule("DYN228", "the path contains ..; write the path without it", _downward, "volumes[].hostPath.path"),
-    _rule("DYN226", _ID, _between(0), *(f"securityContext.{id_}" for id_ in ("runAsUser", "runAsGroup", "fsGroup"))),
-    _rule("DYN226", _BAD_MODE, _between(0, _LARGEST_MODE), *(f"{volume}.defaultMode" for volume in _VOLUMES_WITH_ITEMS)),
     _rule(
-        "DYN226",
+        codes.EMPTY_REQUIRED_FIELD,
+        _NEEDED,
+        bool,
+        "volumes[].secret.secretName",
+        "volumes[].configMap.name",
+        "volumes[].persistentVolumeClaim.claimName",
+    ),
+    _rule(codes.EMPTY_REQUIRED_FIELD, _NEEDED, bool, "volumes[].hostPath.path"),
+    _rule(codes.PATH_OUT_OF_VOLUME, "the path contains ..; write the path without it", _downward, "volumes[].hostPath.path"),
+    _rule(codes.NUMBER_NOT_ALLOWED, _ID, _between(0), *(f"securityContext.{id_}" for id_ in ("runAsUser", "runAsGroup", "fsGroup"))),
+    _rule(codes.NUMBER_NOT_ALLOWED, _BAD_MODE, _between(0, _LARGEST_MODE), *(f"{volume}.defaultMode" for volume in _VOLUMES_WITH_ITEMS)),
+    _rule(
+        codes.NUMBER_NOT_ALLOWED,
         "the size is below zero; write 0 or a larger amount",
         lambda size: quantity.value(size) >= 0,
         "volumes[].emptyDir.sizeLimit",
     ),
-    _rule("DYN233", "preemptionPolicy is empty; write PreemptLowerPriority or Never, or remove it", len, "preemptionPolicy"),
+    _rule(codes.VALUE_NOT_ALLOWED, "preemptionPolicy is empty; write PreemptLowerPriority or Never, or remove it", len, "preemptionPolicy"),
     *_of_items(*(f"{volume}." for volume in _VOLUMES_WITH_ITEMS)),
 )
 _CONTAINER = _tree(
     _rule(
-        "DYN220",
+        codes.INVALID_VARIABLE_NAME,
         "the prefix is not valid; use printable ASCII characters other than =",
         lambda prefix: not prefix or is_env_name(prefix),
         "envFrom[].prefix",
     ),
-    _rule("DYN224", "the variable must have exactly one source; keep one", _single(), "env[].valueFrom"),
-    _rule("DYN224", "the entry must have exactly one of secretRef and configMapRef; keep one", _single("prefix"), "envFrom[]"),
-    _rule("DYN225", _NEEDED, bool, *_OBJECTS, *_SOURCES, *_KEYS),
-    _rule("DYN225", "the path of the mount is required; write a folder", bool, "volumeMounts[].mountPath"),
-    _rule("DYN218", _PORT, _between(1, 65535), "ports[].containerPort"),
-    _rule("DYN218", _PORT, _between(0, 65535), "ports[].hostPort"),
-    _rule("DYN226", _ID, _between(0), "securityContext.runAsUser", "securityContext.runAsGroup"),
+    _rule(codes.NOT_EXACTLY_ONE_FIELD, "the variable must have exactly one source; keep one", _single(), "env[].valueFrom"),
     _rule(
-        "DYN230",
+        codes.NOT_EXACTLY_ONE_FIELD,
+        "the entry must have exactly one of secretRef and configMapRef; keep one",
+        _single("prefix"),
+        "envFrom[]",
+    ),
+    _rule(codes.EMPTY_REQUIRED_FIELD, _NEEDED, bool, *_OBJECTS, *_SOURCES, *_KEYS),
+    _rule(codes.EMPTY_REQUIRED_FIELD, "the path of the mount is required; write a folder", bool, "volumeMounts[].mountPath"),
+    _rule(codes.INVALID_PORT_NUMBER, _PORT, _between(1, 65535), "ports[].containerPort"),
+    _rule(codes.INVALID_PORT_NUMBER, _PORT, _between(0, 65535), "ports[].hostPort"),
+    _rule(codes.NUMBER_NOT_ALLOWED, _ID, _between(0), "securityContext.runAsUser", "securityContext.runAsGroup"),
+    _rule(
+        codes.INVALID_FIELD_REF,
         "upper and lower case count in the name of a field; write it as in metadata.uid, spec.nodeName and status.podIP",
         lambda path: path in _POD_FIELDS or path.lower() not in _FIELDS_IN_LOWER_CASE,
         "env[].valueFrom.fieldRef.fieldPath",
     ),
     _rule(
-        "DYN230",
+        codes.INVALID_FIELD_REF,
         "a variable cannot refer to this field; write for example metadata.name, metadata.labels['a'], spec.nodeName or status.podIP",
         lambda path: is_pod_field(path) or path.lower() in _FIELDS_IN_LOWER_CASE,
         "env[].valueFrom.fieldRef.fieldPath",
     ),
     _rule(
-        "DYN230", "the version of pods is v1; write v1, or remove the field", ("v1", "").__contains__, "env[].valueFrom.fieldRef.apiVersion"
+        codes.INVALID_FIELD_REF,
+        "the version of pods is v1; write v1, or remove the field",
+        ("v1", "").__contains__,
+        "env[].valueFrom.fieldRef.apiVersion",
     ),
     _rule(
-        "DYN230",
+        codes.INVALID_FIELD_REF,
         "a variable cannot refer to this resource; write for example limits.cpu or requests.memory",
         is_resource,
         "env[].valueFrom.resourceFieldRef.resource",
     ),
-    _rule("DYN202", _NAME, _matches(DNS_SUBDOMAIN), *_SOURCES),
-    _rule("DYN202", _NAME, _is_prefix, *_OBJECTS),
-    _rule("DYN202", "the key is not valid in a ConfigMap or Secret; use letters, digits, -, _ and .", _is_data_key, *_KEYS),
-    _rule("DYN228", "the path leaves the volume; write a relative path without ..", _inside, "volumeMounts[].subPath"),
+    _rule(codes.INVALID_NAME_IN_POD, _NAME, _matches(DNS_SUBDOMAIN), *_SOURCES),
+    _rule(codes.INVALID_NAME_IN_POD, _NAME, _is_prefix, *_OBJECTS),
+    _rule(
+        codes.INVALID_NAME_IN_POD, "the key is not valid in a ConfigMap or Secret; use letters, digits, -, _ and .", _is_data_key, *_KEYS
+    ),
+    _rule(codes.PATH_OUT_OF_VOLUME, "the path leaves the volume; write a relative path without ..", _inside, "volumeMounts[].subPath"),
 )
 _HANDLER = _tree(
-    _rule("DYN225", "a command is required; write what to run", bool, "exec.command"),
-    _rule("DYN218", _PORT, _between(1, 65535), "grpc.port"),
+    _rule(codes.EMPTY_REQUIRED_FIELD, "a command is required; write what to run", bool, "exec.command"),
+    _rule(codes.INVALID_PORT_NUMBER, _PORT, _between(1, 65535), "grpc.port"),
     _rule(
-        "DYN218",
+        codes.INVALID_PORT_NUMBER,
         "the port is neither a number between 1 and 65535 nor the name of a port; write one of the two",
         _port,
         *(f"{handler}.port" for handler in ("httpGet", "tcpSocket")),
     ),
-    _rule("DYN202", "the name of the header is not valid; use letters, digits and dashes", _is_header, "httpGet.httpHeaders[].name"),
+    _rule(
+        codes.INVALID_NAME_IN_POD,
+        "the name of the header is not valid; use letters, digits and dashes",
+        _is_header,
+        "httpGet.httpHeaders[].name",
+    ),
 )

@@ -5,6 +5,7 @@ The selection follows LabelSelectorAsSelector of apimachinery `pkg/apis/meta/v1/
 
 from __future__ import annotations
 
+from krm_fn.base import codes
 from krm_fn.kubernetes.api_server import name_formats
 from krm_fn.kubernetes.api_server.rejections import Rejection
 
@@ -30,21 +31,25 @@ def validate(selector: Fields | None) -> Iterator[Rejection]:
             yield rejection.below("matchExpressions", index)
         if expression.get("operator") not in (*_WITH_VALUES, *_WITHOUT_VALUES):
             message = f"{expression.get('operator')!r} is not an operator of a label selector; write In, NotIn, Exists or DoesNotExist"
-            yield Rejection("DYN231", ("matchExpressions", index, "operator"), message)
+            yield Rejection(codes.INVALID_SELECTOR_VALUES, ("matchExpressions", index, "operator"), message)
 
 
 def validate_requirement(expression: Fields, *, checks_values: bool = True) -> Iterator[Rejection]:
     """Yields the rejections that a requirement of a label selector and of a node selector share (ValidateLabelSelectorRequirement)."""
     operator, values = expression.get("operator"), expression.get("values") or ()
     if operator in _WITH_VALUES and not values:
-        yield Rejection("DYN231", ("values",), f"the operator {operator} needs values; write at least one, or the operator Exists")
+        yield Rejection(
+            codes.INVALID_SELECTOR_VALUES, ("values",), f"the operator {operator} needs values; write at least one, or the operator Exists"
+        )
     if operator in _WITHOUT_VALUES and values:
-        yield Rejection("DYN231", ("values",), f"the operator {operator} cannot have values; remove them, or write the operator In")
+        yield Rejection(
+            codes.INVALID_SELECTOR_VALUES, ("values",), f"the operator {operator} cannot have values; remove them, or write the operator In"
+        )
     if not name_formats.is_qualified(expression.get("key") or ""):
-        yield Rejection("DYN203", ("key",), name_formats.BAD_KEY)
+        yield Rejection(codes.INVALID_METADATA_KEY, ("key",), name_formats.BAD_KEY)
     for index, value in enumerate(values if checks_values else ()):
         if not name_formats.is_label_value(value):
-            yield Rejection("DYN204", ("values", index), name_formats.bad_value(value))
+            yield Rejection(codes.INVALID_LABEL_VALUE, ("values", index), name_formats.bad_value(value))
 
 
 def validate_label_keys(holder: Fields, selector: Fields | None) -> Iterator[Rejection]:
@@ -56,21 +61,29 @@ def validate_label_keys(holder: Fields, selector: Fields | None) -> Iterator[Rej
     match, mismatch = holder.get("matchLabelKeys") or (), holder.get("mismatchLabelKeys") or ()
     for field, keys in (("matchLabelKeys", match), ("mismatchLabelKeys", mismatch)):
         if keys and selector is None:
-            yield Rejection("DYN232", (field,), f"{field} needs a labelSelector beside it; add one, or remove the keys")
+            yield Rejection(
+                codes.FIELDS_NOT_ALLOWED_TOGETHER, (field,), f"{field} needs a labelSelector beside it; add one, or remove the keys"
+            )
             continue
         for index, key in enumerate(keys):
             if not name_formats.is_qualified(key):
-                yield Rejection("DYN203", (field, index), name_formats.BAD_KEY)
+                yield Rejection(codes.INVALID_METADATA_KEY, (field, index), name_formats.BAD_KEY)
     keys_before = {*((selector or {}).get("matchLabels") or ())}
     for expression in (selector or {}).get("matchExpressions") or ():
         key = expression.get("key")
         if key in match and key in keys_before:
-            yield Rejection("DYN232", ("matchLabelKeys",), f"the label selector has the key {key} too; remove it from one of the two")
+            yield Rejection(
+                codes.FIELDS_NOT_ALLOWED_TOGETHER,
+                ("matchLabelKeys",),
+                f"the label selector has the key {key} too; remove it from one of the two",
+            )
         keys_before.add(key)
     for index, key in enumerate(match):
         if key in mismatch:
             yield Rejection(
-                "DYN232", ("matchLabelKeys", index), f"the key {key} is in mismatchLabelKeys too; remove it from one of the two"
+                codes.FIELDS_NOT_ALLOWED_TOGETHER,
+                ("matchLabelKeys", index),
+                f"the key {key} is in mismatchLabelKeys too; remove it from one of the two",
             )
 
 

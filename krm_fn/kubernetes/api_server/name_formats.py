@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from krm_fn.base import codes
 from krm_fn.kubernetes.api_server.rejections import Rejection
 
 TYPE_CHECKING = False
@@ -37,9 +38,9 @@ def validate_labels(labels: Labels) -> Iterator[Rejection]:
     """Yields the label keys and label values that are not valid (ValidateLabels)."""
     for key, value in labels.items():
         if not is_qualified(key):
-            yield Rejection("DYN203", (key,), BAD_KEY)
+            yield Rejection(codes.INVALID_METADATA_KEY, (key,), BAD_KEY)
         if not is_label_value(value):
-            yield Rejection("DYN204", (key,), bad_value(value))
+            yield Rejection(codes.INVALID_LABEL_VALUE, (key,), bad_value(value))
 
 
 def validate_annotations(annotations: Mapping[str, Any]) -> Iterator[Rejection]:
@@ -51,13 +52,13 @@ def validate_annotations(annotations: Mapping[str, Any]) -> Iterator[Rejection]:
     size = sum(map(len, (*texts, *texts.values())))
     for key in annotations:
         if not is_qualified(key.lower()):
-            yield Rejection("DYN203", (key,), BAD_KEY)
+            yield Rejection(codes.INVALID_METADATA_KEY, (key,), BAD_KEY)
     if size * 4 <= _MOST_ANNOTATIONS:  # a character has at most four bytes
         return
     size = sum(len(text.encode(errors="replace")) for entry in texts.items() for text in entry)
     if size > _MOST_ANNOTATIONS:
         message = f"the annotations have {size} bytes together, but at most {_MOST_ANNOTATIONS} are allowed; shorten or remove some"
-        yield Rejection("DYN235", (), message)
+        yield Rejection(codes.TOO_MANY_ENTRIES, (), message)
 
 
 @lru_cache(maxsize=1024)  # most components have the same variables

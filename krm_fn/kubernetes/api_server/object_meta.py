@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from krm_fn.base import codes
 from krm_fn.kubernetes.api_server import name_formats, rejections
 from krm_fn.kubernetes.api_server.name_formats import DNS_LABEL, DNS_SUBDOMAIN
 from krm_fn.kubernetes.api_server.rejections import Rejection
@@ -101,10 +102,14 @@ def _owners(owners: Sequence[Fields]) -> Iterator[Rejection]:
             if not owner.get(field) or (field == "apiVersion" and version.endswith("/")):
                 yield rejections.required((*path, field))
         if (version, owner.get("kind")) == ("v1", "Event"):
-            yield Rejection("DYN258", (*path, "kind"), "an Event cannot own an object; remove the owner")
+            yield Rejection(codes.INVALID_OWNER_OR_FINALIZER, (*path, "kind"), "an Event cannot own an object; remove the owner")
         controllers += owner.get("controller") is True
         if owner.get("controller") is True and controllers > 1:
-            yield Rejection("DYN258", (*path, "controller"), "another owner is the controller too; write controller: true for one owner")
+            yield Rejection(
+                codes.INVALID_OWNER_OR_FINALIZER,
+                (*path, "controller"),
+                "another owner is the controller too; write controller: true for one owner",
+            )
 
 
 def _finalizers(finalizers: Sequence[str]) -> Iterator[Rejection]:
@@ -112,6 +117,8 @@ def _finalizers(finalizers: Sequence[str]) -> Iterator[Rejection]:
     for index, finalizer in enumerate(finalizers):
         if not name_formats.is_qualified(finalizer) or ("/" not in finalizer and finalizer not in _STANDARD_FINALIZERS):
             message = f"{finalizer!r} is not a finalizer; write domain/name, orphan or foregroundDeletion"
-            yield Rejection("DYN258", ("finalizers", index), message)
+            yield Rejection(codes.INVALID_OWNER_OR_FINALIZER, ("finalizers", index), message)
     if {"orphan", "foregroundDeletion"} <= {*finalizers}:
-        yield Rejection("DYN258", ("finalizers",), "orphan and foregroundDeletion exclude each other; keep one of them")
+        yield Rejection(
+            codes.INVALID_OWNER_OR_FINALIZER, ("finalizers",), "orphan and foregroundDeletion exclude each other; keep one of them"
+        )

@@ -5,6 +5,7 @@ They are about single fields, about several fields, and about resources.
 
 from __future__ import annotations
 
+from krm_fn.base import codes
 from krm_fn.kubernetes import merge, quantity
 from krm_fn.kubernetes.api_server import by_field, field_rules, name_formats
 from krm_fn.kubernetes.api_server.rejections import Rejection
@@ -50,7 +51,7 @@ def _volumes(spec: PodSpec) -> Iterator[Rejection]:
 def _containers(spec: PodSpec, claims: set[Any], field: Callable[[], str]) -> Iterator[Rejection]:
     """Checks all containers (validateContainers, validateInitContainers). Init containers run one after the other, so they share ports."""
     if not spec.get("containers"):
-        yield Rejection("DYN225", ("containers",), "a container is required; add one")
+        yield Rejection(codes.EMPTY_REQUIRED_FIELD, ("containers",), "a container is required; add one")
     volumes = {volume.get("name") for volume in spec.get("volumes") or ()}
     names: set[Any] = set()
     host_ports: set[Any] = set()
@@ -66,12 +67,20 @@ def _containers(spec: PodSpec, claims: set[Any], field: Callable[[], str]) -> It
 
 def _pod(spec: PodSpec) -> Iterator[Rejection]:
     if spec.get("ephemeralContainers"):
-        yield Rejection("DYN200", ("ephemeralContainers",), "a pod template cannot have ephemeral containers; remove them")
+        yield Rejection(
+            codes.EPHEMERAL_CONTAINERS, ("ephemeralContainers",), "a pod template cannot have ephemeral containers; remove them"
+        )
     if spec.get("activeDeadlineSeconds") is not None:
-        yield Rejection("DYN201", ("activeDeadlineSeconds",), "activeDeadlineSeconds would end pods that must keep running; remove it")
+        yield Rejection(
+            codes.ACTIVE_DEADLINE_NOT_ALLOWED,
+            ("activeDeadlineSeconds",),
+            "activeDeadlineSeconds would end pods that must keep running; remove it",
+        )
     account = spec.get("serviceAccount")  # the old name of serviceAccountName, which wins
     if account and not spec.get("serviceAccountName") and not name_formats.DNS_SUBDOMAIN.fullmatch(account):
-        yield Rejection("DYN202", ("serviceAccount",), f"{account!r} is not a valid name; use lower-case letters, digits and dashes")
+        yield Rejection(
+            codes.INVALID_NAME_IN_POD, ("serviceAccount",), f"{account!r} is not a valid name; use lower-case letters, digits and dashes"
+        )
     for rejection in name_formats.validate_labels(spec.get("nodeSelector") or {}):
         yield rejection.below("nodeSelector")
     context, security = by_field.Context(spec), spec.get("securityContext")
@@ -84,7 +93,7 @@ def _pod(spec: PodSpec) -> Iterator[Rejection]:
 def _container(context: by_field.Context, volumes: set[Any], claims: set[Any], field: Callable[[], str]) -> Iterator[Rejection]:
     container: Container = context.container  # type: ignore[assignment]  # a mapping for the modules of `by_field`
     if not container.get("image"):
-        yield Rejection("DYN205", ("image",), NO_IMAGE)
+        yield Rejection(codes.CONTAINER_WITHOUT_IMAGE, ("image",), NO_IMAGE)
     yield from field_rules.validate_container(container)
     yield from _mounts(context, volumes, field)
     for rejection in validate_resources(container.get("resources") or {}, claims, field):
@@ -92,7 +101,7 @@ def _container(context: by_field.Context, volumes: set[Any], claims: set[Any], f
     for name in merge.PROBES:
         probe = container.get(name)
         if probe is not None and context.is_init and container.get("restartPolicy") != "Always":
-            yield Rejection("DYN232", (name,), ONLY_SIDECARS.format(name))
+            yield Rejection(codes.FIELDS_NOT_ALLOWED_TOGETHER, (name,), ONLY_SIDECARS.format(name))
         elif probe is not None:
             for rejection in _probe(name, probe):
                 yield rejection.below(name)
@@ -107,9 +116,11 @@ def _names(kind: str, entries: Sequence[Mapping[str, Any]], names: set[Any]) -> 
         name = entry.get("name")
         if not isinstance(name, str) or not name_formats.DNS_LABEL.fullmatch(name):
             message = f"the name {name or ''!r} is not valid; use lower-case letters, digits and dashes, at most 63"
-            yield Rejection("DYN206", (kind, index, "name"), message)
+            yield Rejection(codes.INVALID_CONTAINER_OR_VOLUME_NAME, (kind, index, "name"), message)
         elif name in names:
-            yield Rejection("DYN207", (kind, index, "name"), f"the name {name} is used twice in this pod; rename one of the two")
+            yield Rejection(
+                codes.DUPLICATE_NAME_IN_POD, (kind, index, "name"), f"the name {name} is used twice in this pod; rename one of the two"
+            )
         names.add(name)
 
 
@@ -119,16 +130,16 @@ def _mounts(context: by_field.Context, volumes: set[Any], field: Callable[[], st
     for index, mount in enumerate(context.container.get("volumeMounts") or ()):
         name, path = mount.get("name"), mount.get("mountPath")
         if name not in volumes and not name:
-            yield Rejection("DYN225", ("volumeMounts", index, "name"), "the name of a volume is required; write it")
+            yield Rejection(codes.EMPTY_REQUIRED_FIELD, ("volumeMounts", index, "name"), "the name of a volume is required; write it")
         elif name not in volumes:
             from krm_fn.base import spelling  # noqa: PLC0415 - only a rejection needs it
 
             near = spelling.nearest_name(str(name), sorted(map(str, volumes)))
             message = f"the pod has no volume {name}; {f'write {near}, or ' if near else ''}add it under {field()}.volumes"
-            yield Rejection("DYN208", ("volumeMounts", index, "name"), message, near or None)
+            yield Rejection(codes.VOLUME_NOT_FOUND, ("volumeMounts", index, "name"), message, near or None)
         if path in paths:
             message = f"two volumes are mounted at {path}; mount one of them elsewhere"
-            yield Rejection("DYN209", ("volumeMounts", index, "mountPath"), message)
+            yield Rejection(codes.DUPLICATE_MOUNT_PATH, ("volumeMounts", index, "mountPath"), message)
         paths.add(path)
         if not by_field.MOUNT.keys().isdisjoint(mount):
             for rejection in by_field.validate(by_field.MOUNT, mount, context):
@@ -138,27 +149,31 @@ def _mounts(context: by_field.Context, volumes: set[Any], field: Callable[[], st
 def _probe(name: ProbeName, probe: Probe) -> Iterator[Rejection]:
     handlers = [key for key in merge.HANDLERS if probe.get(key) is not None]
     if not handlers:
-        yield Rejection("DYN214", (), f"the probe has no handler; give it one of {', '.join(merge.HANDLERS)}, or remove it")
+        yield Rejection(
+            codes.PROBE_WITHOUT_HANDLER, (), f"the probe has no handler; give it one of {', '.join(merge.HANDLERS)}, or remove it"
+        )
     elif len(handlers) > 1:
-        yield Rejection("DYN215", (), f"the probe has the handlers {' and '.join(handlers)}; keep one")
+        yield Rejection(codes.PROBE_WITH_SEVERAL_HANDLERS, (), f"the probe has the handlers {' and '.join(handlers)}; keep one")
     yield from field_rules.validate_handler(probe)
     for field, number in probe.items():
         if field in _COUNTS and isinstance(number, int) and number < 0:
-            yield Rejection("DYN216", (field,), f"the number {number} is below zero; write 0 or a larger number")
+            yield Rejection(codes.NEGATIVE_NUMBER_IN_PROBE, (field,), f"the number {number} is below zero; write 0 or a larger number")
     if name != "readinessProbe" and probe.get("successThreshold") not in (None, 0, 1):
         from krm_fn.base import edits  # noqa: PLC0415 - only a finding needs it
 
         message = "successThreshold must be 1 in liveness and startup probes; remove it"
-        yield Rejection("DYN217", ("successThreshold",), message, edit=edits.Edit(edits.Removal()))
+        yield Rejection(codes.FIELD_NOT_ALLOWED_IN_PROBE, ("successThreshold",), message, edit=edits.Edit(edits.Removal()))
     grace_period = probe.get("terminationGracePeriodSeconds")
     if name == "readinessProbe" and grace_period is not None:
         from krm_fn.base import edits  # noqa: PLC0415 - only a finding needs it
 
         message = "a readiness probe never terminates a pod and cannot have a grace period; remove it"
-        yield Rejection("DYN217", ("terminationGracePeriodSeconds",), message, edit=edits.Edit(edits.Removal()))
+        yield Rejection(codes.FIELD_NOT_ALLOWED_IN_PROBE, ("terminationGracePeriodSeconds",), message, edit=edits.Edit(edits.Removal()))
     elif grace_period is not None and grace_period < 1:
         yield Rejection(
-            "DYN226", ("terminationGracePeriodSeconds",), "the grace period is below 1; write 1 or a larger number, or remove it"
+            codes.NUMBER_NOT_ALLOWED,
+            ("terminationGracePeriodSeconds",),
+            "the grace period is below 1; write 1 or a larger number, or remove it",
         )
 
 
@@ -173,19 +188,21 @@ def _ports(container: Container, host_ports: set[Any]) -> Iterator[Rejection]:
         name, protocol = port.get("name"), port.get("protocol")
         listener = (port.get("containerPort"), "TCP" if protocol is None else protocol)
         if listener in ports:
-            yield Rejection("DYN219", ("ports", index, "containerPort"), f"the port {listener[0]} is listed twice; keep one entry")
+            yield Rejection(
+                codes.INVALID_PORT, ("ports", index, "containerPort"), f"the port {listener[0]} is listed twice; keep one entry"
+            )
         if name and not name_formats.PORT_NAME.fullmatch(name):
             message = f"the port name {name!r} is not valid; use at most 15 lower-case letters, digits and dashes, with at least one letter"
-            yield Rejection("DYN219", ("ports", index, "name"), message)
+            yield Rejection(codes.INVALID_PORT, ("ports", index, "name"), message)
         if name and name in names:
-            yield Rejection("DYN219", ("ports", index, "name"), f"two ports have the name {name}; rename one of them")
+            yield Rejection(codes.INVALID_PORT, ("ports", index, "name"), f"two ports have the name {name}; rename one of them")
         ports.add(listener)
         names.add(name)
         if port.get("hostPort"):
             on_host = (port["hostPort"], protocol or "TCP", port.get("hostIP") or "")
             if on_host in host_ports:
                 message = f"the port {on_host[0]} of the node is used twice in this pod; change one of the two"
-                yield Rejection("DYN237", ("ports", index, "hostPort"), message)
+                yield Rejection(codes.DUPLICATE_ENTRY_IN_POD, ("ports", index, "hostPort"), message)
             host_ports.add(on_host)
 
 
@@ -199,11 +216,13 @@ def _env(context: by_field.Context) -> Iterator[Rejection]:
             is_pair = equals and name_formats.is_env_name(start) and not variable.get("value") and not source
             fix = f"write name: {start}, and the text behind = as its value" if is_pair else "use printable ASCII characters other than ="
             message = f"the name {name or ''!r} of the variable is not valid; {fix}"
-            yield Rejection("DYN220", ("env", index, "name"), message)
+            yield Rejection(codes.INVALID_VARIABLE_NAME, ("env", index, "name"), message)
         elif name in names:
-            yield Rejection("DYN221", ("env", index, "name"), f"the variable {name} is set twice; keep one entry")
+            yield Rejection(codes.DUPLICATE_VARIABLE, ("env", index, "name"), f"the variable {name} is set twice; keep one entry")
         if variable.get("value") and source:
-            yield Rejection("DYN222", ("env", index, "valueFrom"), "the variable has both a value and a source; keep one of them")
+            yield Rejection(
+                codes.VARIABLE_WITH_TWO_SOURCES, ("env", index, "valueFrom"), "the variable has both a value and a source; keep one of them"
+            )
         names.add(name)
         if source and not by_field.SOURCE.keys().isdisjoint(source):
             for rejection in by_field.validate(by_field.SOURCE, source, context):
@@ -224,23 +243,25 @@ def validate_resources(
             yield from _against_limit(name, (amount, request_sizes[name]), (limits[name], limit_sizes[name]))
         elif not _overcommits(name):
             message = f"{name} is requested without a limit, and cannot be overcommitted; set the same amount under limits"
-            yield Rejection("DYN210", ("limits", name), message)
+            yield Rejection(codes.REQUEST_WITHOUT_LIMIT, ("limits", name), message)
     for name, amount in limits.items():
         yield from _amount(amount, limit_sizes[name], ("limits", name))
     for name, amount in requests.items():
         yield from _amount(amount, request_sizes[name], ("requests", name))
     names = {*limits, *requests}
     if any(name.startswith(_HUGE_PAGES) for name in names) and not names & {"cpu", "memory"}:
-        yield Rejection("DYN229", ("limits",), "the container requests only huge pages; request cpu or memory too")
+        yield Rejection(codes.UNKNOWN_RESOURCE, ("limits",), "the container requests only huge pages; request cpu or memory too")
     for index, claim in enumerate(resources.get("claims") or ()):
         if claim.get("name") not in claims:
             from krm_fn.base import edits  # noqa: PLC0415 - only a finding needs it
 
             message = f"the pod has no resource claim {claim.get('name')}; {_claim_fix(str(claim.get('name')), claims, field())}"
-            yield Rejection("DYN213", ("claims", index, "name"), message, edits.word(message.rpartition("; ")[2]) or None)
+            yield Rejection(
+                codes.RESOURCE_CLAIM_NOT_FOUND, ("claims", index, "name"), message, edits.word(message.rpartition("; ")[2]) or None
+            )
         if claim.get("request") and not name_formats.DNS_LABEL.fullmatch(claim["request"]):
             message = f"{claim['request']!r} is not a valid name of a request; use lower-case letters, digits and dashes, at most 63"
-            yield Rejection("DYN202", ("claims", index, "request"), message)
+            yield Rejection(codes.INVALID_NAME_IN_POD, ("claims", index, "request"), message)
 
 
 def _claim_fix(name: str, claims: AbstractSet[Any], field: str) -> str:
@@ -270,13 +291,13 @@ def _amount(amount: Quantity, size: int, path: tuple[str, str]) -> Iterator[Reje
 
         fix = f"write {'nvidia.com/gpu' if name.lower() in _GPUS else 'cpu, memory, ephemeral-storage, or domain/name'}"
         message = f"{name} is not a resource that a container can request; {fix}"
-        yield Rejection("DYN229", path, message, edit=edits.of_unknown_field(fix))
+        yield Rejection(codes.UNKNOWN_RESOURCE, path, message, edit=edits.of_unknown_field(fix))
     if size < 0:
-        yield Rejection("DYN212", path, f"the amount {amount} is below zero; write 0 or a larger amount")
+        yield Rejection(codes.INVALID_AMOUNT, path, f"the amount {amount} is below zero; write 0 or a larger amount")
     elif name.startswith(_HUGE_PAGES) and not _is_multiple(size, name.removeprefix(_HUGE_PAGES)):
-        yield Rejection("DYN212", path, f"the amount {amount} is not a multiple of the page size; write a multiple")
+        yield Rejection(codes.INVALID_AMOUNT, path, f"the amount {amount} is not a multiple of the page size; write a multiple")
     elif not _overcommits(name) and size % quantity.UNIT:
-        yield Rejection("DYN212", path, f"the amount {amount} of {name} is not a whole number; write a whole number")
+        yield Rejection(codes.INVALID_AMOUNT, path, f"the amount {amount} of {name} is not a whole number; write a whole number")
 
 
 def _against_limit(name: str, request: tuple[Quantity, int], limit: tuple[Quantity, int]) -> Iterator[Rejection]:
@@ -287,10 +308,10 @@ def _against_limit(name: str, request: tuple[Quantity, int], limit: tuple[Quanti
         meant = quantity.intended_memory(limit_amount) if name == "memory" else ""
         fix = f"write the limit {meant}" if quantity.value(meant or None) >= size else "lower the request, or raise the limit"
         message = f"the request {amount} is more than the limit {limit_amount}; {fix}"
-        yield Rejection("DYN211", path, message)
+        yield Rejection(codes.REQUEST_DIFFERS_FROM_LIMIT, path, message)
     elif size != limit_size and not _overcommits(name):
         message = f"the request {amount} differs from the limit {limit_amount} of {name}; write the same amount"
-        yield Rejection("DYN211", path, message)
+        yield Rejection(codes.REQUEST_DIFFERS_FROM_LIMIT, path, message)
 
 
 def _overcommits(name: str) -> bool:

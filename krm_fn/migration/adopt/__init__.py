@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.kubernetes.identity import ObjectKey
@@ -73,7 +73,11 @@ def adopt(resources: Sequence[Resource]) -> Adoption:
 
 def _is_steady(findings: Sequence[Result]) -> bool:
     """False if two worker revisions run, a workload is missing, or an operator or a controller has not ended an update."""
-    return not any(finding.code in ("DYN567", "DYN569", "DYN589", "DYN749") for finding in findings)
+    return not any(
+        finding.code
+        in (codes.TWO_WORKER_REVISIONS, codes.WORKLOAD_ON_ONE_SIDE_ONLY, codes.WORKLOAD_BEING_UPDATED, codes.OPERATOR_HAS_NOT_ACTED)
+        for finding in findings
+    )
 
 
 def _leaner(exported: ExportedObjects, spec: dict[str, Any]) -> ExportedObjects:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Path, Ref, Result
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
@@ -67,7 +67,7 @@ def foreign(rendered: Iterable[Resource], exported: ExportedObjects) -> Iterator
                 if of_user
                 else "take the object out of its files first, or it changes the object back"
             )
-            yield results.warning("DYN572", f"{tool} applies this object; {fix}", results.ref(resource))
+            yield results.warning(codes.OBJECT_APPLIED_BY_OTHER_TOOL, f"{tool} applies this object; {fix}", results.ref(resource))
 
 
 def _tool(resource: Resource) -> str:
@@ -88,7 +88,7 @@ def _different(difference: TemplateDifference, rollout: Collection[ComparedField
     differences = "; ".join(_described(field) for field in fields[:_MOST])
     more = f"; and {len(fields) - _MOST} more" if len(fields) > _MOST else ""
     fixes = " ".join(dict.fromkeys(f"{_ROLLOUT if field in rollout else _fix(field)}." for field in fields[:_MOST])).removesuffix(".")
-    return results.error("DYN568", f"these pods would restart, because {differences}{more}; {fixes}", _ref(difference))
+    return results.error(codes.PODS_WOULD_RESTART, f"these pods would restart, because {differences}{more}; {fixes}", _ref(difference))
 
 
 def _missing(difference: TemplateDifference) -> Result:
@@ -98,18 +98,18 @@ def _missing(difference: TemplateDifference) -> Result:
         message = (
             "this pod template is rendered, but does not run; wait until the operator has made it, or remove its service from the graph"
         )
-    return results.error("DYN569", message, _ref(difference))
+    return results.error(codes.WORKLOAD_ON_ONE_SIDE_ONLY, message, _ref(difference))
 
 
 def _replicas(difference: ReplicaDifference) -> Result:
     message = f"{difference.live} replicas run, and {difference.rendered} are rendered; write replicas: {difference.live} into the graph"
-    return results.error("DYN570", message, _address(difference.workload), ("spec", "replicas"))
+    return results.error(codes.REPLICAS_WOULD_CHANGE, message, _address(difference.workload), ("spec", "replicas"))
 
 
 def _restarts(outcome: ObjectForecast) -> Result:
     """A workload whose pods restart although its pod templates are the same."""
     message = f"these pods would restart, because {_paths(outcome.causes)} differs; write the live value into the graph"
-    return results.error("DYN568", message, _address(outcome.key), outcome.causes[0] if outcome.causes else ())
+    return results.error(codes.PODS_WOULD_RESTART, message, _address(outcome.key), outcome.causes[0] if outcome.causes else ())
 
 
 def _paths(paths: tuple[Path, ...]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.kubernetes.identity import ObjectKey
@@ -63,7 +63,7 @@ def adopt_all(values: Sequence[Any]) -> ClusterAdoption:
     used = {name: objects for name, objects in sorted(by_namespace.items()) if any(map(exported_objects.is_written, objects))}
     if not used:
         message = "the export has no graph of any namespace; add dynamographdeployments.nvidia.com to the kinds, and --all-namespaces"
-        return ClusterAdoption({}, {}, [results.error("DYN565", message)])
+        return ClusterAdoption({}, {}, [results.error(codes.UNUSABLE_EXPORT, message)])
     namespaces = {name: adopt.adopt(objects) for name, objects in used.items()}
     return ClusterAdoption(namespaces, _pages(namespaces), [])
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import identity, paths
@@ -118,7 +118,7 @@ def _check_kinds(exported: list[Resource], written: list[Resource], live: list[R
     elif not templates_of(live, ""):
         fix = f"the export has no workload of a graph; add deployments, leaderworkersets and podcliquesets {_ADD}"
     if fix:
-        yield results.error("DYN565", fix)
+        yield results.error(codes.UNUSABLE_EXPORT, fix)
 
 
 def _check_names(written: Sequence[Resource]) -> Iterator[Result]:
@@ -127,15 +127,20 @@ def _check_names(written: Sequence[Resource]) -> Iterator[Result]:
         is_namespace = not address.namespace or name_formats.DNS_LABEL.fullmatch(address.namespace)
         if not (is_namespace and name_formats.DNS_SUBDOMAIN.fullmatch(address.name)):
             message = "no cluster accepts this name or its namespace; export the resource with `kubectl get --output yaml`"
-            yield results.error("DYN565", message, address, ("metadata",))
+            yield results.error(codes.UNUSABLE_EXPORT, message, address, ("metadata",))
 
 
 def _check_namespaces(export: cluster_export.Export, written: list[Resource]) -> Iterator[Result]:
     if any(not results.ref(resource).namespace for resource in written):
-        yield results.error("DYN566", "a graph has no namespace, so it is not from a cluster; export it with `kubectl get --output yaml`")
+        yield results.error(
+            codes.EXPORT_OF_WRONG_NAMESPACES,
+            "a graph has no namespace, so it is not from a cluster; export it with `kubectl get --output yaml`",
+        )
     elif len(export.namespaces) > 1:
         message = f"the export has objects of the namespaces {', '.join(export.namespaces)}"
-        yield results.error("DYN566", f"{message}; export each of them with `--namespace`, and adopt each into a folder of its own")
+        yield results.error(
+            codes.EXPORT_OF_WRONG_NAMESPACES, f"{message}; export each of them with `--namespace`, and adopt each into a folder of its own"
+        )
 
 
 def _in_live_order(graph: Resource, live: Iterable[Resource]) -> Resource:
@@ -235,4 +240,4 @@ def _updating(graph: Resource, hashes: Sequence[str]) -> Result:
         f"workers of the hashes {' and '.join(hashes)} run, because the operator is in the middle of an update, and a render makes one "
         "generation only; wait until the operator has finished, and export again"
     )
-    return results.error("DYN567", message, results.ref(graph))
+    return results.error(codes.TWO_WORKER_REVISIONS, message, results.ref(graph))

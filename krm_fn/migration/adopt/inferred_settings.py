@@ -12,7 +12,7 @@ from itertools import product
 from math import inf
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.kubernetes import identity, version
@@ -254,4 +254,4 @@ def _ambiguous(setting: Setting, observed: Sequence[ObservedValue], chosen: str)
         f"live objects have different values of {name}, and {chosen} is the most frequent; {other.holder} has {other.value}: write it "
         "into its graph, or adopt the graphs in two steps"
     )
-    return results.warning("DYN571", message)
+    return results.warning(codes.CONFLICTING_LIVE_SETTINGS, message)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Result
 from krm_fn.kubernetes.types import Resource
 from krm_fn.migration.adopt import exported_objects, inferred_settings
@@ -39,4 +39,4 @@ def _without_hash(graph: Resource) -> Result:
         f"the workers run without a worker hash, and {labels.WORKER_HASH_SETTING}: none keeps their pods; remove the annotation with the "
         "next change of a worker, or old and new workers share one Dynamo namespace"
     )
-    return results.warning("DYN586", message, results.ref(graph), ("metadata", "annotations", labels.WORKER_HASH_SETTING))
+    return results.warning(codes.WORKERS_WITHOUT_HASH, message, results.ref(graph), ("metadata", "annotations", labels.WORKER_HASH_SETTING))

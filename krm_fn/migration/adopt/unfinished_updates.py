@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Result
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import mapping, name_of, objects, text
@@ -70,7 +70,7 @@ def unsettled(live: Iterable[Resource]) -> Iterator[Result]:
     """Warns of each workload whose status shows an update that has not ended. A workload without a status is skipped."""
     for workload in filter(workloads.is_workload, live):
         if problem := _problem(workload):
-            yield results.warning("DYN589", f"{problem}; {_WAIT}", results.ref(workload))
+            yield results.warning(codes.WORKLOAD_BEING_UPDATED, f"{problem}; {_WAIT}", results.ref(workload))
 
 
 def unobserved(resources: Iterable[Resource]) -> Iterator[tuple[Resource, Result]]:
@@ -84,7 +84,7 @@ def unobserved(resources: Iterable[Resource]) -> Iterator[tuple[Resource, Result
         if generation is not None and observed is not None and observed < generation:
             message = f"the operator has acted on generation {observed} of this resource, and its spec is of generation {generation}"
             fix = "wait until status.observedGeneration is that of metadata, and export again"
-            yield resource, results.warning("DYN749", f"{message}; {fix}", results.ref(resource))
+            yield resource, results.warning(codes.OPERATOR_HAS_NOT_ACTED, f"{message}; {fix}", results.ref(resource))
 
 
 def _problem(workload: Resource) -> str:

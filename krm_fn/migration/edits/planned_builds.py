@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Result
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.types import Resource
@@ -34,13 +34,13 @@ def differences(
         wanted, built = planned.get(id(source.value), source.value), new.get(identity.key(source.value))
         if built is None:
             message = "the build fails or lacks the resource with the edits of the step, so nothing is written; write the edits by hand"
-            yield results.error("DYN664", message, source.address, **source.location())
+            yield results.error(codes.EDITS_BUILD_ANOTHER_PLAN, message, source.address, **source.location())
         elif path := _difference(_comparable(wanted), _comparable(built)):
             message = (
                 f"with the edits of the step, the build changes {results.field(path)} in another way than planned, so nothing is written; "
                 "another graph may share the file, so name all of its folders, or write the edits by hand"
             )
-            yield results.error("DYN664", message, source.address, path, **source.location(path))
+            yield results.error(codes.EDITS_BUILD_ANOTHER_PLAN, message, source.address, path, **source.location(path))
         elif (mark := render_mark.read(f"{labels.annotations(built).get(labels.RENDERED_BY, '')}")) and (
             mark.behaviour != followed.get(id(source.value), mark.behaviour)
         ):
@@ -48,7 +48,7 @@ def differences(
                 f"with the edits of the step, the build still follows {mark.behaviour}, so nothing is written; write behaviour: "
                 f"{followed[id(source.value)]} into its configuration"
             )
-            yield results.error("DYN664", message, source.address, ("spec",), **source.location(("spec",)))
+            yield results.error(codes.EDITS_BUILD_ANOTHER_PLAN, message, source.address, ("spec",), **source.location(("spec",)))
 
 
 def _comparable(resource: Resource) -> Resource:

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Result
 from krm_fn.kubernetes import paths
 from krm_fn.kubernetes.types import Resource
@@ -254,7 +254,7 @@ def _by_hand(missing: _PlannedEdit, given: Inputs) -> Result:
         reason = f"no file has {field} as it is built; {new} where the build makes it"
     current = missing.edit.old if isinstance(missing.edit.old, str) else None
     return results.error(
-        "DYN663", reason, missing.source.address, missing.edit.path, current=current, proposed=missing.edit.new, **location
+        codes.EDIT_BY_HAND, reason, missing.source.address, missing.edit.path, current=current, proposed=missing.edit.new, **location
     )
 
 
@@ -285,7 +285,7 @@ def _shared(given: Inputs, files: Iterable[str]) -> Iterator[Result]:
             if not any((top / folder).is_relative_to(path) for path in folders):
                 outside = os.path.relpath(top / folder)
                 message = f"{outside} is built from this file too, and PATH does not contain it, so nothing is written; name {outside} too"
-                yield results.error("DYN664", message, file=names[name])
+                yield results.error(codes.EDITS_BUILD_ANOTHER_PLAN, message, file=names[name])
 
 
 def _releases(steps: Sequence[StepPlan]) -> dict[int, str]:
@@ -311,7 +311,9 @@ def _differences(
         planned[id(entry.source.value)] = _with_edit(value, entry.edit)
     again = path_inputs.load(given, {file: text.new for file, text in texts.items()})
     if len(again.parts) != len(loaded.parts):
-        return [results.error("DYN664", "the new texts have other roots, so nothing is written; write the edits by hand")]
+        return [
+            results.error(codes.EDITS_BUILD_ANOTHER_PLAN, "the new texts have other roots, so nothing is written; write the edits by hand")
+        ]
     moves_images = any(edit.path[:1] == ("images",) for entry in written for edit in entry.documents)
     pairs = zip(loaded.parts, again.parts, strict=True)
     return [

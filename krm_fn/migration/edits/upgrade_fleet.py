@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Ref, Result
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.migration.upgrade import fleet_parts, upgrade_report
@@ -15,7 +15,7 @@ from krm_fn.repository.files import reading
 from krm_fn.repository.files.reading import Source
 from krm_fn.review.inputs.path_inputs import LoadedRoots
 
-_NO_RESOURCE = "DYN001"
+_NO_RESOURCE = codes.NO_INPUT
 
 
 class UpgradeFleet:
@@ -57,7 +57,7 @@ class UpgradeFleet:
                 "the input has no graph, component or request of Dynamo; name their files, or export them with "
                 "kubectl get dynamographdeployments --all-namespaces -o yaml, and check the namespace and your permissions"
             )
-            about_files.append(results.error("DYN655", message))
+            about_files.append(results.error(codes.NOTHING_TO_UPGRADE, message))
         by_step = {0: self.located([*about_files, *plan.findings], "")}
         for step in plan.steps:
             of_graphs = [finding for name in self.names for finding in self.located(step.findings_in(name), name)]

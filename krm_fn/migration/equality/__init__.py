@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.kubernetes import identity
@@ -180,7 +180,7 @@ def _with_template_fields(change: ObjectChange, verification: Verification) -> O
     return change._replace(fields=tuple(fields))
 
 
-_SHOWN_AS_DIFFERENCES = ("DYN568", "DYN569", "DYN570")
+_SHOWN_AS_DIFFERENCES = (codes.PODS_WOULD_RESTART, codes.WORKLOAD_ON_ONE_SIDE_ONLY, codes.REPLICAS_WOULD_CHANGE)
 """The findings of an adoption about differences, which have causes here."""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Result
 from krm_fn.kubernetes import paths, version
 from krm_fn.kubernetes.types import Resource
@@ -69,9 +69,9 @@ def findings(resource: Resource, step: UpgradeStep) -> Iterator[Result]:
                 f"a Job of krm-fn runs only the profiler of Dynamo before 1.0, so the step leaves {written}; remove the request if its "
                 "graph is committed, or profile again with an operator"
             )
-            yield results.warning("DYN656", message, ref, image.path, current=written)
+            yield results.warning(codes.PROFILER_NOT_UPGRADED, message, ref, image.path, current=written)
         elif version.of_image(written) is None or (image.override and not image.is_dynamo):
-            yield results.warning("DYN660", _unversioned(image, step), ref, image.path, current=written)
+            yield results.warning(codes.IMAGE_NOT_EDITED, _unversioned(image, step), ref, image.path, current=written)
         elif _is_changed(image, step):
             yield from _about_reference(written, image, ref, step)
 
@@ -95,7 +95,7 @@ def staying(resource: Resource, step: UpgradeStep) -> Iterator[Result]:
         if about:
             shown = ", ".join(dict.fromkeys(about.values()))
             message = f"the step edits the images of components only, and these of sidecars and init containers {problem}: {shown}; {fix}"
-            yield severity("DYN747", message, ref, next(iter(about)))
+            yield severity(codes.SIDECAR_IMAGES_STAY, message, ref, next(iter(about)))
 
 
 def _is_left_behind(image: str, step: UpgradeStep) -> bool:
@@ -176,12 +176,12 @@ def _about_reference(written: str, image: RuntimeImage, ref: results.Ref, step: 
             f"{tag} is a build for one model or from a branch, so its tag of {step.runtime_text} is not known, and the step does not edit "
             f"it; write the image of {step.runtime_text} that serves the model"
         )
-        yield results.warning("DYN662", message, ref, image.path, current=written)
+        yield results.warning(codes.UNCERTAIN_NEW_TAG, message, ref, image.path, current=written)
         return
     proposed = f"{name}:{new.tag}"
     if not new.is_certain:
         message = f"{new.tag} keeps the suffix of {tag}, which is not one of NVIDIA's variants; check that the registry has {proposed}"
-        yield results.warning("DYN662", message, ref, image.path, current=written, proposed=proposed)
+        yield results.warning(codes.UNCERTAIN_NEW_TAG, message, ref, image.path, current=written, proposed=proposed)
     if "@" in written:
         message = f"the digest is that of the old image, so the step removes it; pin {proposed} again, for example by krm-fn images"
-        yield results.warning("DYN661", message, ref, image.path, current=written, proposed=proposed)
+        yield results.warning(codes.OLD_DIGEST_REMOVED, message, ref, image.path, current=written, proposed=proposed)

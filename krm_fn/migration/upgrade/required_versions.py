@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import krm_fn
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import values
 from krm_fn.kubernetes.types import Resource
@@ -93,7 +93,7 @@ def findings(rows: Iterable[RequiredVersion], resource: Resource) -> Iterator[re
     for row in rows:
         if row.state == "not met":
             message = f"the step needs {row.name} {row.minimum}, and {row.source} says {row.current}"
-            yield results.warning("DYN665", f"{message}; {row.actions[0]}", results.ref(resource))
+            yield results.warning(codes.STEP_NEEDS_NEWER_PLATFORM, f"{message}; {row.actions[0]}", results.ref(resource))
 
 
 def _used(objects: Iterable[Resource]) -> list[str]:

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator
 from typing import Literal
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.kubernetes.types import Resource
@@ -79,4 +79,4 @@ def notes(resource: Resource, old: Version, new: Version) -> Iterator[Result]:
     for change in changes:
         if change.about in kinds and all(word in text for word in change.needs):
             message = f"since {change.since[0]}.{change.since[1]}, {change.text}"
-            yield results.info("DYN668", message, results.ref(resource), ("spec",))
+            yield results.info(codes.RUNTIME_BEHAVES_DIFFERENTLY, message, results.ref(resource), ("spec",))

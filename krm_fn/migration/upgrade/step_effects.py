@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.kubernetes import identity
@@ -29,7 +29,7 @@ from krm_fn.review.forecast.object_rules import ClusterState, Effect
 from krm_fn.review.forecast.rollouts import Rollout, Service
 
 _NO_CAUSES = GraphCauses((), {}, {})
-_SHOWN_NOTES = ("DYN668", "DYN747")
+_SHOWN_NOTES = (codes.RUNTIME_BEHAVES_DIFFERENTLY, codes.SIDECAR_IMAGES_STAY)
 """The codes of notes about the step itself. Other notes are about the graph, and `krm-fn check` has them."""
 _STRONGEST: tuple[Effect, ...] = ("refused", "restarts", "unknown", "deleted", "created", "updated", "same")
 
@@ -196,7 +196,7 @@ def _of_graph(part: StepPart, number: int) -> Iterator[Result]:
         before, after = (f"images {upgrade_steps.version_text(state.runtime)} of release {state.release}" for state in (old, new))
         message = f"--downgrade moves the graph back, from {before} to {after}"
         fix = "read the findings about fields and flags that the older release does not know, and try it with one graph first"
-        yield results.warning("DYN745", f"{message}; {fix}", ref, ("spec",))
+        yield results.warning(codes.DOWNGRADE, f"{message}; {fix}", ref, ("spec",))
     yield from runtime_changes.notes(resource, old.runtime, new.runtime)
     apart = upgrade_steps.distance(old.runtime, new.runtime)
     if apart > floors.OLDER:
@@ -205,11 +205,11 @@ def _of_graph(part: StepPart, number: int) -> Iterator[Result]:
             f"apart, and a frontend and workers work together up to {floors.OLDER}, so requests can fail while old and new pods run side "
             "by side; apply the step when the graph may be interrupted, or move its traffic to a second graph first"
         )
-        yield results.warning("DYN650", message, ref, ("spec",))
+        yield results.warning(codes.UPGRADE_PODS_TOO_FAR_APART, message, ref, ("spec",))
     followed = release_choice.release_name(moved, part.new.config)
     if followed != new.release:
         message = (
             f"after the step, the graph follows release {followed} and not {new.release}, because of its API version, its annotations or "
             f"its images; set behaviour: {new.release} in the configuration, or change them too"
         )
-        yield results.error("DYN654", message, ref, ("spec",))
+        yield results.error(codes.GRAPH_DOES_NOT_FOLLOW_STEP, message, ref, ("spec",))

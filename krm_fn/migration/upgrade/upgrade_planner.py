@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from krm_fn.base import report, results
+from krm_fn.base import codes, report, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.kubernetes.types import Resource
@@ -88,7 +88,7 @@ def _held(part: FleetPart, numbers: Collection[int], failed: Sequence[int]) -> I
     for number in sorted(numbers):
         message = f"the graph shares its configuration with {shown}, which has errors before the upgrade, so it has no plan"
         fix = "fix what krm-fn check reports, or give the graph a configuration of its own, and plan again"
-        yield results.error("DYN651", f"{message}; {fix}", results.ref(part.resources[number]), ("spec",))
+        yield results.error(codes.NO_PLAN_BECAUSE_OF_ERRORS, f"{message}; {fix}", results.ref(part.resources[number]), ("spec",))
 
 
 def _with_platform(plan: StepPlan, states: Sequence[RenderedState], options: UpgradeOptions) -> StepPlan:
@@ -126,7 +126,7 @@ def _of_target(target: Version) -> Iterator[Result]:
     if target not in known:
         new, newest = upgrade_steps.version_text(target), upgrade_steps.version_text(known[-1])
         message = f"krm-fn does not know the patch {new}, and checks command lines with the flags of {newest}"
-        yield results.warning("DYN746", f"{message}; check that the registry has images with the tag {new}")
+        yield results.warning(codes.UPGRADE_TO_UNKNOWN_PATCH, f"{message}; check that the registry has images with the tag {new}")
 
 
 def _failed(index: int, part: FleetPart, state: RenderedState, routes: FleetRoutes) -> Iterator[Result]:
@@ -142,4 +142,6 @@ def _failed(index: int, part: FleetPart, state: RenderedState, routes: FleetRout
             noun = "graph" if number in graphs else "resource"
             message = f"the {noun} has {report.count(errors) or 'errors'} before the upgrade{first}, so it has no plan"
             path = errors[0].path if errors else ()
-            yield results.error("DYN651", f"{message}; fix what krm-fn check reports about it, and plan again", ref, path)
+            yield results.error(
+                codes.NO_PLAN_BECAUSE_OF_ERRORS, f"{message}; fix what krm-fn check reports about it, and plan again", ref, path
+            )

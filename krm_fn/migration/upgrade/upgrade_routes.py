@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.kubernetes.identity import ObjectKey
@@ -117,7 +117,7 @@ def _without_version(resource: Resource) -> Result:
         "no image has a version of Dynamo in its tag, and the configuration names no release, so the graph has no plan; set "
         "runtimeVersionOverride, use tags with a version, or set behaviour in the configuration"
     )
-    return results.error("DYN652", message, results.ref(resource), ("spec",))
+    return results.error(codes.NO_PLAN_WITHOUT_VERSION, message, results.ref(resource), ("spec",))
 
 
 def _stays(resource: Resource, route: Route, target: Version, *, is_newer: bool) -> Result:
@@ -125,7 +125,7 @@ def _stays(resource: Resource, route: Route, target: Version, *, is_newer: bool)
     message = f"the graph has {present}, which is newer than {wanted}, so it stays; to move newer graphs back, add --downgrade"
     if not is_newer:
         message = f"the graph has {present}, which is older than {wanted}, so a downgrade leaves it; to upgrade it, remove --downgrade"
-    return results.warning("DYN653", message, results.ref(resource), ("spec",))
+    return results.warning(codes.GRAPH_NEWER_THAN_TARGET, message, results.ref(resource), ("spec",))
 
 
 def _keeps_images(resource: Resource, route: Route, target: Version, *, is_newer: bool) -> Result:
@@ -135,4 +135,4 @@ def _keeps_images(resource: Resource, route: Route, target: Version, *, is_newer
     message = (
         f"images of the graph have {present}, which is {compared} than {wanted}, so these images stay; write {wanted} for them, or {fix}"
     )
-    return results.warning("DYN653", message, results.ref(resource), ("spec",))
+    return results.warning(codes.GRAPH_NEWER_THAN_TARGET, message, results.ref(resource), ("spec",))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from krm_fn.base import report, results
+from krm_fn.base import codes, report, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.kubernetes.types import Resource
@@ -279,7 +279,7 @@ def findings(waves: Waves, resources: dict[GraphKey, Resource]) -> Iterable[Resu
     for misfit in waves.misfits:
         missing, remedies = report.counted(misfit.missing, "GPU is", "GPUs are"), ", or ".join(misfit.remedies)
         message = f"the graph does not fit, even if it is upgraded alone: {missing} missing; {remedies}"
-        yield results.error("DYN666", message, results.ref(resources.get(misfit.graph) or {}))
+        yield results.error(codes.GRAPH_DOES_NOT_FIT_GPUS, message, results.ref(resources.get(misfit.graph) or {}))
     if waves.excess:
         message = f"before the step, the graphs hold {waves.excess} more GPUs than the limit, so no wave can be within it; raise the limit"
-        yield results.warning("DYN667", message, results.ref(next(iter(resources.values()), {})))
+        yield results.warning(codes.GPU_LIMIT_ALREADY_EXCEEDED, message, results.ref(next(iter(resources.values()), {})))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.kubernetes import merge, quantity
 from krm_fn.kubernetes.values import mapping, name_of, objects
 from krm_fn.render import dynamo_api
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from krm_fn.base.results import Path, Result
     from krm_fn.kubernetes.types import Resource
 
-_MISSING = "DYN022"
+_MISSING = codes.MISSING_FIELD
 _Difference = tuple["Path", str, str]
 _IGNORED = "envFromSecret"
 """The field that releases from 1.5 on ignore beside `mainContainer.envFrom`. Other fields keep an effect."""
@@ -44,7 +44,7 @@ def of_render(resource: Resource, version: str, *, is_pinned: bool) -> list[Resu
 def _unreadable(resource: Resource, field: not_convertible.NotConvertible) -> Result:
     fix = f"declare {field.instead}" if field.instead else "remove it"
     message = f"Dynamo 0.9 does not have this field; {fix}, or set behaviour: v1.5"
-    return results.error("DYN411", message, results.ref(resource), field.path)
+    return results.error(codes.FIELD_NOT_IN_DYNAMO_0_9, message, results.ref(resource), field.path)
 
 
 def _unreadable_preserved(resource: Resource) -> Iterator[Result]:
@@ -54,7 +54,9 @@ def _unreadable_preserved(resource: Resource) -> Iterator[Result]:
         return
     for field in not_convertible.fields(converted, dynamo_api.ALPHA1):
         message = f"it keeps {results.field(field.path)} of v1beta1, and Dynamo 0.9 does not have this field; set behaviour: v1.5"
-        yield results.error("DYN411", message, results.ref(resource), ("metadata", "annotations", preserved_fields.key(resource)))
+        yield results.error(
+            codes.FIELD_NOT_IN_DYNAMO_0_9, message, results.ref(resource), ("metadata", "annotations", preserved_fields.key(resource))
+        )
 
 
 def of_conversion(resource: Resource, version: str, converted: Resource) -> list[Result]:
@@ -64,10 +66,10 @@ def of_conversion(resource: Resource, version: str, converted: Resource) -> list
     for path, instead in not_convertible.fields(resource, version):
         fix = f"use --native, or write {instead}" if instead else "remove it if nothing needs it"
         message = f"{dynamo_api.GROUP}/{version} does not have this field, so an annotation preserves it; {fix}"
-        findings.append(results.warning("DYN410", message, address, path))
+        findings.append(results.warning(codes.PRESERVED_FIELD, message, address, path))
     if preserved_fields.size(converted) > preserved_fields.LIMIT:
         message = "the annotation of the preserved fields would be larger than an API server accepts; use --native, or remove such fields"
-        findings.append(results.error("DYN414", message, address, ("spec",)))
+        findings.append(results.error(codes.TOO_MANY_PRESERVED_FIELDS, message, address, ("spec",)))
     return findings
 
 
@@ -78,7 +80,7 @@ def of_native_conversion(
     problem = f"{dynamo_api.GROUP}/{version} does not have this field, so the converted resource lacks it"
     message = f"{problem}; convert without --native to preserve it"
     address = results.ref(resource)
-    about = (results.warning("DYN412", message, address, field.path) for field in missing)
+    about = (results.warning(codes.FIELD_LOST_IN_CONVERSION, message, address, field.path) for field in missing)
     return [*_of_rewrite(resource, version, converted), *about]
 
 
@@ -117,7 +119,7 @@ def of_release_change(resource: Resource) -> list[Result]:
         at: Path = ("spec", "services", name) if address.kind == dynamo_api.GRAPH else ("spec",)
         for path, change, fix in _changes(mapping(service), objects(spec.get("envs")) if address.kind == dynamo_api.GRAPH else []):
             message = f"behaviour v1.5 changes the pods of {name} against 0.9: {change}; {fix}"
-            findings.append(results.warning("DYN413", message, address, (*at, *path)))
+            findings.append(results.warning(codes.PODS_DIFFER_IN_DYNAMO_1_5, message, address, (*at, *path)))
     return findings
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.render import dynamo_api, labels
 
@@ -66,15 +66,15 @@ def _check(resource: Resource, address: Ref, spec: dict[str, Any], image: str) -
     """Yields the findings about one DynamoComponent."""
     if not image:
         message = "the DynamoComponent names no image, and krm-fn builds none; build the image elsewhere and write its name here"
-        yield results.error("DYN030", message, address, ("spec", "image"))
+        yield results.error(codes.DYNAMO_COMPONENT_WITHOUT_IMAGE, message, address, ("spec", "image"))
     elif labels.annotations(resource).get(labels.LOCAL_CONFIG) != "true":
         message = f'no cluster knows the kind {COMPONENT}; add the annotation {labels.LOCAL_CONFIG}: "true", so that it is not applied'
-        yield results.warning("DYN039", message, address, ("metadata", "annotations"))
+        yield results.warning(codes.DYNAMO_COMPONENT_IN_OUTPUT, message, address, ("metadata", "annotations"))
     ignored = [field for field in _BUILD_ONLY if field in spec]
     if ignored:
         have, them = ("has", "it") if len(ignored) == 1 else ("have", "them")
         message = f"krm-fn builds no image, so {', '.join(ignored)} {have} no effect; remove {them}"
-        yield results.warning("DYN031", message, address, ("spec", ignored[0]))
+        yield results.warning(codes.DYNAMO_COMPONENT_FIELDS_WITHOUT_EFFECT, message, address, ("spec", ignored[0]))
 
 
 def _secrets(spec: dict[str, Any]) -> Iterator[str]:
@@ -133,7 +133,7 @@ class _Conversion(NamedTuple):
         component = {key: value for key, value in written.items() if key not in _FIELDS}
         if "dynamoTag" in written:
             message = "code of an older SDK is not supported; write what to run under extraPodSpec.mainContainer.command and args"
-            self.findings.append(results.error("DYN032", message, self.ref, (*path, "dynamoTag")))
+            self.findings.append(results.error(codes.UNSUPPORTED_DYNAMO_TAG, message, self.ref, (*path, "dynamoTag")))
         if "externalServices" in written:
             self._announce_services(written["externalServices"], (*path, "externalServices"))
         if "dynamoComponent" in written:
@@ -147,23 +147,23 @@ class _Conversion(NamedTuple):
             message = (
                 f"no DynamoComponent among the items names {name}; write the image under extraPodSpec.mainContainer.image of each service"
             )
-            self.findings.append(results.error("DYN033", message, self.ref, path))
+            self.findings.append(results.error(codes.DYNAMO_COMPONENT_NOT_FOUND, message, self.ref, path))
         elif image.image:
             new = f"extraPodSpec: {{mainContainer: {{image: {image.image}}}}}"
             message = f"dynamoComponent is deprecated; write {new} on each service instead"
-            self.findings.append(results.warning("DYN034", message, self.ref, path))
+            self.findings.append(results.warning(codes.DEPRECATED_DYNAMO_COMPONENT, message, self.ref, path))
 
     def _announce_services(self, services: Any, path: Path) -> None:
         """Reports external services: those that Dynamo finds by itself need no field, others are not supported."""
         for name, service in services.items() if isinstance(services, dict) else [("", services)]:
             if isinstance(service, dict) and service.get("deploymentSelectorKey") == "dynamo":
                 message = "the external service is no longer needed, because components find each other; remove it"
-                self.findings.append(results.warning("DYN035", message, self.ref, (*path, name)))
+                self.findings.append(results.warning(codes.UNNEEDED_EXTERNAL_SERVICE, message, self.ref, (*path, name)))
             else:
                 message = (
                     "external services are no longer supported; pass the address to the component in an environment variable under envs"
                 )
-                self.findings.append(results.error("DYN036", message, self.ref, (*path, name) if name else path))
+                self.findings.append(results.error(codes.UNSUPPORTED_EXTERNAL_SERVICE, message, self.ref, (*path, name) if name else path))
 
     def _with_image(self, component: dict[str, Any], name: Any) -> dict[str, Any]:
         """Returns a component with the image and the pull secrets of its DynamoComponent.
@@ -185,7 +185,7 @@ class _Conversion(NamedTuple):
         """Adds the claim to the graph's claims, and a mount of it to the component."""
         if not isinstance(claim, dict) or not isinstance(claim.get("name"), str):
             message = "pvc is deprecated, and the claim has no name; list the claim under spec.pvcs and mount it under volumeMounts"
-            self.findings.append(results.error("DYN037", message, self.ref, path))
+            self.findings.append(results.error(codes.UNCONVERTIBLE_PVC, message, self.ref, path))
             return component
         mount_path = claim.get("mountPath") or claim.get("mountPoint") or ""
         mount = {"name": claim["name"], **({"mountPoint": mount_path} if mount_path else {})}
@@ -193,10 +193,12 @@ class _Conversion(NamedTuple):
         new = _shown([mount])
         if claims is None and claim.get("create"):
             message = f"a component without a graph creates no claim; write a PersistentVolumeClaim resource, and volumeMounts: {new}"
-            self.findings.append(results.error("DYN037", message, self.ref, path))
+            self.findings.append(results.error(codes.UNCONVERTIBLE_PVC, message, self.ref, path))
         else:
             listed = "" if claims is None else f"spec.pvcs: {_shown([moved])} and "
-            self.findings.append(results.warning("DYN038", f"pvc is deprecated; write {listed}volumeMounts: {new}", self.ref, path))
+            self.findings.append(
+                results.warning(codes.DEPRECATED_PVC, f"pvc is deprecated; write {listed}volumeMounts: {new}", self.ref, path)
+            )
         if claims is not None and all(not isinstance(other, dict) or other.get("name") != claim["name"] for other in claims):
             claims.append(moved)
         return {**component, "volumeMounts": _appended(component.get("volumeMounts"), mount)}

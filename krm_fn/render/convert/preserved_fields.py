@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.kubernetes.values import is_zero, mapping
 from krm_fn.render import dynamo_api, labels
 from krm_fn.render.schema import invalid_fields, schema_check
@@ -46,7 +46,7 @@ _STATUSES = {
     dynamo_api.COMPONENT: labels.PRESERVED_COMPONENT_STATUS,
     dynamo_api.REQUEST: labels.PRESERVED_REQUEST_STATUS,
 }
-_WRONG = ("DYN021", "DYN023")
+_WRONG = (codes.WRONG_TYPE, codes.UNKNOWN_FIELD)
 """Wrong type and unknown field. Other mistakes are those of the author, who would lose them otherwise."""
 _OTHER = {dynamo_api.V1ALPHA1: dynamo_api.V1BETA1, dynamo_api.V1BETA1: dynamo_api.V1ALPHA1}
 
@@ -150,7 +150,7 @@ def _problem(result: Result) -> str:
 def _ignored(resource: Resource, keys: dict[str, str], problem: str) -> Result:
     address = results.ref(resource)
     message = f"{problem}; it is ignored, so remove the annotation, or copy it again from the resource that it belongs to"
-    return results.warning("DYN409", message, address, ("metadata", "annotations", keys[address.kind]))
+    return results.warning(codes.IGNORED_PRESERVED_FIELDS, message, address, ("metadata", "annotations", keys[address.kind]))
 
 
 def _parsed(resource: Resource, keys: dict[str, str]) -> dict[str, Any]:

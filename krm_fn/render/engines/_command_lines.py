@@ -12,7 +12,7 @@ import re
 import shlex
 from itertools import pairwise
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.kubernetes import merge
 from krm_fn.render.plan.facts import TOPOLOGY_VARIABLES, Addressing
 
@@ -203,7 +203,7 @@ def check_words(container: Container, role: RolePlan, fields: Iterable[WordsFiel
                     f"the {role.role} starts through a shell on several nodes, and that shell {does}; "
                     "write command: [/bin/sh, -c], and the whole command as one line in args, quoted for a shell"
                 )
-                yield results.warning("DYN166", message, plan.ref, plan.at("main", field, index))
+                yield results.warning(codes.SHELL_CHANGES_ARGUMENT, message, plan.ref, plan.at("main", field, index))
 
 
 def _is_json(word: str) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.kubernetes import env
 from krm_fn.render import names
 from krm_fn.render.engines import _command_lines
@@ -92,7 +92,7 @@ def check_port(main: Container, plan: ComponentPlan) -> Iterator[Result]:
     if not _command_lines.has_option(words, _EXECUTOR, "mp") or _has_port(main) or _with_port(main) != main:
         return
     message = f"the engine needs {_PORT_FLAG}, and the line starts no python3 -m dynamo.vllm and no vllm serve; add the flag yourself"
-    yield results.error("DYN499", message, plan.ref, plan.at("main", "args"))
+    yield results.error(codes.REFUSED_ROLE_TEMPLATES, message, plan.ref, plan.at("main", "args"))
 
 
 def _has_port(main: Container) -> bool:

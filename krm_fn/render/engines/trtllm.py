@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shlex import quote
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.kubernetes import env, values
 from krm_fn.render.engines import Engine, ParallelFlags, _command_lines
 
@@ -165,7 +165,7 @@ def _check_home(container: Container, role: RolePlan) -> Iterator[Result]:
             "sshd of user 0 reads its keys from /root/.ssh, but the keys are written to the .ssh folder in HOME, which the image sets to "
             f"another folder; remove runAsUser, or set the environment variable HOME to {_ROOT_HOME}"
         )
-        yield results.warning("DYN172", message, plan.ref, plan.at(field, "securityContext", "runAsUser"))
+        yield results.warning(codes.SSH_KEYS_NOT_FOUND, message, plan.ref, plan.at(field, "securityContext", "runAsUser"))
 
 
 def _leader(container: Container, role: RolePlan) -> str:

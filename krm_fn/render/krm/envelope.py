@@ -6,7 +6,7 @@ of one identity.
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import identity
 from krm_fn.render import dynamo_api, labels
@@ -29,15 +29,15 @@ def check_list(value: Any) -> Iterator[Result]:
     """Yields an error if a value is not a ResourceList. The function cannot write a list then."""
     if not isinstance(value, dict):
         what = "a list" if isinstance(value, list) else "a single value"
-        yield results.error("DYN012", f"the input is {what}, not a {KIND}; {_PLAIN_FILES}")
+        yield results.error(codes.INPUT_NOT_RESOURCE_LIST, f"the input is {what}, not a {KIND}; {_PLAIN_FILES}")
         return
     address = results.ref(value)
     if address.kind != KIND or address.api_version not in API_VERSIONS:
         what = f"{address.kind or '(no kind)'} of {address.api_version or '(no apiVersion)'}"
-        yield results.error("DYN012", f"the input is {what}, not a {KIND} of {API_VERSIONS[0]}; {_PLAIN_FILES}")
+        yield results.error(codes.INPUT_NOT_RESOURCE_LIST, f"the input is {what}, not a {KIND} of {API_VERSIONS[0]}; {_PLAIN_FILES}")
     elif not isinstance(value.get("items"), list):
         what = "items is not a list" if value.get("items") is not None else "items is missing"
-        yield results.error("DYN013", f"{what}; write `items: []` if there are no resources", path=("items",))
+        yield results.error(codes.RESOURCE_LIST_WITHOUT_ITEMS, f"{what}; write `items: []` if there are no resources", path=("items",))
 
 
 class _Item(NamedTuple):
@@ -51,12 +51,12 @@ def check_items(fields: dict[str, Any], lines: dict[int, int]) -> Iterator[Resul
     config = fields.get("functionConfig")
     if config is not None and not isinstance(config, dict):
         message = "the functionConfig is not a resource; write a mapping with apiVersion, kind and metadata"
-        yield results.error("DYN018", message, path=("functionConfig",))
+        yield results.error(codes.FUNCTION_CONFIG_NOT_RESOURCE, message, path=("functionConfig",))
     seen: dict[identity.ObjectKey, _Item] = {}
     for number, value in enumerate(fields["items"]):
         if not isinstance(value, dict):
             message = "the item is not a mapping; write a resource with apiVersion, kind and metadata"
-            yield results.error("DYN014", message, path=("items", number))
+            yield results.error(codes.DOCUMENT_NOT_RESOURCE, message, path=("items", number))
             continue
         item = _Item(number, value, lines.get(id(value), 0))
         address = results.ref(value)
@@ -64,7 +64,7 @@ def check_items(fields: dict[str, Any], lines: dict[int, int]) -> Iterator[Resul
             yield from _nameless(item, address)
         elif not _local(value) and (other := seen.setdefault(identity.key(value), item)) is not item:
             message = f"the item is the same object as {_where(other)}; rename or remove one of the two"
-            yield results.error("DYN016", message, address, ("metadata", "name"), **origin.location(value, item.line))
+            yield results.error(codes.DUPLICATE_RESOURCE, message, address, ("metadata", "name"), **origin.location(value, item.line))
         if address.kind.endswith("List"):
             yield from _held(item, address)
         yield from _escaped(item, address)
@@ -77,7 +77,7 @@ def _nameless(item: _Item, address: Ref) -> Iterator[Result]:
     parts = {"apiVersion": address.api_version, "kind": address.kind, "metadata.name": address.name}
     missing = " and no ".join(part for part, text in parts.items() if not text)
     message = f"{address.kind or 'the item'} has no {missing}; write all three as strings"
-    yield results.error("DYN015", message, path=("items", item.number), **origin.location(item.value, item.line))
+    yield results.error(codes.RESOURCE_WITHOUT_KIND_OR_NAME, message, path=("items", item.number), **origin.location(item.value, item.line))
 
 
 def _held(item: _Item, address: Ref) -> Iterator[Result]:
@@ -85,7 +85,7 @@ def _held(item: _Item, address: Ref) -> Iterator[Result]:
     for inner in _listed(item.value):
         ref = results.ref(inner)
         message = f"{address.kind} holds {ref.kind} {ref.name}, which is not expanded inside a list; write it as a resource of its own"
-        yield results.error("DYN082", message, path=("items", item.number), **origin.location(item.value, item.line))
+        yield results.error(codes.DYNAMO_RESOURCE_IN_LIST, message, path=("items", item.number), **origin.location(item.value, item.line))
 
 
 def _listed(value: Resource) -> Iterator[Resource]:
@@ -103,7 +103,7 @@ def _escaped(item: _Item, address: Ref) -> Iterator[Result]:
         path = annotations.get(key)
         if isinstance(path, str) and _leaves(path):
             message = "the path is outside the package; write a path relative to the package, or remove the annotation"
-            yield results.error("DYN083", message, address, ("metadata", "annotations", key))
+            yield results.error(codes.PATH_OUTSIDE_PACKAGE, message, address, ("metadata", "annotations", key))
 
 
 def _leaves(path: str) -> bool:

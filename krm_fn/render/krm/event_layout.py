@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.yaml import builder
 from krm_fn.render.krm.layout import Layout, LayoutPart
 
@@ -33,7 +33,9 @@ class EventLayout(Layout):
         second = events.begin()
         if second and (type(second) is not ScalarEvent or second.value):
             message = "the input holds several documents, not one ResourceList; use `krm-fn render` for plain files"
-            raise builder.Broken(results.error("DYN012", message, line=second.start_mark.line + 1, column=second.start_mark.column + 1))
+            raise builder.Broken(
+                results.error(codes.INPUT_NOT_RESOURCE_LIST, message, line=second.start_mark.line + 1, column=second.start_mark.column + 1)
+            )
         return value
 
     def _mapping(self, events: Builder, root: Any) -> dict[str, Any]:

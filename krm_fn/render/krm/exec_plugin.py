@@ -7,7 +7,7 @@ none and is its own settings; kustomize shows stderr if the exit code is not 0.
 
 from __future__ import annotations
 
-from krm_fn.base import report, results
+from krm_fn.base import codes, report, results
 from krm_fn.base.yaml import emitter, reader
 from krm_fn.render import dynamo_api, function_config
 from krm_fn.render.krm import envelope, function, resourcelist
@@ -53,12 +53,14 @@ def _settings(path: str) -> tuple[Resource | None, list[Result]]:
         with open(path, "rb") as file:  # noqa: PTH123 - pathlib costs more than the reading
             text, undecodable = reader.decode(file.read(), path)
     except OSError as problem:
-        return None, [results.error("DYN011", f"the file cannot be read: {problem.strerror}; check its path and permissions", file=path)]
+        return None, [
+            results.error(codes.UNREADABLE_FILE, f"the file cannot be read: {problem.strerror}; check its path and permissions", file=path)
+        ]
     documents, broken = reader.read(text, path)
     if len(documents) == 1 and isinstance(documents[0].value, dict):
         return documents[0].value, [*undecodable, *broken]
     message = f"the file holds {len(documents)} documents; write one, with apiVersion, kind and metadata"
-    return None, [*undecodable, *broken] or [results.error("DYN018", message, file=path)]
+    return None, [*undecodable, *broken] or [results.error(codes.FUNCTION_CONFIG_NOT_RESOURCE, message, file=path)]
 
 
 def _check_items(items: list[Any]) -> Iterator[Result]:
@@ -67,9 +69,9 @@ def _check_items(items: list[Any]) -> Iterator[Result]:
         message = (
             f"the plugin got no resource; list a {function_config.KIND} under `transformers`, or Dynamo resources alone under `generators`"
         )
-        yield results.error("DYN001", message)
+        yield results.error(codes.NO_INPUT, message)
     elif any(isinstance(item, dict) and results.ref(item).kind == envelope.KIND for item in items):
         message = (
             f"a plugin does not accept a {envelope.KIND}; start krm-fn without arguments, and write the settings as its functionConfig"
         )
-        yield results.error("DYN012", message)
+        yield results.error(codes.INPUT_NOT_RESOURCE_LIST, message)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import chain
 
-from krm_fn.base import report, results
+from krm_fn.base import codes, report, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import identity
 from krm_fn.render import dynamo_api, expand, function_config
@@ -89,7 +89,7 @@ def _lost(items: list[Resource], output: list[Resource], settings: Config) -> It
         removable = ownership.is_prunable(resource) or (dynamo_api.is_dynamo(resource) and settings.source == "drop")
         if not removable and identity.key(resource) not in keys:
             message = "the resource would be lost, because of a bug in krm-fn and not in the input; report it together with the input"
-            yield results.error("DYN017", message, results.ref(resource))
+            yield results.error(codes.LOST_ITEM, message, results.ref(resource))
 
 
 def _keys(resource: Resource) -> tuple[ObjectKey, ObjectKey]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.yaml import emitter, libyaml, reader
 from krm_fn.render.krm import envelope, origin
@@ -148,4 +148,4 @@ def _fingerprint(result: Any) -> str:
 
 
 def _empty() -> Result:
-    return results.error("DYN001", "the input is empty; pass a ResourceList, see `krm-fn --help`")
+    return results.error(codes.NO_INPUT, "the input is empty; pass a ResourceList, see `krm-fn --help`")

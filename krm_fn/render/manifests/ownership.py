@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
@@ -175,13 +175,13 @@ class _Orphans(NamedTuple):
             self.moved.setdefault((absent[0], ref.namespace), []).append(resource)
         elif absent:
             message = f"the object stays, because its owner {', '.join(absent)} is not among the items; delete it if the owner is gone"
-            self.findings.append(results.warning("DYN053", message, ref))
+            self.findings.append(results.warning(codes.MISSING_OWNER, message, ref))
         elif is_prunable(resource):
             message = f"the object is removed, because {joined} no longer needs it; to keep it, remove its annotation {labels.OWNER}"
-            self.findings.append(results.info("DYN056", message, ref))
+            self.findings.append(results.info(codes.GENERATED_OBJECT_REMOVED, message, ref))
         else:
             message = f"the object stays, although {joined} does not generate it; delete it, or remove its annotation {labels.OWNER}"
-            self.findings.append(results.warning("DYN081", message, ref))
+            self.findings.append(results.warning(codes.UNGENERATED_OBJECT_WITH_OWNER, message, ref))
         return bool(absent) or not is_prunable(resource)
 
     def left_behind(self) -> Iterator[Result]:
@@ -192,7 +192,7 @@ class _Orphans(NamedTuple):
                 f"{name} is now in namespace {now}, but {len(resources)} objects that it generated in namespace {namespace or 'default'} "
                 f"are still here and run as a second set; delete {', '.join(map(_file_or_name, resources))}"
             )
-            yield results.warning("DYN084", message)
+            yield results.warning(codes.OBJECTS_IN_OLD_NAMESPACE, message)
 
     def _namespaces(self, name: str) -> list[str]:
         """Lists the namespaces in which an owner of this kind and name is among the items."""
@@ -219,7 +219,7 @@ def _unique(generated: Iterable[Generated], findings: list[Result]) -> dict[Obje
             names.setdefault(key, set()).add(name)
         else:
             message = f"{min(names[key])} generates a different {key.kind} {key.name}; make it the same in both, or rename one"
-            findings.append(results.error("DYN051", message, results.ref(entry.owner), ("metadata", "name")))
+            findings.append(results.error(codes.CONFLICTING_GENERATED_OBJECTS, message, results.ref(entry.owner), ("metadata", "name")))
     return {key: entry._replace(resource=_with_owners(entry.resource, sorted(names[key]))) for key, entry in unique.items()}
 
 
@@ -249,7 +249,7 @@ def _collision(item: Resource, new: Generated) -> Result:
     """Reports an item of the user with the identity of a generated object."""
     ref = results.ref(new.owner)
     message = f"{ref.kind} {ref.name} generates an object of this name; rename this one, or delete it if it is an older copy"
-    return results.error("DYN052", message, results.ref(item), ("metadata", "name"))
+    return results.error(codes.OBJECT_ALREADY_EXISTS, message, results.ref(item), ("metadata", "name"))
 
 
 def _completed(item: Resource, new: Generated, findings: list[Result]) -> Resource:
@@ -261,7 +261,7 @@ def _completed(item: Resource, new: Generated, findings: list[Result]) -> Resour
     if completed != item:
         changed = ", ".join(key for key in completed if completed[key] != item.get(key))
         message = f"{changed} must be those of the service account that krm-fn binds and are replaced; remove the object, or rename it"
-        findings.append(results.warning("DYN054", message, results.ref(item), ("metadata", "name")))
+        findings.append(results.warning(codes.SHARED_OBJECT_CORRECTED, message, results.ref(item), ("metadata", "name")))
     return completed
 
 

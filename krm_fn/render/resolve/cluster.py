@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.kubernetes import encryption
@@ -121,7 +121,7 @@ def read(resources: Sequence[Resource], config: Config) -> tuple[ClusterFacts, l
                 message = (
                     f"{problem}, so no image is pulled with this Secret; correct it, or name it under imagePullSecrets in the settings"
                 )
-                findings.append(results.warning("DYN050", message, address, ("data", _DOCKER_CONFIG)))
+                findings.append(results.warning(codes.UNREADABLE_PULL_SECRET, message, address, ("data", _DOCKER_CONFIG)))
     everywhere: dict[str, tuple[str, ...]] = {}
     for entry in config.image_pull_secrets:
         host = registry_host(entry.registry) or entry.registry
@@ -138,7 +138,7 @@ def _encrypted(resource: Resource, config: Config) -> Iterator[Result]:
     address = results.ref(resource)
     if address.name not in {entry.name for entry in config.image_pull_secrets}:
         message = "the Secret is encrypted, so krm-fn adds it to no image; if pods need it, name it under imagePullSecrets in the settings"
-        yield results.info("DYN050", message, address, ("data", _DOCKER_CONFIG))
+        yield results.info(codes.UNREADABLE_PULL_SECRET, message, address, ("data", _DOCKER_CONFIG))
 
 
 def _devices(resources: Sequence[Resource], config: Config) -> Devices | None:

@@ -7,7 +7,7 @@ to the pods on it.
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.kubernetes import merge
 from krm_fn.render import labels, names
 
@@ -50,7 +50,12 @@ def domains(context: GraphContext, spec: dict[str, Any]) -> tuple[str, ...]:
         kind = context.release.grove.topology_kind
         message = f"the pods need a file for each domain of the {kind} {name}, which is not among the items; add it to them"
         context.findings.append(
-            results.error("DYN436", message, context.ref, context.paths.at("experimental", "kvTransferPolicy", "clusterTopologyName"))
+            results.error(
+                codes.MISSING_CLUSTER_TOPOLOGY_BINDING,
+                message,
+                context.ref,
+                context.paths.at("experimental", "kvTransferPolicy", "clusterTopologyName"),
+            )
         )
         return ()
     _check_domain(context, name, transfer.get("domain") or "", context.paths.at("experimental", "kvTransferPolicy", "domain"))
@@ -74,14 +79,14 @@ def _check_constraints(context: GraphContext, spec: dict[str, Any]) -> None:
         _check_domain(context, name, inner, at)
         if inner in known and outer in known and known.index(inner) < known.index(outer):
             message = f"{inner} is wider than {outer}, the domain of the graph; write a narrower domain, or that of the graph"
-            context.findings.append(results.error("DYN437", message, context.ref, at))
+            context.findings.append(results.error(codes.UNKNOWN_TOPOLOGY_DOMAIN, message, context.ref, at))
 
 
 def _check_domain(context: GraphContext, name: str, domain: str, at: Path) -> None:
     known = context.cluster.topologies[name]
     if domain not in known:
         message = f"the {context.release.grove.topology_kind} {name} has no domain {domain}; write one of {', '.join(known)}"
-        context.findings.append(results.error("DYN437", message, context.ref, at))
+        context.findings.append(results.error(codes.UNKNOWN_TOPOLOGY_DOMAIN, message, context.ref, at))
 
 
 def policy(spec: dict[str, Any]) -> dict[str, Any] | None:

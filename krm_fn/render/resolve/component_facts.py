@@ -5,7 +5,7 @@ Follows the operator's `internal/dynamo/graph.go` GenerateDefaultIngressSpec and
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.kubernetes.paths import leaves
 from krm_fn.render import engines
 from krm_fn.render.kinds import dynamo_images, types
@@ -53,7 +53,7 @@ def engine(context: GraphContext, component_type: ComponentType, container: Cont
             context.findings.append(finding)
     if len(detected) > 1 and not context.framework:
         message = f"the command starts {' and '.join(detected)}; set spec.backendFramework to the engine of the graph"
-        context.findings.append(results.error("DYN122", message, context.ref, paths.at("main", "args")))
+        context.findings.append(results.error(codes.COMMAND_OF_SEVERAL_ENGINES, message, context.ref, paths.at("main", "args")))
     return engines.get(detected[0] if len(detected) == 1 else context.framework)
 
 
@@ -67,9 +67,9 @@ def _other_engine(context: GraphContext, container: Container, started: str, pat
     has = next((name for name in engines.names() if image and image == engines.get(name).runtime_image), "")
     if has == context.framework or (not has and engines.detect(_words(context.written)) != [started]):
         message = f"{problem}; write dynamo.{context.framework}"
-        return results.error("DYN121", message, context.ref, _module_path(container, started, paths))
+        return results.error(codes.COMMAND_OF_OTHER_ENGINE, message, context.ref, _module_path(container, started, paths))
     message = f"{problem}; write backendFramework: {started}"
-    return results.error("DYN121", message, context.ref, ("spec", "backendFramework"), proposed=started)
+    return results.error(codes.COMMAND_OF_OTHER_ENGINE, message, context.ref, ("spec", "backendFramework"), proposed=started)
 
 
 def _words(resource: Resource) -> list[str]:
@@ -103,7 +103,7 @@ def check_engines(context: GraphContext, plans: tuple[ComponentPlan, ...]) -> No
     for plan in others:
         message = f"this component runs {plan.engine}, and {first.identity.service} runs {first.engine}"
         fix = "use one engine in each graph"
-        context.findings.append(results.error("DYN478", f"{message}; {fix}", context.ref, plan.at("main", "args")))
+        context.findings.append(results.error(codes.GRAPH_WITH_SEVERAL_ENGINES, f"{message}; {fix}", context.ref, plan.at("main", "args")))
 
 
 def exposure(context: GraphContext, identity: Identity, written: dict[str, Any]) -> Exposure:

@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator
 from math import isinf
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import quantity
 from krm_fn.render.kinds import types
@@ -172,7 +172,7 @@ def check(component: dict[str, Any], paths: SourcePaths) -> Iterator[Result]:
             _read(entry, component.get("name") or "")
     except (ValueError, RecursionError) as problem:
         message = f"{NAME} cannot be read: {problem}; write a JSON object"
-        yield results.error("DYN120", message, paths.ref, paths.at("envs"))
+        yield results.error(codes.INVALID_DEPLOYMENT_CONFIG, message, paths.ref, paths.at("envs"))
 
 
 def _read(entry: dict[str, Any], name: str) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -6,7 +6,7 @@ without defaults, whose Service has the port of a worker, and v1beta1 does not h
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import paths
 from krm_fn.render import dynamo_api, engines
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 FORMER = "main"
 _FRONTEND, _WORKER = "frontend", "worker"
 _RENAMED_IN = (0, 5)
-_CODE = "DYN104"
+_CODE = codes.FORMER_TYPE_MAIN
 
 
 class FormerType(NamedTuple):

@@ -5,7 +5,7 @@ Follows the operator's definitions in `deploy/operator/config/crd` of each relea
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _check(written: dict[str, Any], fields: Mapping[Feature, tuple[Steps, ...]],
     for steps in (steps for feature in release.lacks for steps in fields.get(feature, ())):
         if _value(written, steps):
             message = f"Dynamo {release.name[1:]} does not have this field; remove it, or set behaviour to a newer release"
-            yield results.error("DYN411", message, paths.ref, paths.at(*steps))
+            yield results.error(codes.FIELD_NOT_IN_DYNAMO_0_9, message, paths.ref, paths.at(*steps))
 
 
 def _value(written: Any, steps: Steps) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Path, Ref, Result
 from krm_fn.kubernetes import quantity
 
@@ -32,7 +32,9 @@ def native(written: dict[str, Any], ref: Ref, path: Path, findings: list[Result]
             except ValueError as problem:
                 meant = quantity.meant(f"{amount}")
                 message = f"{problem}; write {meant or 'for example 500m, 2 or 4Gi'}"
-                findings.append(results.error("DYN123", message, ref, (*path, "resources", side, *field), proposed=meant or None))
+                findings.append(
+                    results.error(codes.INVALID_QUANTITY, message, ref, (*path, "resources", side, *field), proposed=meant or None)
+                )
     return {**sides, "claims": written.get("claims") or []}
 
 

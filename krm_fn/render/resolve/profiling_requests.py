@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import canonical, version
 from krm_fn.render import dynamo_api, names
@@ -90,7 +90,7 @@ def _new_field(spec: dict[str, Any], paths: SourcePaths) -> Iterator[Result]:
     """Warns of a field that came to requests with operators from 1.0 on. The profiling Job is that of 0.9."""
     if (spec.get("profilingConfig") or {}).get("nodeSelector"):
         message = "the profiler of Dynamo 0.9 has no such field, so it has no effect; remove it"
-        yield results.warning("DYN411", message, paths.ref, paths.at("profilingConfig", "nodeSelector"))
+        yield results.warning(codes.FIELD_NOT_IN_DYNAMO_0_9, message, paths.ref, paths.at("profilingConfig", "nodeSelector"))
 
 
 def _base(written: dict[str, Any] | None) -> BaseGraph | None:
@@ -171,7 +171,11 @@ def _section(written: dict[str, Any], name: str, paths: SourcePaths, findings: l
     if section is None or isinstance(section, dict):
         return section or {}
     message = f"{name} is {fixes.described(section)}, but the function adds fields of the request to it; write an object, or remove it"
-    findings.append(results.error("DYN182", message, paths.ref, paths.at("profilingConfig", "config", name), current=section))
+    findings.append(
+        results.error(
+            codes.PROFILING_SETTING_OF_WRONG_TYPE, message, paths.ref, paths.at("profilingConfig", "config", name), current=section
+        )
+    )
     return {}
 
 
@@ -181,7 +185,12 @@ def _overwritten(name: str, section: dict[str, Any], field: str, spec: dict[str,
     if isinstance(written, str) and written and written != wins:
         message = f"{written!r} is overwritten by spec.{field}, {wins!r}; remove it"
         yield results.warning(
-            "DYN180", message, paths.ref, paths.at("profilingConfig", "config", name, field), current=written, proposed=wins or None
+            codes.OVERWRITTEN_PROFILING_SETTING,
+            message,
+            paths.ref,
+            paths.at("profilingConfig", "config", name, field),
+            current=written,
+            proposed=wins or None,
         )
 
 
@@ -191,13 +200,18 @@ def _output(written: dict[str, Any], paths: SourcePaths) -> Iterator[Result]:
     if folder is not None and not (isinstance(folder, str) and folder.rstrip("/") == names.PROFILER_OUTPUT):
         message = f"the Job publishes only files in {names.PROFILER_OUTPUT}, so it would not find this output; remove the field"
         yield results.error(
-            "DYN184", message, paths.ref, paths.at("profilingConfig", "config", _OUTPUT), current=folder, proposed=names.PROFILER_OUTPUT
+            codes.PROFILER_WRITES_ELSEWHERE,
+            message,
+            paths.ref,
+            paths.at("profilingConfig", "config", _OUTPUT),
+            current=folder,
+            proposed=names.PROFILER_OUTPUT,
         )
 
 
 def _ignored(path: Path, paths: SourcePaths, value: Any, wanted: str, effect: str) -> Result:
     message = f"{path[-1]} is {'missing' if value is None else fixes.described(value)}, so {effect}; write {wanted}"
-    return results.warning("DYN185", message, paths.ref, path, current=value)
+    return results.warning(codes.IGNORED_MODEL_CACHE, message, paths.ref, path, current=value)
 
 
 def _whole(value: Any) -> Any:
@@ -236,11 +250,11 @@ def _unread(resource: Resource) -> Iterator[Result]:
     spec, address = resource.get("spec") or {}, results.ref(resource)
     if spec.get("backend", "auto") == "auto":
         message = "the profiler of Dynamo 0.9 cannot choose the engine; write backend: vllm, sglang or trtllm"
-        yield results.error("DYN411", message, address, ("spec", "backend"))
+        yield results.error(codes.FIELD_NOT_IN_DYNAMO_0_9, message, address, ("spec", "backend"))
     from krm_fn.render.convert import not_convertible  # noqa: PLC0415 - as in _as_read
 
     for path, _ in not_convertible.fields(resource, dynamo_api.ALPHA1):
         is_default = path == ("spec", "searchStrategy") and spec["searchStrategy"] == "rapid"
         if not is_default and not (path == _GRAPH and _graph(resource).keys() <= _IDENTITY):
             message = "the profiler of Dynamo 0.9 has no such field, so it has no effect; remove it"
-            yield results.warning("DYN411", message, address, path)
+            yield results.warning(codes.FIELD_NOT_IN_DYNAMO_0_9, message, address, path)

@@ -5,7 +5,7 @@ The API version is the one that the cluster serves.
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.render import dynamo_api, labels
 from krm_fn.render.kinds import releases, types
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from krm_fn.render.resolve.runtime_version import RuntimeImage, RuntimeVersion
 
 _MARKS = (labels.WORKER_HASH_V1, labels.WORKER_HASH_V2, labels.WORKLOAD_PROVIDER, labels.PRESERVED_GRAPH)
-WITHOUT_VERSION = ("DYN451", "DYN491")
+WITHOUT_VERSION = (codes.UNKNOWN_IMAGE_VERSION, codes.NO_IMAGE_WITH_VERSION)
 """The codes about images whose tags are no version of Dynamo."""
 CORRECT = "correct the tag"
 """The fix of a tag, in the messages of these codes."""
@@ -131,7 +131,7 @@ def check(resource: Resource, config: Config) -> Iterator[Result]:
             f"the version {written} is newer than {chosen}, the newest release that this krm-fn knows; a newer krm-fn may make other pods "
             f"for it, so set behaviour: {chosen} in the configuration"
         )
-        yield results.warning("DYN490", message, results.ref(resource), highest.path)
+        yield results.warning(codes.IMAGE_NEWER_THAN_RELEASES, message, results.ref(resource), highest.path)
     if highest is None and not _is_reported_otherwise(resource):
         older = f", or behaviour: {_OLDEST} for Dynamo before 1.0" if is_assumed(resource, config) else ""
         first = _first_image(resource)
@@ -140,7 +140,7 @@ def check(resource: Resource, config: Config) -> Iterator[Result]:
             f"no tag of an image is a version of Dynamo, so the render follows {chosen}; {corrected}set behaviour in the "
             f"configuration{older}, or runtimeVersionOverride to the version of Dynamo in the images"
         )
-        yield results.warning("DYN491", message, results.ref(resource), first.version_path if first else ("spec",))
+        yield results.warning(codes.NO_IMAGE_WITH_VERSION, message, results.ref(resource), first.version_path if first else ("spec",))
 
 
 def _first_image(resource: Resource) -> RuntimeImage | None:
@@ -202,7 +202,7 @@ def check_source(resource: Resource, config: Config) -> Iterator[Result]:
     if now != then:
         message = f"this render follows {now}, but a render of the returned resource, which is {config.source_version}, would follow {then}"
         fix = f"set behaviour: {now} in the configuration"
-        yield results.warning("DYN428", f"{message}; {fix}", results.ref(resource), ("apiVersion",))
+        yield results.warning(codes.SOURCE_VERSION_SELECTS_RELEASE, f"{message}; {fix}", results.ref(resource), ("apiVersion",))
 
 
 def check_conversion(resource: Resource, config: Config) -> Iterator[Result]:
@@ -213,7 +213,7 @@ def check_conversion(resource: Resource, config: Config) -> Iterator[Result]:
             "component to the version of Dynamo in its image, or write an image with a version in the tag"
         )
         first = _first_image(resource)
-        yield results.warning("DYN491", message, results.ref(resource), first.version_path if first else ("spec",))
+        yield results.warning(codes.NO_IMAGE_WITH_VERSION, message, results.ref(resource), first.version_path if first else ("spec",))
 
 
 def _in_version(resource: Resource, api_version: str) -> Resource:

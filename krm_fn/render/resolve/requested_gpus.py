@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.kubernetes import quantity
 from krm_fn.render.plan import GPUs
 
@@ -60,6 +60,6 @@ def with_claims(context: GraphContext, pod: PodFacts, paths: SourcePaths, *, nee
     except ValueError as problem:
         if needed:
             message = f"the engine needs the number of GPUs of a node, and {problem}; add the claim to the items, or request GPUs in limits"
-            context.findings.append(results.error("DYN439", message, context.ref, paths.at("resources", "claims")))
+            context.findings.append(results.error(codes.UNKNOWN_CLAIMED_GPUS, message, context.ref, paths.at("resources", "claims")))
         return pod.gpus
     return GPUs(number, f"{number}", f"{number}") if number else pod.gpus

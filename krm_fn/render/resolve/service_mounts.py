@@ -6,7 +6,7 @@ Follows the operator's `api/v1alpha1/shared_spec_conversion.go` buildSharedPodTe
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.kubernetes.values import mapping, objects
 from krm_fn.render import dynamo_api
 
@@ -41,7 +41,7 @@ def check(resource: Resource, release: Release) -> Iterator[Result]:
     )
     for service, path in _services(resource):
         for index in _lost(service):
-            yield results.warning("DYN125", message, results.ref(resource), (*path, _FIELD, index))
+            yield results.warning(codes.FIELD_WITHOUT_EFFECT, message, results.ref(resource), (*path, _FIELD, index))
 
 
 def _services(resource: Resource) -> Iterator[tuple[dict[str, Any], Path]]:

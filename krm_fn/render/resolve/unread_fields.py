@@ -5,7 +5,7 @@ Follows the operator's `internal/dynamo/graph.go` and `internal/controller/dynam
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.render import dynamo_api
 
 TYPE_CHECKING = False
@@ -30,7 +30,7 @@ def check(plan: GraphPlan) -> Iterator[Result]:
         written = component.paths.written
         of_standalone = _standalone(written, is_v1alpha1=is_v1alpha1) if plan.standalone else ()
         for field, message in (*_always(written), *of_standalone):
-            yield results.warning("DYN125", message, plan.ref, (*component.paths.path, *field))
+            yield results.warning(codes.FIELD_WITHOUT_EFFECT, message, plan.ref, (*component.paths.path, *field))
 
 
 def _always(component: dict[str, Any]) -> Iterator[tuple[Path, str]]:

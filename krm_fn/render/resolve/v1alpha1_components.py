@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path
 from krm_fn.kubernetes import canonical, merge, quantity
@@ -74,7 +74,7 @@ def _variables(context: GraphContext, identity: Identity, paths: SourcePaths, wr
     except (ValueError, RecursionError) as problem:
         at = (*paths.path, "envs") if any(variable.get("name") == deployment_config.NAME for variable in variables) else ("spec", "envs")
         message = f"{deployment_config.NAME} cannot be read: {problem}; write a JSON object"
-        context.findings.append(results.error("DYN120", message, context.ref, at))
+        context.findings.append(results.error(codes.INVALID_DEPLOYMENT_CONFIG, message, context.ref, at))
         return Variables(tuple(envs), Override())
 
 

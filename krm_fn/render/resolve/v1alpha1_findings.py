@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from krm_fn.base import results, spelling
+from krm_fn.base import codes, results, spelling
 from krm_fn.kubernetes import quantity
 from krm_fn.kubernetes.api_server import name_formats
 from krm_fn.render.kinds import types
@@ -39,34 +39,34 @@ def of_component(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Resul
     yield from _of_all_releases(plan, written)
     if written.get("labels") and not plan.identity.standalone and not plan.identity.service_labels:
         message = "labels of a service are not set on its pods in deployment mode; write them under extraPodMetadata.labels"
-        yield results.warning("DYN114", message, plan.ref, plan.at("labels"))
+        yield results.warning(codes.SERVICE_LABELS_NOT_ON_PODS, message, plan.ref, plan.at("labels"))
     yield from _gpu_requests(plan, written)
     kind = written.get("componentType") or ""
     if kind not in (*types.names(), former_types.FORMER) and (near := spelling.nearest(kind, types.names())):
         message = f"Dynamo has no type {kind}, so the component has the defaults of no type; write {near}"
-        yield results.warning("DYN713", message, plan.ref, plan.at("componentType"), current=kind, proposed=near)
+        yield results.warning(codes.UNREAD_COMPONENT_TYPE, message, plan.ref, plan.at("componentType"), current=kind, proposed=near)
 
 
 def _of_all_releases(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Result]:
     """Yields findings about the fields that no release acts on."""
     if written.get("dynamoNamespace") and not plan.identity.standalone:
         message = f"dynamoNamespace is deprecated and ignored, and {plan.identity.dynamo_namespace} is used instead; remove the field"
-        yield results.warning("DYN112", message, plan.ref, plan.at("dynamoNamespace"))
+        yield results.warning(codes.DEPRECATED_DYNAMO_NAMESPACE, message, plan.ref, plan.at("dynamoNamespace"))
     if (subtype := written.get("subComponentType")) and subtype not in _SUBTYPES:
         yield from _unknown_subtype(plan, subtype)
     if written.get("autoscaling") is not None:
         message = (
             "autoscaling is deprecated and ignored; remove it, and set scalingAdapter.enabled so that an autoscaler can scale the adapter"
         )
-        yield results.warning("DYN113", message, plan.ref, plan.at("autoscaling"))
+        yield results.warning(codes.DEPRECATED_AUTOSCALING, message, plan.ref, plan.at("autoscaling"))
     memory = written.get("sharedMemory")
     if memory is not None and not memory.get("disabled") and not quantity.value(memory.get("size")):
         if plan.release.memory_needs_size or memory.get("size"):
-            yield rule_messages.error("DYN116", plan.ref, plan.at("sharedMemory", "size"))
+            yield rule_messages.error(codes.SHARED_MEMORY_WITHOUT_SIZE, plan.ref, plan.at("sharedMemory", "size"))
             return
         size = plan.release.shared_memory
         message = f"Dynamo {plan.release.name[1:]} takes {size}, but the definitions of krm-fn need a size; set size: {size}"
-        yield results.warning("DYN116", message, plan.ref, plan.at("sharedMemory", "size"))
+        yield results.warning(codes.SHARED_MEMORY_WITHOUT_SIZE, message, plan.ref, plan.at("sharedMemory", "size"))
 
 
 def _unknown_subtype(plan: ComponentPlan, subtype: str) -> Iterator[Result]:
@@ -74,9 +74,9 @@ def _unknown_subtype(plan: ComponentPlan, subtype: str) -> Iterator[Result]:
     problem = f"Dynamo reads only the subtypes {' and '.join(_SUBTYPES)}, so {subtype} is a label of the pods and nothing else"
     path, near = plan.at("subComponentType"), spelling.nearest(subtype.strip(), _SUBTYPES)
     if near:
-        yield results.warning("DYN713", f"{problem}; write {near}", plan.ref, path, current=subtype, proposed=near)
+        yield results.warning(codes.UNREAD_COMPONENT_TYPE, f"{problem}; write {near}", plan.ref, path, current=subtype, proposed=near)
     elif name_formats.is_label_value(subtype):
-        yield results.info("DYN713", f"{problem}; remove the field", plan.ref, path, current=subtype)
+        yield results.info(codes.UNREAD_COMPONENT_TYPE, f"{problem}; remove the field", plan.ref, path, current=subtype)
 
 
 def _gpu_requests(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Result]:
@@ -87,7 +87,7 @@ def _gpu_requests(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Resu
         if requests.get(field) and requests[field] != limits.get(field):
             path = plan.at("resources", "requests", field)
             message = f"pods do not get requests.{path[-1]}, because Kubernetes derives the request from the limit; write it under limits"
-            yield results.warning("DYN115", message, plan.ref, path)
+            yield results.warning(codes.IGNORED_GPU_REQUEST, message, plan.ref, path)
 
 
 def of_graph(spec: dict[str, Any], paths: SourcePaths) -> Iterator[Result]:
@@ -112,7 +112,9 @@ def _says(value: Any) -> bool:
 
 
 def _unknown(paths: SourcePaths, *steps: str) -> Result:
-    return results.error("DYN411", "Dynamo 0.9 does not have this field; remove it, or set behaviour: v1.5", paths.ref, paths.at(*steps))
+    return results.error(
+        codes.FIELD_NOT_IN_DYNAMO_0_9, "Dynamo 0.9 does not have this field; remove it, or set behaviour: v1.5", paths.ref, paths.at(*steps)
+    )
 
 
 def of_conversion(plan: GraphPlan, resource: Resource) -> Iterator[Result]:
@@ -131,4 +133,9 @@ def _of_converted(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Resu
     names = [container.get("name") for container in (written.get("extraPodSpec") or {}).get("containers") or ()]
     if written.get("frontendSidecar") is not None and _SIDECAR in names:
         message = f"the container of the frontend is called {_SIDECAR}, and another container has the name; rename it"
-        yield results.error("DYN460", message, plan.ref, (*plan.paths.path, "extraPodSpec", "containers", names.index(_SIDECAR), "name"))
+        yield results.error(
+            codes.FRONTEND_SIDECAR_NOT_FOUND,
+            message,
+            plan.ref,
+            (*plan.paths.path, "extraPodSpec", "containers", names.index(_SIDECAR), "name"),
+        )

@@ -6,7 +6,7 @@ Follows the operator's `internal/dynamo/graph.go` GenerateDynamoComponentsDeploy
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.render import labels, names
 from krm_fn.render.plan import ComponentPlan, GraphPlan, Identity, RestartPlan
 from krm_fn.render.resolve import graph_context, v1alpha1_findings
@@ -115,7 +115,7 @@ def standalone(resource: Resource, context: GraphContext) -> GraphPlan:
     plan = component(context, identity, spec)
     if spec.get("dynamoNamespace") is None:
         message = "dynamoNamespace is required for a component without a graph, because its Service is found by it; set it"
-        context.findings.append(results.error("DYN124", message, context.ref, ("spec", "dynamoNamespace")))
+        context.findings.append(results.error(codes.MISSING_DYNAMO_NAMESPACE, message, context.ref, ("spec", "dynamoNamespace")))
     return context.plan(resource_name, (plan,))
 
 

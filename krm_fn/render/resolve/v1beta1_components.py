@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.kubernetes import canonical, quantity
 from krm_fn.render import labels
 from krm_fn.render.convert import path_mapping
@@ -102,7 +102,9 @@ def of_roles(context: GraphContext, whole: ComponentTemplate, identity: Identity
     """
     if whole.written.get("podTemplate") is not None:
         message = "the roles have pod templates of their own, so podTemplate of the component has no effect; remove one of the two"
-        context.findings.append(results.error("DYN499", message, context.ref, context.paths.component(identity.service).at("podTemplate")))
+        context.findings.append(
+            results.error(codes.REFUSED_ROLE_TEMPLATES, message, context.ref, context.paths.component(identity.service).at("podTemplate"))
+        )
     plans = {name: component(context, of_role, whole.roles[name]) for name, of_role in roles.items()}
     leader = plans.get("leader") or next(iter(plans.values()))
     return leader._replace(identity=identity, inventory=_component_object(context, identity, whole), roles=plans)

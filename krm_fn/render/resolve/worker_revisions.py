@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.render import engines, labels
 from krm_fn.render.convert.path_mapping import MAIN
@@ -108,7 +108,7 @@ def _mode(graph: Graph, context: GraphContext) -> str:
     if text in (None, *_MODES):
         return text or context.config.worker_hash
     message = f"{str(text)[:_SHOWN]!r} is not one of {', '.join(_MODES)}; use one of them, or remove the annotation"
-    context.findings.append(results.error("DYN585", message, context.ref, _at(labels.WORKER_HASH_SETTING)))
+    context.findings.append(results.error(codes.UNKNOWN_WORKER_HASH_SETTING, message, context.ref, _at(labels.WORKER_HASH_SETTING)))
     return context.config.worker_hash
 
 
@@ -170,7 +170,7 @@ def _given(graph: Graph, context: GraphContext, key: str) -> str:
     if not text or re.fullmatch(_SUFFIX, text):
         return text
     message = f"{text[:_SHOWN]!r} is not valid at the end of a name; write the hash that the names of the workers end with, or remove it"
-    context.findings.append(results.error("DYN418", message, context.ref, _at(key)))
+    context.findings.append(results.error(codes.INVALID_WORKER_HASH, message, context.ref, _at(key)))
     return ""
 
 
@@ -181,7 +181,7 @@ def _new(computed: str, context: GraphContext, mode: str) -> WorkerRevision:
         "names follow the worker hash: the next change of any worker replaces all workers of this graph, and Git prunes the old ones "
         "before the new ones are ready; use workerHash: pods"
     )
-    context.findings.append(results.warning("DYN416", message, context.ref))
+    context.findings.append(results.warning(codes.CHANGE_RENAMES_ALL_WORKERS, message, context.ref))
     return WorkerRevision(computed, computed)
 
 
@@ -190,7 +190,7 @@ def _say_changed(given: str, computed: str, context: GraphContext, key: str) -> 
         f"the worker hash is given as {given}, and the computed one is {computed}: the workers changed since the operator named them; "
         "their names stay, and they roll in place"
     )
-    context.findings.append(results.warning("DYN415", message, context.ref, _at(key)))
+    context.findings.append(results.warning(codes.WORKERS_CHANGED_SINCE_HASH, message, context.ref, _at(key)))
 
 
 def _say_unknown(given: str, computed: str, context: GraphContext) -> None:
@@ -198,7 +198,7 @@ def _say_unknown(given: str, computed: str, context: GraphContext) -> None:
         f"the worker hash {given} comes from an older formula, so krm-fn cannot detect a change of the workers; "
         f"if they have not changed since the operator named them, add {labels.WORKER_HASH_V2}: {computed!r}"
     )
-    context.findings.append(results.info("DYN419", message, context.ref, _at(labels.WORKER_HASH_V1)))
+    context.findings.append(results.info(codes.WORKER_HASH_OF_OLD_FORMULA, message, context.ref, _at(labels.WORKER_HASH_V1)))
 
 
 def _at(annotation: str) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from krm_fn.base import report, results
+from krm_fn.base import codes, report, results
 from krm_fn.kubernetes import merge
 from krm_fn.kubernetes.api_server import name_formats
 from krm_fn.render import engines, labels, names
@@ -50,7 +50,7 @@ def _check_picker(plan: ComponentPlan) -> Iterator[Result]:
     Follows the operator's `internal/webhook/validation/shared.go` validateEPPConfig.
     """
     if plan.placement.nodes > 1:
-        yield rule_messages.error("DYN130", plan.ref, plan.at("multinode"), nodes=plan.word("multinode"))
+        yield rule_messages.error(codes.MULTINODE_ENDPOINT_PICKER, plan.ref, plan.at("multinode"), nodes=plan.word("multinode"))
     from krm_fn.render.kinds import gates  # noqa: PLC0415 - few graphs have an endpoint picker
 
     if gates.NATIVE_PICKER not in plan.gates:
@@ -59,21 +59,25 @@ def _check_picker(plan: ComponentPlan) -> Iterator[Result]:
         from krm_fn.base import edits  # noqa: PLC0415 - only a finding needs it
 
         message = f"a native endpoint picker, which images have since 1.5.0, reads no configuration; remove {plan.word('eppConfig')}"
-        yield results.error("DYN493", message, plan.ref, plan.at("eppConfig"), edit=edits.Edit(edits.Removal()))
+        yield results.error(
+            codes.NATIVE_ENDPOINT_PICKER_WITH_CONFIG, message, plan.ref, plan.at("eppConfig"), edit=edits.Edit(edits.Removal())
+        )
 
 
 def _check_configured(plan: ComponentPlan) -> Iterator[Result]:
     """Reports endpoint pickers without one configuration, or with several replicas."""
     picker = plan.exposure.picker
     if plan.placement.replicas not in (None, 1):
-        yield rule_messages.error("DYN131", plan.ref, plan.at("replicas"))._replace(proposed=1)
+        yield rule_messages.error(codes.ENDPOINT_PICKER_REPLICAS, plan.ref, plan.at("replicas"))._replace(proposed=1)
     config, reference = plan.word("eppConfig", "config"), plan.word("eppConfig", "configMapRef")
     if picker.config is None and not picker.by_reference:
-        yield rule_messages.error("DYN132", plan.ref, plan.at("eppConfig"), config=config, reference=reference)
+        yield rule_messages.error(codes.ENDPOINT_PICKER_WITHOUT_CONFIG, plan.ref, plan.at("eppConfig"), config=config, reference=reference)
     elif picker.config is not None and picker.by_reference:
-        yield rule_messages.error("DYN133", plan.ref, plan.at("eppConfig", "configMapRef"), config=config, reference=reference)
+        yield rule_messages.error(
+            codes.ENDPOINT_PICKER_WITH_TWO_CONFIGS, plan.ref, plan.at("eppConfig", "configMapRef"), config=config, reference=reference
+        )
     elif picker.by_reference and not picker.config_map:
-        yield rule_messages.error("DYN134", plan.ref, plan.at("eppConfig", "configMapRef", "name"))
+        yield rule_messages.error(codes.CONFIG_MAP_REF_WITHOUT_NAME, plan.ref, plan.at("eppConfig", "configMapRef", "name"))
 
 
 def _check_names(plan: ComponentPlan) -> Iterator[Result]:
@@ -82,21 +86,23 @@ def _check_names(plan: ComponentPlan) -> Iterator[Result]:
     if len(name) > names.SERVICE_LIMIT:
         over = len(name) - names.SERVICE_LIMIT
         message = f"the Service would be named {name}, which is {over} over the limit of {names.SERVICE_LIMIT} characters"
-        yield results.error("DYN140", f"{message}; shorten the graph's or the component's name", plan.ref, plan.at("name"))
+        yield results.error(
+            codes.SERVICE_NAME_TOO_LONG, f"{message}; shorten the graph's or the component's name", plan.ref, plan.at("name")
+        )
     elif not names.SERVICE.fullmatch(name):
         message = f"the Service would be named {name}, which is not a valid name; use letters, digits and dashes only"
-        yield results.error("DYN141", message, plan.ref, plan.at("name"))
+        yield results.error(codes.INVALID_SERVICE_NAME, message, plan.ref, plan.at("name"))
     elif plan.identity.service.startswith("-") and not plan.identity.standalone:
         message = f"{plan.identity.service!r} is not a valid label value; begin it with a letter or a digit"
-        yield results.error("DYN204", message, plan.ref, plan.at("name"))
+        yield results.error(codes.INVALID_LABEL_VALUE, message, plan.ref, plan.at("name"))
     elif not name_formats.DNS_SUBDOMAIN.fullmatch(plan.ref.name):
         message = f"{plan.ref.name!r} is not a valid name of a resource; use lower-case letters, digits and dashes"
-        yield results.error("DYN251", message, plan.ref, ("metadata", "name"))
+        yield results.error(codes.INVALID_NATIVE_NAME, message, plan.ref, ("metadata", "name"))
     if len(plan.identity.dynamo_namespace) > names.LABEL_LIMIT:
         message = (
             f"the Dynamo namespace {plan.identity.dynamo_namespace} is longer than the {names.LABEL_LIMIT} characters of a label value"
         )
-        yield results.error("DYN142", f"{message}; shorten the graph's name", plan.ref, ("metadata", "name"))
+        yield results.error(codes.DYNAMO_NAMESPACE_TOO_LONG, f"{message}; shorten the graph's name", plan.ref, ("metadata", "name"))
 
 
 def _check_mounts(plan: ComponentPlan) -> Iterator[Result]:
@@ -104,10 +110,10 @@ def _check_mounts(plan: ComponentPlan) -> Iterator[Result]:
     for index, mount in enumerate(plan.pod.mounts):
         path = plan.at("volumeMounts", index, "mountPoint")
         if not mount.name:
-            yield rule_messages.error("DYN145", plan.ref, plan.at("volumeMounts", index, "name"))
+            yield rule_messages.error(codes.MOUNT_WITHOUT_CLAIM, plan.ref, plan.at("volumeMounts", index, "name"))
         if not mount.path and not mount.cache:
             cache = plan.at("volumeMounts", index, "useAsCompilationCache")
-            yield rule_messages.error("DYN146", plan.ref, path, field=f"{path[-1]}", cache=f"{cache[-1]}")
+            yield rule_messages.error(codes.MOUNT_WITHOUT_PATH, plan.ref, path, field=f"{path[-1]}", cache=f"{cache[-1]}")
         elif not mount.path and not engines.get(plan.engine).cache_dir:
             yield cache_without_path(plan, path)
 
@@ -115,7 +121,7 @@ def _check_mounts(plan: ComponentPlan) -> Iterator[Result]:
 def cache_without_path(plan: ComponentPlan, path: Path) -> Result:
     """Returns the finding about a compilation cache without a folder, which the field at `path` sets."""
     message = f"{path[-1]} is required, because the engine {plan.engine} has no default folder for its compilation cache"
-    return results.error("DYN147", f"{message}; set it", plan.ref, path)
+    return results.error(codes.COMPILATION_CACHE_WITHOUT_PATH, f"{message}; set it", plan.ref, path)
 
 
 def _check_volumes(plan: ComponentPlan) -> Iterator[Result]:
@@ -127,7 +133,7 @@ def _check_volumes(plan: ComponentPlan) -> Iterator[Result]:
         if mount.name in names:
             message = f"the pod would have two volumes named {mount.name}"
             fix = f"mount the claim once here, and write further mounts under {plan.word('main', 'volumeMounts')}"
-            yield results.error("DYN148", f"{message}; {fix}", plan.ref, plan.at("volumeMounts", index, "name"))
+            yield results.error(codes.CLAIM_NAMED_LIKE_VOLUME, f"{message}; {fix}", plan.ref, plan.at("volumeMounts", index, "name"))
         names.add(mount.name)
 
 
@@ -135,7 +141,7 @@ def _check_ingress(plan: ComponentPlan) -> Iterator[Result]:
     """Reports an ingress without a host, with invalid names, or without effect."""
     exposure = plan.exposure.ingress
     if not exposure.host:
-        yield rule_messages.error("DYN149", plan.ref, plan.at("ingress", "host"))
+        yield rule_messages.error(codes.INGRESS_WITHOUT_HOST, plan.ref, plan.at("ingress", "host"))
     elif not name_formats.DNS_SUBDOMAIN.fullmatch(ingress.host(plan).removeprefix("*.")):
         from krm_fn.render.rules import ingress_hosts  # noqa: PLC0415 - only a finding needs it
 
@@ -143,13 +149,13 @@ def _check_ingress(plan: ComponentPlan) -> Iterator[Result]:
     for field, name in ((("ingressControllerClassName",), exposure.class_name), (("tls", "secretName"), exposure.tls_secret)):
         if name and ingress.makes_ingress(plan) and not name_formats.DNS_SUBDOMAIN.fullmatch(name):
             message = f"{name!r} is not a valid name; use lower-case letters, digits, dashes and dots"
-            yield results.error("DYN158", message, plan.ref, plan.at("ingress", *field))
+            yield results.error(codes.INVALID_INGRESS_NAME, message, plan.ref, plan.at("ingress", *field))
     if not ingress.makes_ingress(plan) and not ingress.makes_virtual_service(plan):
         message = (
             f"the ingress has no effect; set {plan.word('ingress', 'ingressControllerClassName')}, or configure ingress.istioGateway "
             f"and set {plan.word('ingress', 'useVirtualService')} and {plan.word('ingress', 'virtualServiceGateway')}"
         )
-        yield results.warning("DYN150", message, plan.ref, plan.at("ingress"))
+        yield results.warning(codes.INGRESS_WITHOUT_EFFECT, message, plan.ref, plan.at("ingress"))
 
 
 def _check_selector(plan: ComponentPlan) -> Iterator[Result]:
@@ -158,9 +164,19 @@ def _check_selector(plan: ComponentPlan) -> Iterator[Result]:
     for key, value in plan.pod.labels.items():
         path = plan.at("podTemplate", "metadata", "labels", key)
         if key == labels.SELECTOR and value != expected[key]:
-            yield results.error("DYN151", f"the workload selects its pods by {key}={expected[key]}; remove the label", plan.ref, path)
+            yield results.error(
+                codes.LABEL_OVERRIDES_WORKLOAD_SELECTOR,
+                f"the workload selects its pods by {key}={expected[key]}; remove the label",
+                plan.ref,
+                path,
+            )
         elif key in expected and value != expected[key]:
-            yield results.warning("DYN152", f"the Service selects its pods by {key}={expected[key]}; remove the label", plan.ref, path)
+            yield results.warning(
+                codes.LABEL_OVERRIDES_SERVICE_SELECTOR,
+                f"the Service selects its pods by {key}={expected[key]}; remove the label",
+                plan.ref,
+                path,
+            )
 
 
 def _check_probes(plan: ComponentPlan) -> Iterator[Result]:
@@ -175,10 +191,10 @@ def _check_probes(plan: ComponentPlan) -> Iterator[Result]:
             port = default["httpGet"]["port"]
             message = f"the default port {port} stays, because a number does not replace a named port"
             fix = f"set {name} on the service itself, or name the port"
-            yield results.warning("DYN153", f"{message}; {fix}", plan.ref, plan.at("main", name, "httpGet", "port"))
+            yield results.warning(codes.NAMED_PORT_NOT_REPLACED, f"{message}; {fix}", plan.ref, plan.at("main", name, "httpGet", "port"))
         if {key for key in merge.HANDLERS if probe.get(key)} - set(default):
             message = "this handler replaces the handler of the default probe; the default's times stay"
-            yield results.info("DYN300", message, plan.ref, plan.at("main", name))
+            yield results.info(codes.PROBE_HANDLER_REPLACED, message, plan.ref, plan.at("main", name))
 
 
 def _check_account(plan: ComponentPlan, cluster: ClusterFacts) -> Iterator[Result]:
@@ -194,10 +210,10 @@ def _check_account(plan: ComponentPlan, cluster: ClusterFacts) -> Iterator[Resul
         finding, create = (results.warning, f"create {account}, ") if plan.identity.graph else (results.error, "")
         message = "Kubernetes discovery needs a service account, and only a graph creates one"
         fix = f"{create}set serviceAccountName, or the annotation {labels.DISCOVERY_BACKEND}: etcd"
-        yield finding("DYN156", f"{message}; {fix}", plan.ref, plan.at("pod", "serviceAccountName"))
+        yield finding(codes.COMPONENT_WITHOUT_SERVICE_ACCOUNT, f"{message}; {fix}", plan.ref, plan.at("pod", "serviceAccountName"))
         return
     message = f"the pods need the service account {account}, which this graph does not create; set the annotation on the graph"
-    yield results.error("DYN155", message, plan.ref, plan.at("annotations", labels.DISCOVERY_BACKEND))
+    yield results.error(codes.MISSING_SERVICE_ACCOUNT, message, plan.ref, plan.at("annotations", labels.DISCOVERY_BACKEND))
 
 
 def check_stores(components: Iterable[Pods]) -> Iterator[Result]:
@@ -215,7 +231,7 @@ def check_stores(components: Iterable[Pods]) -> Iterator[Result]:
             "etcd is set; use images of 1.0 or later, or set etcdAddress in the configuration, or natsAddress there and the variable "
             "DYN_STORE_KV to mem"
         )
-        yield results.warning("DYN173", message, plans[0].ref, plans[0].at("main", "image"))
+        yield results.warning(codes.MISSING_ETCD_ADDRESS, message, plans[0].ref, plans[0].at("main", "image"))
 
 
 def _lacks_store(pods: Pods) -> bool:

@@ -5,7 +5,7 @@ A render leaves them out: its findings are read at each build, and these notes s
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.render import dynamo_api, labels
 from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import release_choice
@@ -30,13 +30,13 @@ def check(resources: Iterable[Resource], config: Config) -> Iterator[Result]:
         if ref.api_version != dynamo_api.V1ALPHA1 or ref.kind not in _OF_BOTH_VERSIONS or _is_output(resource):
             continue
         message = "v1alpha1 is deprecated; krm-fn convert -w FILE rewrites it"
-        yield results.info("DYN481", message, ref, ("apiVersion",))
+        yield results.info(codes.DEPRECATED_V1ALPHA1, message, ref, ("apiVersion",))
         if ref.kind in _RENDERED and not release_choice.is_pinned(config) and release_choice.release_name(resource, config) == _OLDEST:
             message = (
                 "rendered as Dynamo 0.9 does, because no image has version 1.0 or later; images of a newer version move the resource to "
                 "their release, which restarts every pod once"
             )
-            yield results.info("DYN482", message, ref, ("apiVersion",))
+            yield results.info(codes.RENDERED_FOR_DYNAMO_0_9, message, ref, ("apiVersion",))
 
 
 def _is_output(resource: Resource) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from krm_fn.base import codes
 from krm_fn.kubernetes import merge, paths
 from krm_fn.render import engines, names
 
@@ -26,7 +27,7 @@ def path(pods: Pods, spec: PodSpec, rejection: Rejection) -> Path | None:
             return _of_main(pods, spec, index, tuple(rest), rejection) if plan.features.written_main else None
         case ("containers", int(index), *rest):
             return _of_sidecar(pods, spec, index, tuple(rest))
-        case ("securityContext", "fsGroup") if rejection.code == "DYN232" and not _has_group(plan):
+        case ("securityContext", "fsGroup") if rejection.code == codes.FIELDS_NOT_ALLOWED_TOGETHER and not _has_group(plan):
             return plan.at("pod", "os", "name")  # Dynamo sets the group of files
         case ("initContainers", int(index), str(probe), *_) if probe in merge.PROBES and not _is_written(plan, spec, index, probe):
             return None
@@ -77,8 +78,8 @@ def _of_volume(pods: Pods, spec: PodSpec, index: int, rejection: Rejection) -> P
 
     If a generated volume and a user's volume have the same name, the field is the name of the user's volume.
     """
-    plan, twice, name = pods.plan, rejection.code == "DYN207", spec["volumes"][index].get("name")
-    if name == names.TOPOLOGY_LABELS and rejection.code == "DYN230":
+    plan, twice, name = pods.plan, rejection.code == codes.DUPLICATE_NAME_IN_POD, spec["volumes"][index].get("name")
+    if name == names.TOPOLOGY_LABELS and rejection.code == codes.INVALID_FIELD_REF:
         return None  # DYN474 reports the label
     layer, position = pods.origins.of(spec["volumes"][index])
     written = [volume.get("name") for volume in plan.pod.spec.get("volumes") or ()]
@@ -149,9 +150,9 @@ def _of_mount(pods: Pods, spec: PodSpec, indexes: tuple[int, int], rest: Path, c
     claims = [claim.path or engines.get(plan.engine).cache_dir for claim in plan.pod.mounts]
     if layer == "user":
         return plan.at("main", "volumeMounts", position, *rest[2:])
-    if code == "DYN209" and folder in claims:
+    if code == codes.DUPLICATE_MOUNT_PATH and folder in claims:
         return plan.at("volumeMounts", len(claims) - 1 - claims[::-1].index(folder), "mountPoint")
-    if code == "DYN209" and folder in written:
+    if code == codes.DUPLICATE_MOUNT_PATH and folder in written:
         return plan.at("main", "volumeMounts", written.index(folder), "mountPath")
     if layer == "claims":
         return plan.at("volumeMounts", position, "mountPoint") if claims[position] else None

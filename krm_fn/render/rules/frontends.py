@@ -6,7 +6,7 @@ take it for a prefix. The operator joins the names of the namespace and of the g
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 
 TYPE_CHECKING = False
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from krm_fn.render.manifests.pod_builder import Pods
     from krm_fn.render.plan import ComponentPlan
 
-_CODE = "DYN137"
+_CODE = codes.FRONTEND_APART_FROM_ENGINES
 _NAMESPACE = "DYN_NAMESPACE"
 _MODULE = "dynamo.frontend"
 _FLAG = "--namespace"

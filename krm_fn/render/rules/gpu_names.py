@@ -5,7 +5,7 @@ The names are those of the device plugins of NVIDIA and AMD. A cluster can have 
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.kubernetes.api_server.rejections import Rejection
 from krm_fn.render.rules import field_origin
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from krm_fn.render.manifests.pod_builder import Pods
     from krm_fn.render.plan import ComponentPlan
 
-_CODE = "DYN154"
+_CODE = codes.MISSPELT_GPU_RESOURCE
 _GPUS = ("nvidia.com/gpu", "amd.com/gpu")
 _OTHERS = ("nvidia.com/pgpu", "nvidia.com/vgpu")
 """Names of whole and of virtual GPUs for virtual machines. Source: NVIDIA's sandbox device plugin."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.kubernetes import quantity
 from krm_fn.kubernetes.api_server import name_formats
 from krm_fn.render import dynamo_api, labels, names
@@ -27,10 +27,10 @@ def check_namespace(ref: Ref, namespace: str, config: Config) -> Iterator[Result
     """Checks the namespace. A render needs it, because it writes the namespace into the environment of pods."""
     if not ref.namespace and not config.namespace:
         message = f"no namespace is set, using {namespace}; set it here, in the layer of the function or in the configuration, or use -n"
-        yield results.info("DYN057", message, ref, ("metadata", "namespace"))
+        yield results.info(codes.NAMESPACE_NOT_SET, message, ref, ("metadata", "namespace"))
     if not name_formats.DNS_LABEL.fullmatch(namespace):
         message = f"{namespace!r} is not a valid namespace; use lower-case letters, digits and dashes, at most 63"
-        yield results.error("DYN059", message, ref, ("metadata", "namespace"))
+        yield results.error(codes.INVALID_NAMESPACE, message, ref, ("metadata", "namespace"))
 
 
 def with_valid_name(resource: Resource) -> Resource | None:
@@ -51,7 +51,7 @@ def check_name(resource: Resource, renamed: Resource, others: Iterable[Result]) 
     """
     ref, valid = results.ref(resource), renamed["metadata"]["name"]
     message = f"{ref.name!r} is not a valid name of a resource; use lower-case letters, digits and dashes: {valid}"
-    error = results.error("DYN251", message, ref, ("metadata", "name"), current=ref.name, proposed=valid)
+    error = results.error(codes.INVALID_NATIVE_NAME, message, ref, ("metadata", "name"), current=ref.name, proposed=valid)
     return [error, *(finding._replace(ref=ref) for finding in others)]
 
 
@@ -73,7 +73,7 @@ def check_duplicates(by_owner: Mapping[Owner, Sequence[Resource]]) -> Iterator[R
             message = f"another {kind} has the same name and is also in namespace {namespace}; rename one, or set the namespace of both"
             if len({results.ref(duplicate).api_version for duplicate in duplicates}) > 1:
                 message = f"this {kind} is here in two API versions, and a cluster keeps one object of a name; remove one of the two"
-            yield results.error("DYN058", message, results.ref(resource), ("metadata", "name"))
+            yield results.error(codes.DUPLICATE_DYNAMO_RESOURCE, message, results.ref(resource), ("metadata", "name"))
 
 
 def check_dynamo_namespaces(by_owner: Mapping[Owner, Sequence[Resource]], config: Config) -> Iterator[Result]:
@@ -101,7 +101,7 @@ def _shared_namespace(
     message = f"this graph has the same Dynamo namespace, {shared}, as {listed}{rest}; {effect}; rename one of them"
     report = results.warning if uses_etcd else results.info
     for resource in by_owner[owner]:
-        yield report("DYN700", message, results.ref(resource), ("metadata", "name"))
+        yield report(codes.SHARED_DYNAMO_NAMESPACE, message, results.ref(resource), ("metadata", "name"))
 
 
 def _uses_etcd(graph: Resource, config: Config) -> bool:
@@ -121,32 +121,35 @@ def check(plan: GraphPlan) -> Iterator[Result]:
 def _check_services(plan: GraphPlan) -> Iterator[Result]:
     """Reports a graph without services, services with the same objects, and a second endpoint picker."""
     if not plan.components:
-        yield rule_messages.error("DYN100", plan.ref, plan.at("components"), parts=plan.part_words()[0])
+        yield rule_messages.error(codes.GRAPH_WITHOUT_COMPONENTS, plan.ref, plan.at("components"), parts=plan.part_words()[0])
     first: dict[str, str] = {}
     for component in plan.components:
         service = component.identity.service
         first_service = first.setdefault(component.identity.name, service)
         if first_service != service:
             yield rule_messages.error(
-                "DYN101", plan.ref, component.at("name"), services=f"{plan.part_words()[0]} {first_service} and {service}"
+                codes.COMPONENT_NAMES_COLLIDE,
+                plan.ref,
+                component.at("name"),
+                services=f"{plan.part_words()[0]} {first_service} and {service}",
             )
     if len([component for component in plan.components if component.type.singleton]) > 1:
-        yield rule_messages.error("DYN102", plan.ref, plan.at("components"), part=plan.part_words()[1])
+        yield rule_messages.error(codes.SEVERAL_ENDPOINT_PICKERS, plan.ref, plan.at("components"), part=plan.part_words()[1])
 
 
 def _check_claims(plan: GraphPlan) -> Iterator[Result]:
     """Reports claims without a name, and claims to be created that lack fields."""
     for index, claim in enumerate(plan.claims):
         if not claim.name:
-            yield rule_messages.error("DYN103", plan.ref, plan.at("pvcs", index, "name"))
+            yield rule_messages.error(codes.PVC_WITHOUT_NAME, plan.ref, plan.at("pvcs", index, "name"))
         for field, value, example in _needed(claim):
             if not value:
                 yield rule_messages.error(
-                    "DYN105", plan.ref, plan.at("pvcs", index, field), field=plan.word("pvcs", field), example=example
+                    codes.UNCREATABLE_PVC, plan.ref, plan.at("pvcs", index, field), field=plan.word("pvcs", field), example=example
                 )
         if claim.create:
             for field, message in _unusable(claim):
-                yield results.error("DYN117", message, plan.ref, plan.at("pvcs", index, field))
+                yield results.error(codes.INVALID_PVC, message, plan.ref, plan.at("pvcs", index, field))
 
 
 def _needed(claim: Claim) -> Iterator[tuple[str, object, str]]:
@@ -172,7 +175,7 @@ def _unusable(claim: Claim) -> Iterator[tuple[str, str]]:
 def _check_restart(plan: GraphPlan, restart: RestartPlan) -> Iterator[Result]:
     """Checks that the order of a restart lists each service once. Warns that a render restarts all services at once."""
     if restart.order and restart.parallel:
-        yield rule_messages.error("DYN107", plan.ref, plan.at("restart", "strategy", "order"))
+        yield rule_messages.error(codes.PARALLEL_RESTART_WITH_ORDER, plan.ref, plan.at("restart", "strategy", "order"))
     elif restart.order:
         yield from _check_order(plan, restart.order)
     if restart.id and restart.sequential and plan.config.restart == "render":
@@ -181,7 +184,7 @@ def _check_restart(plan: GraphPlan, restart: RestartPlan) -> Iterator[Result]:
             fix = "write type: Parallel, or remove the strategy"
         parts, _ = plan.part_words()
         message = f"all {parts} restart at once, because a render cannot wait between {parts}"
-        yield results.warning("DYN111", f"{message}; {fix}", plan.ref, plan.at("restart", "strategy"))
+        yield results.warning(codes.IGNORED_RESTART_ORDER, f"{message}; {fix}", plan.ref, plan.at("restart", "strategy"))
 
 
 def _check_order(plan: GraphPlan, order: tuple[str, ...]) -> Iterator[Result]:
@@ -190,11 +193,13 @@ def _check_order(plan: GraphPlan, order: tuple[str, ...]) -> Iterator[Result]:
         path = plan.at("restart", "strategy", "order", index)
         if name not in services:
             known = ", ".join(sorted(services))
-            yield rule_messages.error("DYN108", plan.ref, path, part=part, name=name, services=known)
+            yield rule_messages.error(codes.UNKNOWN_COMPONENT_IN_RESTART_ORDER, plan.ref, path, part=part, name=name, services=known)
         elif name in order[:index]:
-            yield rule_messages.error("DYN109", plan.ref, path, name=name, part=part)
+            yield rule_messages.error(codes.DUPLICATE_COMPONENT_IN_RESTART_ORDER, plan.ref, path, name=name, part=part)
     if missing := sorted(services - set(order)):
-        yield rule_messages.error("DYN110", plan.ref, plan.at("restart", "strategy", "order"), part=part, services=", ".join(missing))
+        yield rule_messages.error(
+            codes.INCOMPLETE_RESTART_ORDER, plan.ref, plan.at("restart", "strategy", "order"), part=part, services=", ".join(missing)
+        )
 
 
 def _check_planner(plan: GraphPlan) -> Iterator[Result]:
@@ -207,4 +212,4 @@ def _check_planner(plan: GraphPlan) -> Iterator[Result]:
             message = f"{planners[0]} cannot scale this component, because it has no scaling adapter"
             fix = component.fix("scaling adapter")
             edit = edits.Edit(edits.Addition({"enabled": True} if plan.ref.api_version == dynamo_api.V1ALPHA1 else {}))
-            yield results.warning("DYN118", f"{message}; {fix}", plan.ref, component.at("scalingAdapter"), edit=edit)
+            yield results.warning(codes.PLANNER_CANNOT_SCALE, f"{message}; {fix}", plan.ref, component.at("scalingAdapter"), edit=edit)

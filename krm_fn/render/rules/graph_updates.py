@@ -5,7 +5,7 @@ Follows ValidateUpdate of the operator's `internal/webhook/validation/`.
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import quantity
 from krm_fn.kubernetes.values import mapping, objects
@@ -74,7 +74,7 @@ def _state(resource: Resource) -> ComparedGraph:
     return ComparedGraph(spec, components, labels.annotations(resource), claims)
 
 
-SERVICES = "DYN402"
+SERVICES = codes.SERVICE_ADDED_OR_REMOVED
 
 
 def check_nodes(change: Change) -> Iterator[Result]:
@@ -86,7 +86,7 @@ def check_nodes(change: Change) -> Iterator[Result]:
                 f"nodeCount cannot change from {old} to {new}, because the workload kind would change; set it back, or replace the "
                 "service by one with another name"
             )
-            yield results.error("DYN401", message, path=paths.at("multinode", "nodeCount"), current=new, proposed=old)
+            yield results.error(codes.IMMUTABLE_MULTINODE, message, path=paths.at("multinode", "nodeCount"), current=new, proposed=old)
 
 
 def _count(component: dict[str, Any]) -> int:
@@ -115,10 +115,12 @@ def check_holder(change: Change, orchestrator: str) -> Iterator[Result]:
         return
     fix = f"delete the {holder} before you apply the change, or make a graph with another name"
     for name, path in _added(change):
-        yield results.warning("DYN408", f"service {name} cannot be added to the {holder} of a running graph; {fix}", path=path)
+        yield results.warning(
+            codes.IMMUTABLE_GROVE_SERVICES, f"service {name} cannot be added to the {holder} of a running graph; {fix}", path=path
+        )
     for name in _removed(change):
         message = f"service {name} cannot be removed from the {holder} of a running graph; {fix}"
-        yield results.warning("DYN408", message, path=change.paths.at("components"))
+        yield results.warning(codes.IMMUTABLE_GROVE_SERVICES, message, path=change.paths.at("components"))
 
 
 def _added(change: Change) -> Iterator[tuple[str, Path]]:
@@ -140,7 +142,7 @@ def check_replicas(change: Change) -> Iterator[Result]:
                 f"replicas cannot change from {count} to {wanted}, because a scaling adapter owns them; write {count} and scale the "
                 f"DynamoGraphDeploymentScalingAdapter, or {off} in the same change"
             )
-            yield results.error("DYN403", message, path=paths.at("replicas"), current=wanted, proposed=count)
+            yield results.error(codes.REPLICAS_OF_SCALING_ADAPTER, message, path=paths.at("replicas"), current=wanted, proposed=count)
 
 
 def spec_field(state: ComparedGraph, *path: str) -> Any:
@@ -161,7 +163,7 @@ def check_claims(change: Change) -> Iterator[Result]:
         for key, reason in _rejected(old_claims[name], claim) if name in old_claims else ():
             old, new = old_claims[name].get(key), claim.get(key)
             message = f"{key} cannot change from {shown(old)} to {shown(new)}, {reason}; set it back, or list a claim with another name"
-            yield results.warning("DYN407", message, path=change.paths.at("pvcs", index, key), current=new, proposed=old)
+            yield results.warning(codes.IMMUTABLE_PVC_FIELD, message, path=change.paths.at("pvcs", index, key), current=new, proposed=old)
 
 
 def shown(value: Any) -> str:
@@ -192,9 +194,11 @@ def check_features(change: Change) -> Iterator[Result]:
     yield from _check_graph_features(change)
     for paths, was, now in change.both():
         if _min_available(was) != _min_available(now):
-            message = rule_messages.of("DYN480")
+            message = rule_messages.of(codes.IMMUTABLE_MIN_AVAILABLE)
             form = "minAvailable" if "minAvailable" in now or now.get("providerOverride") is None else "providerOverride"
-            yield results.error("DYN480", message, path=paths.at(form), current=_min_available(now), proposed=_min_available(was))
+            yield results.error(
+                codes.IMMUTABLE_MIN_AVAILABLE, message, path=paths.at(form), current=_min_available(now), proposed=_min_available(was)
+            )
         grove: tuple[tuple[Path, Any, Any, str], ...] = (
             (("topologyConstraint",), was.get("topologyConstraint"), now.get("topologyConstraint"), _MOVES),
             (("experimental", "gpuMemoryService"), _has_pods(was, "gpuMemoryService"), _has_pods(now, "gpuMemoryService"), _GROUPS),
@@ -242,12 +246,12 @@ def _check_graph_features(change: Change) -> Iterator[Result]:
 
 def _fixed(path: Path, reason: str) -> Result:
     message = f"{path[-1]} cannot change, because {reason}; set it back, or make a graph with another name"
-    return results.error("DYN483", message, path=path)
+    return results.error(codes.IMMUTABLE_POD_CLIQUE_SET_FIELD, message, path=path)
 
 
 def _rejected_by_operator(path: Path) -> Result:
     message = f"{path[-1]} was changed, which a running operator refuses; set it back, or make a graph with another name"
-    return results.warning("DYN484", message, path=path)
+    return results.warning(codes.CHANGE_REFUSED_BY_OPERATOR, message, path=path)
 
 
 def _min_available(component: dict[str, Any]) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.kubernetes.api_server import name_formats
 from krm_fn.render.manifests import ingress
 
@@ -46,7 +46,7 @@ def invalid(plan: ComponentPlan) -> Result:
         fix = f"write {values}{', without ' if removed else ''}{' and '.join(removed)}"
     message = f"the host would be {host!r}, which is not a valid host name; {fix}"
     proposed = changed[at] if fix.startswith("write") and [*changed] == [at] else None
-    return results.error("DYN157", message, plan.ref, at, current=written[at], proposed=proposed)
+    return results.error(codes.INVALID_HOST, message, plan.ref, at, current=written[at], proposed=proposed)
 
 
 def _mended(text: str, *, is_start: bool) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.render.schema import rule_messages
 
 TYPE_CHECKING = False
@@ -36,7 +36,9 @@ def check_model(spec: dict[str, Any], ref: Ref, namespace: str, models: BaseMode
             if only
             else "write this name as the base model of a service, or correct it here"
         )
-        yield results.warning("DYN175", message, ref, ("spec", "baseModelName"), current=base, proposed=None if elsewhere else only or None)
+        yield results.warning(
+            codes.BASE_MODEL_NOT_SERVED, message, ref, ("spec", "baseModelName"), current=base, proposed=None if elsewhere else only or None
+        )
     yield from _alike(base, ref, ("spec", "baseModelName"), namespace, models)
     if spec.get("modelType") == _LORA:
         yield from _adapter(spec, ref)
@@ -54,19 +56,19 @@ def _alike(name: str, ref: Ref, path: Path, namespace: str, models: BaseModels) 
             f"{name!r} has the same hash as {other!r}, and the pods of a base model are found by its hash, so requests and adapters "
             "reach pods of the other model; use one of the two in another namespace"
         )
-        yield results.error("DYN176", message, ref, path)
+        yield results.error(codes.BASE_MODEL_HASH_COLLISION, message, ref, path)
 
 
 def _adapter(spec: dict[str, Any], ref: Ref) -> Iterator[Result]:
     """Checks name and source of a LoRA adapter."""
     if problem := rule_messages.adapter_name_problem(spec.get("modelName") or ""):
-        yield results.error("DYN178", problem, ref, ("spec", "modelName"))
+        yield results.error(codes.INVALID_LORA_NAME, problem, ref, ("spec", "modelName"))
     source, path = spec.get("source"), ("spec", "source", "uri")
     if source is None:
-        yield rule_messages.error("DYN170", ref, ("spec", "source"))
+        yield rule_messages.error(codes.LORA_WITHOUT_SOURCE, ref, ("spec", "source"))
         return
     uri = source.get("uri") or ""
     if not uri.startswith(rule_messages.SCHEMES):
-        yield rule_messages.error("DYN171", ref, path, uri=f"{uri!r}")._replace(current=uri)
+        yield rule_messages.error(codes.UNSUPPORTED_LORA_SOURCE, ref, path, uri=f"{uri!r}")._replace(current=uri)
     elif problem := rule_messages.adapter_source_problem(uri):
-        yield results.error("DYN177", problem, ref, path, current=uri)
+        yield results.error(codes.INVALID_LORA_PATH, problem, ref, path, current=uri)

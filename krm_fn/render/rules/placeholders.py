@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import paths
 from krm_fn.render.resolve import release_choice
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from krm_fn.base.results import Path, Result
     from krm_fn.kubernetes.types import Resource
 
-CODE, NOTED = "DYN086", "DYN087"
+CODE, NOTED = codes.UNSUBSTITUTED_PLACEHOLDER, codes.RENDERED_PLACEHOLDER
 _VARIABLE = r"\$\{[A-Za-z_]\w*(?::?[-=?+][^{}$]*)?\}|\$[A-Za-z_]\w*"
 _ACTION = r"\{\{[^{}]*\}\}"
 _WORD = r"<[A-Za-z][\w .:/-]*>|(?<![A-Za-z0-9_])(?:(?:REPLACE|CHANGE)[-_]?ME|REPLACE_WITH_\w+|YOUR_\w+|TODO|FIXME)(?![A-Za-z0-9_])"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 
 TYPE_CHECKING = False
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from krm_fn.render.manifests.pod_builder import Pods
     from krm_fn.render.plan import ComponentPlan
 
-_CODE = "DYN138"
+_CODE = codes.PLANNER_BUDGET_EXCEEDED
 _DEFAULT = 8
 _CONFIG, _FLAG, _OBSERVES = "--config", "--max-gpu-budget", "--no-operation"
 _FIELD = "max_gpu_budget"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.render import config as settings
 from krm_fn.render.kinds import WHOLE_GRAPH, floors
 from krm_fn.render.manifests import workloads
@@ -27,13 +27,13 @@ def check(plan: GraphPlan) -> Iterator[Result]:
         version = floors.parsed(declared)
         if version is None:
             message = f"{field} of the configuration is {declared!r}, which is not a version; write for example {needed or '1.30'}"
-            yield results.warning("DYN488", message, plan.ref)
+            yield results.warning(codes.UNREADABLE_PLATFORM_VERSION, message, plan.ref)
         elif needed and version < (floors.parsed(needed) or ()):
             message = (
                 f"release v{'.'.join(map(str, release))} needs {floors.NAMES[part]} {needed} or newer, and {field} of the configuration is "
                 f"{declared}; upgrade it before you apply the graph, or correct the configuration"
             )
-            yield results.warning("DYN485", message, plan.ref)
+            yield results.warning(codes.PLATFORM_TOO_OLD, message, plan.ref)
 
 
 def _used(plan: GraphPlan) -> Iterator[str]:

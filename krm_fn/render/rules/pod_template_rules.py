@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.kubernetes.api_server import by_field, name_formats, pod_rules
 from krm_fn.render import engines, labels, names
 from krm_fn.render.manifests import workloads
@@ -49,7 +49,7 @@ def _check_pods(pods: Pods) -> Iterator[Result]:
         policy = pod.spec.get("restartPolicy")
         if always_restarts and policy != "Always" and plan.pod.spec.get("restartPolicy"):  # failover sets it too, and DYN452 reports that
             message = f"restartPolicy is {policy!r}, but the pods of this workload must restart; write Always, or remove the field"
-            yield results.error("DYN223", message, plan.ref, plan.at("pod", "restartPolicy"))
+            yield results.error(codes.RESTART_POLICY_NOT_ALWAYS, message, plan.ref, plan.at("pod", "restartPolicy"))
 
 
 def _check_engine(pods: Pods) -> Iterator[Result]:
@@ -116,12 +116,12 @@ def _message(pods: Pods, spec: PodSpec, rejection: Rejection) -> str:
     belong to the component.
     """
     match rejection.path:
-        case ("resources", "limits" | "requests", name) if rejection.code == "DYN229" and (
+        case ("resources", "limits" | "requests", name) if rejection.code == codes.UNKNOWN_RESOURCE and (
             name == "gpu" or pod_rules.is_resource(str(name))
         ):
             right = "resources of the service" if pods.plan.word("pod") == "extraPodSpec" else "resources of the container main"
             return f"{name} is not a resource of a whole pod; move it to {right}"
-    if rejection.code != "DYN209" or not field_origin.is_shared_memory(pods, spec, rejection):
+    if rejection.code != codes.DUPLICATE_MOUNT_PATH or not field_origin.is_shared_memory(pods, spec, rejection):
         return rejection.message
     off = pods.plan.fix("no shared memory")
     return f"{rejection.message.partition(';')[0]}, and the second is the default shared memory; remove this mount, or {off}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from krm_fn.base import results, spelling
+from krm_fn.base import codes, results, spelling
 from krm_fn.kubernetes import merge
 from krm_fn.kubernetes.api_server.rejections import Rejection
 from krm_fn.render.manifests import workloads
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from krm_fn.kubernetes.native_types import PodSpec
     from krm_fn.render.manifests.pod_builder import Pod, Pods
 
-_PROBE, _SERVICE = "DYN127", "DYN128"
+_PROBE, _SERVICE = codes.UNKNOWN_PORT_NAME_IN_CONTAINER, codes.UNKNOWN_PORT_NAME_IN_SERVICE
 _HOOKS = ("postStart", "preStop")
 _BY_NAME = ("httpGet", "tcpSocket")
 """The handlers that can use the name of a port. That of gRPC is a number."""

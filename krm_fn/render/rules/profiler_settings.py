@@ -7,7 +7,7 @@ fields of its spec.
 
 from __future__ import annotations
 
-from krm_fn.base import edits, results, spelling
+from krm_fn.base import codes, edits, results, spelling
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes.values import mapping
 from krm_fn.render import dynamo_api
@@ -67,7 +67,9 @@ def check(plan: RequestPlan) -> Iterator[Result]:
     """Yields the findings about the model and the settings of a request. Images of 1.0 or later do not read v1alpha1's settings."""
     model = plan.paths.written.get("model")
     if isinstance(model, str) and not model.strip():
-        yield results.error("DYN135", "the model is empty; write its name, such as Qwen/Qwen3-0.6B", plan.ref, plan.at("model"))
+        yield results.error(
+            codes.UNUSABLE_PROFILING_SETTING, "the model is empty; write its name, such as Qwen/Qwen3-0.6B", plan.ref, plan.at("model")
+        )
     if plan.ref.api_version != dynamo_api.V1ALPHA1:
         yield from _check_v1beta1(plan)
     elif gates.NEW_PROFILER not in plan.gates:
@@ -80,11 +82,11 @@ def _check_v1beta1(plan: RequestPlan) -> Iterator[Result]:
         value = mapping(plan.paths.written.get(section)).get(name)
         if isinstance(value, int | float) and value <= 0:
             message = f"{name} is {value}, and it must be above 0; write a number above 0"
-            yield results.error("DYN135", message, plan.ref, ("spec", section, name), current=value)
+            yield results.error(codes.UNUSABLE_PROFILING_SETTING, message, plan.ref, ("spec", section, name), current=value)
     workload = mapping(plan.paths.written.get("workload"))
     if all(workload.get(name) is not None for name in _LOADS):
         message = f"{' and '.join(_LOADS)} exclude each other; keep one"
-        yield results.error("DYN135", message, plan.ref, ("spec", "workload", _LOADS[-1]))
+        yield results.error(codes.UNUSABLE_PROFILING_SETTING, message, plan.ref, ("spec", "workload", _LOADS[-1]))
 
 
 def _check_settings(plan: RequestPlan) -> Iterator[Result]:
@@ -100,7 +102,7 @@ def _check_section(plan: RequestPlan, section: str, facts: _Section) -> Iterator
     fields = plan.settings[section]
     if not isinstance(fields, dict):
         message = f"{section} is {fixes.described(fields)}, and the profiler fails without an object; write an object, or remove it"
-        yield results.warning("DYN135", message, plan.ref, plan.at(*_CONFIG, section), current=fields)
+        yield results.warning(codes.UNUSABLE_PROFILING_SETTING, message, plan.ref, plan.at(*_CONFIG, section), current=fields)
         return
     known = facts.names
     for name, value in fields.items():
@@ -120,7 +122,7 @@ def _check_value(plan: RequestPlan, path: tuple[str, str], value: Any, facts: _S
     wanted = f"{'a whole number' if integer else 'a number'}{' above 0' if section == _TARGETS else ''}"
     if number is None or (section == _TARGETS and number <= 0):
         message = f"{name} is {fixes.described(value) if number is None else value}, and the profiler needs {wanted}; write {wanted}"
-        yield results.error("DYN135", message, plan.ref, plan.at(*_CONFIG, *path), current=value)
+        yield results.error(codes.UNUSABLE_PROFILING_SETTING, message, plan.ref, plan.at(*_CONFIG, *path), current=value)
 
 
 def _number(value: Any, *, integer: bool) -> float | None:
@@ -136,7 +138,9 @@ def _number(value: Any, *, integer: bool) -> float | None:
 def _unread(plan: RequestPlan, path: Path, nearest: str) -> Result:
     message = f"the profiler reads no setting {path[-1]}, so it has no effect; {f'write {nearest}' if nearest else 'remove it'}"
     edit = edits.Edit(edits.Key(nearest)) if nearest else None
-    return results.warning("DYN136", message, plan.ref, plan.at(*_CONFIG, *path), proposed=nearest or None, edit=edit)
+    return results.warning(
+        codes.PROFILING_SETTING_WITHOUT_EFFECT, message, plan.ref, plan.at(*_CONFIG, *path), proposed=nearest or None, edit=edit
+    )
 
 
 def _in_snake_case(name: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.kubernetes.api_server import name_formats, pod_rules
 from krm_fn.render import dynamo_api, names
 from krm_fn.render.kinds import gates
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from krm_fn.render.plan import RequestPlan
     from krm_fn.render.resolve.cluster import ClusterFacts
 
-_UNLIMITED = "DYN210"
+_UNLIMITED = codes.REQUEST_WITHOUT_LIMIT
 """The operator creates Jobs with such requests. Only a cluster that adds limits accepts them."""
-_CLAIM, _NO_IMAGE = "DYN213", "DYN205"
+_CLAIM, _NO_IMAGE = codes.RESOURCE_CLAIM_NOT_FOUND, codes.CONTAINER_WITHOUT_IMAGE
 _NO_CLAIMS = "the pod of a profiling Job has no resource claims; remove the entry, and request GPUs under limits"
 _CACHE = ("config", "deployment", "modelCache")
 """The path of the model cache below `profilingConfig`."""
@@ -48,21 +48,25 @@ def _check_names(plan: RequestPlan) -> Iterator[Result]:
     job = names.profiling_job(plan.name)
     if not name_formats.DNS_SUBDOMAIN.fullmatch(job):
         message = f"the name of the Job, {job}, is not valid; use lower-case letters, digits, dashes and dots"
-        yield results.error("DYN183", message, plan.ref, ("metadata", "name"))
+        yield results.error(codes.INVALID_PROFILING_JOB_NAME, message, plan.ref, ("metadata", "name"))
     elif len(job) > names.LABEL_LIMIT:
         longest = names.LABEL_LIMIT - len(names.profiling_job(""))
         message = f"the name of the Job, {job}, has {len(job)} characters, but at most {names.LABEL_LIMIT} are allowed"
-        yield results.error("DYN183", f"{message}; use a name of at most {longest} characters", plan.ref, ("metadata", "name"))
+        yield results.error(
+            codes.INVALID_PROFILING_JOB_NAME, f"{message}; use a name of at most {longest} characters", plan.ref, ("metadata", "name")
+        )
     elif not name_formats.DNS_SUBDOMAIN.fullmatch(plan.name):
         message = f"{plan.name!r} is not a valid name of a resource; use lower-case letters, digits and dashes"
-        yield results.error("DYN251", message, plan.ref, ("metadata", "name"))
+        yield results.error(codes.INVALID_NATIVE_NAME, message, plan.ref, ("metadata", "name"))
     graph, namespace = plan.overrides.name, plan.overrides.namespace
     if graph and not (names.SERVICE.fullmatch(graph) and len(graph) <= names.SERVICE_LIMIT):
         message = f"{graph!r} is not a valid name of a graph; use lower-case letters, digits and dashes, and begin with a letter"
-        yield results.error("DYN186", message, plan.ref, plan.at("deploymentOverrides", "name"), current=graph)
+        yield results.error(codes.INVALID_GENERATED_GRAPH_NAME, message, plan.ref, plan.at("deploymentOverrides", "name"), current=graph)
     if namespace and not name_formats.DNS_LABEL.fullmatch(namespace):
         message = f"{namespace!r} is not a valid namespace; use lower-case letters, digits and dashes, at most 63"
-        yield results.error("DYN186", message, plan.ref, plan.at("deploymentOverrides", "namespace"), current=namespace)
+        yield results.error(
+            codes.INVALID_GENERATED_GRAPH_NAME, message, plan.ref, plan.at("deploymentOverrides", "namespace"), current=namespace
+        )
 
 
 def _check_metadata(plan: RequestPlan) -> Iterator[Result]:
@@ -90,7 +94,7 @@ def _check_image(plan: RequestPlan) -> Iterator[Result]:
         f"the Job runs the profiler of Dynamo 0.9, and {problem}; write an image before 1.0, or profile with an operator or by hand with "
         "python -m dynamo.profiler, and commit the graph that it makes"
     )
-    yield results.error("DYN494", message, plan.ref, plan.version_path)
+    yield results.error(codes.IMAGE_WITH_OTHER_PROFILER, message, plan.ref, plan.version_path)
 
 
 def _check_gpu_discovery(plan: RequestPlan) -> Iterator[Result]:
@@ -100,7 +104,7 @@ def _check_gpu_discovery(plan: RequestPlan) -> Iterator[Result]:
             "enableGpuDiscovery needs a role that may read nodes, but rbac.profilingRole is empty in the configuration; remove the field, "
             f"and describe the nodes under hardware in {results.field(plan.at('profilingConfig', 'config'))}"
         )
-        yield results.error("DYN181", message, plan.ref, plan.at("enableGpuDiscovery"))
+        yield results.error(codes.GPU_DISCOVERY_WITHOUT_ROLE, message, plan.ref, plan.at("enableGpuDiscovery"))
 
 
 def _check_measurements(plan: RequestPlan) -> Iterator[Result]:
@@ -116,7 +120,7 @@ def _check_measurements(plan: RequestPlan) -> Iterator[Result]:
         f"the profiler measures graphs that it creates in namespace {plan.namespace}, and without an operator there they never run, so it "
         f"fails after half an hour; {simulation}, or deployment.namespace to a namespace that a Dynamo operator serves"
     )
-    yield results.warning("DYN189", message, plan.ref, plan.at("profilingConfig", "config"))
+    yield results.warning(codes.PROFILER_NEEDS_OPERATOR, message, plan.ref, plan.at("profilingConfig", "config"))
 
 
 def _check_base(plan: RequestPlan, cluster: ClusterFacts) -> Iterator[Result]:
@@ -126,7 +130,9 @@ def _check_base(plan: RequestPlan, cluster: ClusterFacts) -> Iterator[Result]:
     keys = cluster.config_maps.get((plan.namespace, plan.base.config_map))
     if keys is not None and plan.base.key not in keys:
         message = f"ConfigMap {plan.base.config_map} has no key {plan.base.key}; write one of its keys: {', '.join(sorted(keys)) or 'none'}"
-        yield results.error("DYN187", message, plan.ref, plan.at("profilingConfig", "configMapRef", "key"), current=plan.base.key)
+        yield results.error(
+            codes.CONFIG_MAP_WITHOUT_KEY, message, plan.ref, plan.at("profilingConfig", "configMapRef", "key"), current=plan.base.key
+        )
 
 
 def _check_output(plan: RequestPlan, cluster: ClusterFacts) -> Iterator[Result]:
@@ -137,7 +143,9 @@ def _check_output(plan: RequestPlan, cluster: ClusterFacts) -> Iterator[Result]:
             f"request {', '.join(others)} also writes into the claim {plan.output_claim}, so Jobs that run at the same time overwrite each "
             "other's output; give each request its own claim"
         )
-        yield results.warning("DYN188", message, plan.ref, plan.at("profilingConfig", "outputPVC"), current=plan.output_claim)
+        yield results.warning(
+            codes.SHARED_OUTPUT_CLAIM, message, plan.ref, plan.at("profilingConfig", "outputPVC"), current=plan.output_claim
+        )
 
 
 def _check_job(plan: RequestPlan, job: Resource) -> Iterator[Result]:

@@ -5,7 +5,7 @@ They are findings of `krm-fn check`. A render leaves them out, because they chan
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.render import dynamo_api
 from krm_fn.render.kinds import floors, gates, types
 from krm_fn.render.manifests import ownership
@@ -64,7 +64,7 @@ def _check_release(resource: Resource, release: ReleaseNumber, runtimes: Sequenc
             f"the configuration names release v{_text(release)}, which supports runtimes from {oldest} to {newest}, and this is "
             f"{_text(runtime.version)}; use an image of these versions, or remove behaviour, so that the images choose the release"
         )
-        yield results.warning("DYN486", message, results.ref(resource), runtime.path)
+        yield results.warning(codes.IMAGE_OUTSIDE_RELEASE_WINDOW, message, results.ref(resource), runtime.path)
 
 
 def _check_graph(resource: Resource) -> Iterator[Result]:
@@ -74,7 +74,7 @@ def _check_graph(resource: Resource) -> Iterator[Result]:
             f"the frontend has runtime {_text(frontend.version)}, and a worker has {_text(worker.version)}: they work together up to "
             f"{floors.OLDER} minor versions apart; use images of closer versions"
         )
-        yield results.warning("DYN487", message, results.ref(resource), frontend.path)
+        yield results.warning(codes.FRONTEND_AND_WORKER_TOO_FAR_APART, message, results.ref(resource), frontend.path)
 
 
 def _check_evidence(resource: Resource, name: str) -> Iterator[Result]:
@@ -94,7 +94,7 @@ def _check_evidence(resource: Resource, name: str) -> Iterator[Result]:
         )
     else:
         return
-    yield results.info("DYN576", message, results.ref(resource), ("spec",))
+    yield results.info(codes.RELEASE_NOT_COMPARED, message, results.ref(resource), ("spec",))
 
 
 def _text(version: tuple[int, ...]) -> str:

@@ -5,7 +5,7 @@ A render makes no objects for them. Follows the operator's `api/v1beta2` and the
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.kubernetes.values import mapping
 from krm_fn.render import dynamo_api
 from krm_fn.render.convert import request_views
@@ -32,7 +32,7 @@ def check(resource: Resource, check_graph: _CheckGraph) -> list[Result]:
     ref = results.ref(resource)
     if ref.kind == dynamo_api.RUN:
         message = f"the operator writes a Run as the record of a search; remove it from Git, because {_GET} reads it from the cluster"
-        return [results.warning("DYN196", message, ref, ("kind",))]
+        return [results.warning(codes.SEARCH_RECORD, message, ref, ("kind",))]
     if ref.kind == dynamo_api.CANDIDATE:
         return [*_check_candidate(resource, ref, check_graph)]
     return [*_check_request(resource, ref)]
@@ -46,7 +46,7 @@ def graph_of(candidate: Resource) -> Resource:
 
 def _check_candidate(candidate: Resource, ref: Ref, check_graph: _CheckGraph) -> Iterator[Result]:
     message = f"nothing deploys a Candidate, and a render makes no objects for it; write its graph with {_GET}"
-    yield results.info("DYN197", message, ref, ("kind",))
+    yield results.info(codes.UNDEPLOYED_CANDIDATE, message, ref, ("kind",))
     for finding in check_graph(graph_of(candidate)):
         if finding.path[:1] == ("spec",) or not finding.path:
             yield finding._replace(ref=ref)
@@ -58,10 +58,10 @@ def check_forms(request: Resource) -> list[Result]:
     for part in ("spec", "status"):
         if beside := request_views.beside_view(request, part):
             message = f"{part} has the view {field} and fields of its own, {', '.join(beside)}; keep one of the two forms"
-            findings.append(results.error("DYN198", message, ref, (part, field)))
+            findings.append(results.error(codes.REJECTED_V1BETA2_REQUEST, message, ref, (part, field)))
         elif field in (fields := mapping(request.get(part))) and not isinstance(fields[field], dict):
             message = f"a view holds the whole {part} of a request in {field}; write an object"
-            findings.append(results.error("DYN198", message, ref, (part, field)))
+            findings.append(results.error(codes.REJECTED_V1BETA2_REQUEST, message, ref, (part, field)))
     return findings
 
 
@@ -72,12 +72,12 @@ def _check_request(request: Resource, ref: Ref) -> Iterator[Result]:
     elif request_views.is_view(request):
         version = request_views.view_field(request)
         message = f"this is the read-only view of a request that is written in {version}; edit it in {dynamo_api.GROUP}/{version}, which"
-        yield results.info("DYN194", f"{message} krm-fn convert --to {version} writes", ref, ("spec", version))
+        yield results.info(codes.VIEW_OF_OTHER_VERSION, f"{message} krm-fn convert --to {version} writes", ref, ("spec", version))
     elif not isinstance(spec, dict):
-        yield results.error("DYN198", f"a request needs {', '.join(_NATIVE)} in spec; write them", ref, ("spec",))
+        yield results.error(codes.REJECTED_V1BETA2_REQUEST, f"a request needs {', '.join(_NATIVE)} in spec; write them", ref, ("spec",))
     else:
         message = f"a render runs no search, and makes no objects for this request; the operator runs it, and {_GET} writes the graph"
-        yield results.info("DYN195", message, ref, ("spec",))
+        yield results.info(codes.SEARCH_REQUEST, message, ref, ("spec",))
         yield from search_schema.check(spec, search_schema.SPEC, ref, ("spec",))
         yield from _check_spec(spec, ref)
 
@@ -86,7 +86,7 @@ def _check_spec(spec: dict[str, Any], ref: Ref) -> Iterator[Result]:
     """Reports violations of the rules that an API server has about a native spec."""
     for name in _NATIVE:
         if spec.get(name) is None:
-            yield results.error("DYN198", f"a request of v1beta2 needs {name}; write it", ref, ("spec", name))
+            yield results.error(codes.REJECTED_V1BETA2_REQUEST, f"a request of v1beta2 needs {name}; write it", ref, ("spec", name))
     objective = mapping(spec.get("objective"))
     workload = spec.get("workload")
     if isinstance(workload, dict):
@@ -104,7 +104,7 @@ def _check_one_of(fields: dict[str, Any], names: tuple[str, ...], ref: Ref, path
     if len(used) != 1:
         amount = f"has {' and '.join(used)}" if used else "has none of them"
         message = f"{path[-1]} needs exactly one of {', '.join(names)}, and {amount}; {'keep' if used else 'write'} one"
-        yield results.error("DYN198", message, ref, path)
+        yield results.error(codes.REJECTED_V1BETA2_REQUEST, message, ref, path)
 
 
 def _check_ratios(static: dict[str, Any], objective: dict[str, Any], ref: Ref) -> Iterator[Result]:
@@ -112,7 +112,7 @@ def _check_ratios(static: dict[str, Any], objective: dict[str, Any], ref: Ref) -
     most = 2 if objective.get("mode") == "pareto" else 1
     if isinstance(ratios, list) and len(ratios) > most:
         message = f"kvLoadRatio has {len(ratios)} numbers, and at most {most} with this objective.mode; remove the others"
-        yield results.error("DYN198", message, ref, ("spec", "workload", "static", "kvLoadRatio"))
+        yield results.error(codes.REJECTED_V1BETA2_REQUEST, message, ref, ("spec", "workload", "static", "kvLoadRatio"))
 
 
 def _check_objective(objective: dict[str, Any], ref: Ref) -> Iterator[Result]:
@@ -121,12 +121,12 @@ def _check_objective(objective: dict[str, Any], ref: Ref) -> Iterator[Result]:
     if mode in ("optimize", "pareto"):
         needed, other = ("metric", "metrics") if mode == "optimize" else ("metrics", "metric")
         if objective.get(needed) is None:
-            yield results.error("DYN198", f"mode {mode} needs {needed}; write it", ref, (*path, needed))
+            yield results.error(codes.REJECTED_V1BETA2_REQUEST, f"mode {mode} needs {needed}; write it", ref, (*path, needed))
         if objective.get(other) is not None:
-            yield results.error("DYN198", f"mode {mode} has no {other}; remove it", ref, (*path, other))
+            yield results.error(codes.REJECTED_V1BETA2_REQUEST, f"mode {mode} has no {other}; remove it", ref, (*path, other))
     sla = objective.get("sla")
     if isinstance(sla, dict):
         used = {name for name in ("e2eMs", "ttftMs", "itlMs") if sla.get(name) is not None}
         if used not in ({"e2eMs"}, {"ttftMs", "itlMs"}):
             message = "an sla has either e2eMs alone, or ttftMs and itlMs; write one of these forms"
-            yield results.error("DYN198", message, ref, (*path, "sla"))
+            yield results.error(codes.REJECTED_V1BETA2_REQUEST, message, ref, (*path, "sla"))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import merge
 from krm_fn.kubernetes.api_server.rejections import Rejection
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from krm_fn.render.manifests.pod_builder import Pod, Pods
     from krm_fn.render.plan import ComponentPlan
 
-_CODE = "DYN129"
+_CODE = codes.PORT_DIFFERS_FROM_SERVER
 _FIELDS = ("containers", "initContainers")
 _MODULE = "dynamo."
 _LAST_PORT = 65535

@@ -6,7 +6,7 @@ An API server accepts other selectors, and an operator writes them. A render war
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.render import labels
 from krm_fn.render.manifests import ingress, workloads
 from krm_fn.render.rules import port_names
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from krm_fn.render.manifests.pod_builder import Pod, Pods
     from krm_fn.render.plan import ComponentPlan
 
-_EMPTY, _SHARED = "DYN106", "DYN126"
+_EMPTY, _SHARED = codes.SERVICE_SELECTS_NO_POD, codes.SERVICE_SELECTS_OTHER_PODS
 _LISTED = 3
 """The largest number of components in a message."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import paths
 from krm_fn.render import dynamo_api, labels, names
@@ -116,7 +116,7 @@ def _warning(graph: _Graph, longer: Sequence[_Graph], frontend: Path) -> Result:
         f"this component also finds the workers of {', '.join(others)}, because it looks for all Dynamo namespaces that begin with "
         f"{graph.dynamo_namespace}, as {first} does; use an image of 1.6 or later here, or rename one of the graphs"
     )
-    return results.warning("DYN701", message, results.ref(graph.resource), frontend)
+    return results.warning(codes.FRONTEND_FINDS_OTHER_WORKERS, message, results.ref(graph.resource), frontend)
 
 
 def _named(other: _Graph, graph: _Graph) -> str:

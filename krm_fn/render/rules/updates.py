@@ -6,7 +6,7 @@ a cluster.
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.values import mapping, text
@@ -43,10 +43,10 @@ class _Fixed(NamedTuple):
     default: str = ""
 
 
-_ENGINE = _Fixed("DYN400", "backendFramework", "the engine is immutable")
+_ENGINE = _Fixed(codes.IMMUTABLE_BACKEND_FRAMEWORK, "backendFramework", "the engine is immutable")
 _OF_MODELS = (
-    _Fixed("DYN404", "modelType", "what was loaded for the old type stays loaded", "base"),
-    _Fixed("DYN405", "baseModelName", "endpoints are found by it"),
+    _Fixed(codes.IMMUTABLE_MODEL_TYPE, "modelType", "what was loaded for the old type stays loaded", "base"),
+    _Fixed(codes.IMMUTABLE_BASE_MODEL, "baseModelName", "endpoints are found by it"),
 )
 
 
@@ -107,7 +107,7 @@ def _request(was: Resource, now: Resource) -> Iterator[Result]:
     changed = [key for key in (*new, *old) if new.get(key) != old.get(key)]
     if changed:
         message = f"{changed[0]} was changed, and a request does not change once profiling has begun; make a request with another name"
-        yield results.warning("DYN406", message, path=("spec", changed[0]))
+        yield results.warning(codes.CHANGE_OF_RUNNING_REQUEST, message, path=("spec", changed[0]))
 
 
 _OF_GRAPHS: tuple[Callable[[Change], Iterator[Result]], ...] = (
@@ -120,7 +120,7 @@ _OF_GRAPHS: tuple[Callable[[Change], Iterator[Result]], ...] = (
 _OF_COMPONENTS = (graph_updates.check_nodes,)
 
 
-MOVED = "DYN526"
+MOVED = codes.GRAPH_MOVES_TO_OTHER_RELEASE
 """Code of a graph that moves to another release."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Path, Result
 
 TYPE_CHECKING = False
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from krm_fn.kubernetes.types import Resource
 
 _SERVICE = len(("spec", "services", "name"))
-_NULL = "DYN028"
-_DUPLICATE = "DYN080"  # both entries are readable; if the key were removed, other rules would report the entry
+_NULL = codes.NULL_FIELD
+_DUPLICATE = codes.DUPLICATE_LIST_ENTRY  # both entries are readable; if the key were removed, other rules would report the entry
 
 
 def error_paths(findings: Iterable[Result]) -> list[Path]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.render import dynamo_api
 from krm_fn.render.schema import table
@@ -79,7 +79,7 @@ def group(written: Resource) -> list[Result]:
     right = f"{dynamo_api.GROUP}/{version.rpartition('/')[2]}"
     proposed = right if right in versions else _version_of(written, versions) or next(iter(versions))
     text = f"{fixes.shown(version)} is not a version of {kind}, so nothing renders the resource; write {proposed}"
-    return [results.error("DYN020", text, results.ref(written), ("apiVersion",), current=version, proposed=proposed)]
+    return [results.error(codes.UNKNOWN_KIND_OR_VERSION, text, results.ref(written), ("apiVersion",), current=version, proposed=proposed)]
 
 
 def config(function_config: Resource) -> list[Result]:
@@ -123,14 +123,16 @@ def _unknown_kind(written: Resource, versions: dict[str, str] | None) -> Iterato
         of_fields = _version_of(written, versions)
         text = f"{fixes.shown(version)} is not a known version of {kind}; write {of_fields or ' or '.join(versions)}"
         near = of_fields or unknown_fields.nearest(f"{version}", tuple(versions), cutoff=0.9) or next(iter(versions))
-        yield results.error("DYN020", text, results.ref(written), ("apiVersion",), current=version, proposed=near)
+        yield results.error(codes.UNKNOWN_KIND_OR_VERSION, text, results.ref(written), ("apiVersion",), current=version, proposed=near)
     elif isinstance(version, str) and version.startswith("nvidia.com/") and isinstance(kind, str):
         if kind in unknown_fields.LATER_KINDS:
-            yield results.error("DYN020", unknown_fields.LATER_KINDS[kind], results.ref(written), ("kind",), current=kind)
+            yield results.error(
+                codes.UNKNOWN_KIND_OR_VERSION, unknown_fields.LATER_KINDS[kind], results.ref(written), ("kind",), current=kind
+            )
         nearest = unknown_fields.nearest(kind, tuple(table.load().kinds), cutoff=0.9) or _whole_kind(kind)
         if nearest:
             text = f"{fixes.shown(kind)} is not a kind of Dynamo; write {nearest}"
-            yield results.error("DYN020", text, results.ref(written), ("kind",), current=kind, proposed=nearest)
+            yield results.error(codes.UNKNOWN_KIND_OR_VERSION, text, results.ref(written), ("kind",), current=kind, proposed=nearest)
 
 
 def _version_of(written: Resource, versions: dict[str, str]) -> str:
@@ -172,9 +174,9 @@ class _Checker:
             self.items(value, node, node.item, path)
         elif type(value) not in node.free_types:
             for violation in violations(value, node.schema, path, node.definitions):
-                if violation.code == "DYN021" and isinstance(value, (dict, list)) and node.schema.get("type") == "string":
+                if violation.code == codes.WRONG_TYPE and isinstance(value, (dict, list)) and node.schema.get("type") == "string":
                     self._add("error", self._at_right_level(violation, path), path, value)
-                elif violation.code == "DYN024" and node.is_native:
+                elif violation.code == codes.UNKNOWN_VALUE and node.is_native:
                     self._add(self._unknown, violation._replace(message=self._or_newer(violation.message)), path, value)
                 else:
                     self._add("error", violation, path, value)
@@ -203,7 +205,7 @@ class _Checker:
                 self.value(inner, field, (*path, key))
         for key in required:
             if value.get(key) is None:
-                missing = Violation("DYN022", f"{key} is required, but {'null' if key in value else 'missing'}; write it")
+                missing = Violation(codes.MISSING_FIELD, f"{key} is required, but {'null' if key in value else 'missing'}; write it")
                 self._add("error", missing, (*path, key))
 
     def entries(self, value: Resource, node: SchemaNode, path: Path) -> None:
@@ -245,15 +247,19 @@ class _Checker:
                 where = (*path, index, keys[0]) if len(keys) == 1 else (*path, index)
                 if unique:
                     fix = "give this entry another name, or " if _are_two(entry, value[first[identity]], keys) else ""
-                    self._add("error", Violation("DYN080", f"{shown} is in entry {first[identity]} too; {fix}keep one of the two"), where)
+                    self._add(
+                        "error",
+                        Violation(codes.DUPLICATE_LIST_ENTRY, f"{shown} is in entry {first[identity]} too; {fix}keep one of the two"),
+                        where,
+                    )
                 else:
                     text = f"{shown} is in entry {first[identity]} too, and the last entry wins; remove the others"
-                    self._add("warning", Violation("DYN085", text), where)
+                    self._add("warning", Violation(codes.VARIABLE_WRITTEN_TWICE, text), where)
 
     def _limit(self, length: int, most: int, path: Path) -> None:
         if length > most:
             text = f"the field has {length} entries, but at most {most} are allowed; remove {length - most}"
-            self._add("error", Violation("DYN026", text), path)
+            self._add("error", Violation(codes.WRONG_LENGTH, text), path)
 
     def _or_newer(self, message: str) -> str:
         """Adds the fix for native fields: this version of the schema may be older than the user's Kubernetes."""
@@ -269,15 +275,15 @@ class _Checker:
         edit = edits.Edit(edits.Move(to)) if to else edits.of_unknown_field(fix)
         if node.is_native:
             text = self._or_newer(f"unknown field in Kubernetes {table.load().kubernetes}; {fix}")
-            self._add(self._unknown, Violation("DYN029", text, edit=edit), path)
+            self._add(self._unknown, Violation(codes.UNKNOWN_KUBERNETES_FIELD, text, edit=edit), path)
         else:
-            self._add("error", Violation("DYN023", f"unknown field; {fix}", edit=edit), path)
+            self._add("error", Violation(codes.UNKNOWN_FIELD, f"unknown field; {fix}", edit=edit), path)
 
     def _add_null(self, path: Path) -> None:
         from krm_fn.base import edits  # noqa: PLC0415 - only a finding needs it
 
         text = "the field is null, which means absent, and is not in the output; remove the line"
-        self._add("warning", Violation("DYN028", text, edit=edits.Edit(edits.Removal(), is_safe=True)), path)
+        self._add("warning", Violation(codes.NULL_FIELD, text, edit=edits.Edit(edits.Removal(), is_safe=True)), path)
 
     def _add(self, severity: Severity, violation: Violation, path: Path, current: Any = None) -> None:
         from krm_fn.kubernetes import secret_values  # noqa: PLC0415 - only a finding needs it
@@ -322,9 +328,11 @@ def violations(value: Any, schema: Schema, path: Path, definitions: dict[str, Sc
         if "enum" in schema and value not in schema["enum"]:
             yield _not_allowed(value, schema["enum"], path)
         if len(value) < schema.get("minLength", 0):
-            yield Violation("DYN026", "the value must not be empty; write a text")
+            yield Violation(codes.WRONG_LENGTH, "the value must not be empty; write a text")
         if len(value) > schema.get("maxLength", len(value)):
-            yield Violation("DYN026", f"the value has {len(value)} characters, but at most {schema['maxLength']} are allowed; shorten it")
+            yield Violation(
+                codes.WRONG_LENGTH, f"the value has {len(value)} characters, but at most {schema['maxLength']} are allowed; shorten it"
+            )
         if "pattern" in schema and not _has_format(value, schema):
             meant = ""
             what, fix = _FORMATS.get(schema.get("format", ""), ("in the required form", f"it so that it matches {schema['pattern']}"))
@@ -333,7 +341,7 @@ def violations(value: Any, schema: Schema, path: Path, definitions: dict[str, Sc
 
                 meant = quantity.meant(value)
                 fix = meant or fix
-            yield Violation("DYN027", f"{_quoted(value, path)} is not {what}; write {fix}", meant or None)
+            yield Violation(codes.WRONG_FORMAT, f"{_quoted(value, path)} is not {what}; write {fix}", meant or None)
     elif not isinstance(value, bool):
         yield from _of_number(value, schema, path)
 
@@ -347,10 +355,10 @@ def _wrong_type(value: Any, expected: str, schema: Schema, path: Path, definitio
     message, right = fixes.wrong_type(value, expected, schema, path, definitions)
     proposed = None if isinstance(right, edits.Items) or secret_values.may_be_at(path) else right
     if expected in _TEXTS and isinstance(value, bool | int | float):
-        return Violation("DYN021", message, proposed, edits.Edit(edits.Quotes()))
+        return Violation(codes.WRONG_TYPE, message, proposed, edits.Edit(edits.Quotes()))
     if isinstance(right, (dict, list, edits.Items)):
-        return Violation("DYN021", message, proposed, edits.Edit(right))
-    return Violation("DYN021", message, proposed, edits.of_unknown_field("remove it") if message.endswith("; remove it") else None)
+        return Violation(codes.WRONG_TYPE, message, proposed, edits.Edit(right))
+    return Violation(codes.WRONG_TYPE, message, proposed, edits.of_unknown_field("remove it") if message.endswith("; remove it") else None)
 
 
 def _of_number(value: float, schema: Schema, path: Path) -> Iterator[Violation]:
@@ -358,12 +366,15 @@ def _of_number(value: float, schema: Schema, path: Path) -> Iterator[Violation]:
     if least is not None and value < least:
         fix = "remove multinode for one node, or " if path[-2:] == _NODES else ""
         text = f"{_quoted(value, path)} is less than the minimum {least}; {fix}write {least} or more"
-        yield Violation("DYN025", text, edit=None if fix else _bound(least))
+        yield Violation(codes.NUMBER_OUT_OF_RANGE, text, edit=None if fix else _bound(least))
     if most is not None and value > most:
-        yield Violation("DYN025", f"{_quoted(value, path)} is more than the maximum {most}; write {most} or less", edit=_bound(most))
+        yield Violation(
+            codes.NUMBER_OUT_OF_RANGE, f"{_quoted(value, path)} is more than the maximum {most}; write {most} or less", edit=_bound(most)
+        )
     elif isinstance(value, int) and not -(2**bits) <= value < 2**bits:
         yield Violation(
-            "DYN025", f"{_quoted(value, path)} does not fit into {bits + 1} bits; write a number between {-(2**bits)} and {2**bits - 1}"
+            codes.NUMBER_OUT_OF_RANGE,
+            f"{_quoted(value, path)} does not fit into {bits + 1} bits; write a number between {-(2**bits)} and {2**bits - 1}",
         )
 
 
@@ -381,9 +392,9 @@ def _not_allowed(value: str, enum: list[str], path: Path) -> Violation:
     allowed = [word for word in enum if word]
     problem = f"{_quoted(value, path)} is not one of {', '.join(allowed)}"
     if value in unknown_fields.OTHER_VALUES:
-        return Violation("DYN024", f"{problem}; {unknown_fields.OTHER_VALUES[value]}")
+        return Violation(codes.UNKNOWN_VALUE, f"{problem}; {unknown_fields.OTHER_VALUES[value]}")
     nearest = unknown_fields.nearest(value, tuple(allowed)) or (allowed[0] if len(allowed) == 1 else "")
-    return Violation("DYN024", f"{problem}; write {nearest or 'one of them'}", nearest or None)
+    return Violation(codes.UNKNOWN_VALUE, f"{problem}; write {nearest or 'one of them'}", nearest or None)
 
 
 def _quoted(value: Any, path: Path) -> str:

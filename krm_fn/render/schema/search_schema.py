@@ -8,7 +8,7 @@ Follows the operator's `api/v1beta2/dynamographdeploymentrequest_types.go`, and 
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.render.schema import schema_check, unknown_fields
 
 TYPE_CHECKING = False
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 ENGINES = ("vllm", "sglang", "trtllm")
 METRICS = ("throughput", "throughputPerGpu", "throughputPerUser", "e2eLatency", "goodput", "goodputPerGpu")
-_ENUM = "DYN024"
+_ENUM = codes.UNKNOWN_VALUE
 
 
 def _object(*required: str, **fields: Schema) -> Schema:
@@ -94,7 +94,9 @@ def check(value: Any, schema: Schema, ref: Ref, path: Path) -> Iterator[Result]:
     else:
         for violation in schema_check.violations(value, schema, path, {}):
             if violation.code == _ENUM:
-                yield results.error("DYN198", violation.message, ref, path, current=value, proposed=violation.proposed)
+                yield results.error(
+                    codes.REJECTED_V1BETA2_REQUEST, violation.message, ref, path, current=value, proposed=violation.proposed
+                )
             else:
                 yield _warning(violation.message, ref, path)
         if "x-above" in schema and type(value) in (int, float) and value <= schema["x-above"]:
@@ -118,4 +120,4 @@ def _check_fields(fields: dict[str, Any], schema: Schema, ref: Ref, path: Path) 
 
 
 def _warning(message: str, ref: Ref, path: Path) -> Result:
-    return results.warning("DYN199", message, ref, path)
+    return results.warning(codes.DOUBTFUL_V1BETA2_FIELD, message, ref, path)

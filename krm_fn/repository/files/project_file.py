@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Result
 from krm_fn.render import function_config
 from krm_fn.render.schema import schema_check
@@ -69,16 +69,18 @@ def top(folder: Path) -> Path:
 def _read(path: Path) -> Project:
     shown = os.path.relpath(path)
     if path.is_symlink():
-        return Project(path, results=(results.error("DYN598", "the project file is a link; write a file", file=shown),))
+        return Project(path, results=(results.error(codes.UNUSABLE_PROJECT_FILE, "the project file is a link; write a file", file=shown),))
     file = reading.read(str(path))
     findings = [finding._replace(file=shown) for finding in file.results]
     if findings or len(file.sources) != 1 or not isinstance(file.sources[0].value, dict):
-        findings = findings or [results.error("DYN598", f"the project file has {len(file.sources)} documents; {_NO_PROJECT}", file=shown)]
+        findings = findings or [
+            results.error(codes.UNUSABLE_PROJECT_FILE, f"the project file has {len(file.sources)} documents; {_NO_PROJECT}", file=shown)
+        ]
         return Project(path, results=tuple(findings))
     source = file.sources[0]._replace(file=shown)
     if source.address.kind != KIND:
         message = f"the project file has the kind {source.address.kind or 'without a name'}; {_NO_PROJECT}"
-        return Project(path, results=(results.error("DYN598", message, **source.location()),))
+        return Project(path, results=(results.error(codes.UNUSABLE_PROJECT_FILE, message, **source.location()),))
     if wrong := reading.located([(source, finding) for finding in schema_check.resource(source.value)]):
         return Project(path, results=tuple(wrong))
     return _project(path, source, source.value.get("spec") or {})
@@ -100,7 +102,7 @@ def _check(source: Source, field: results.Path, target: Path, folder: Path) -> I
     if not inside or not target.exists():
         problem = "does not exist" if inside else "is outside of the repository"
         message = f"{os.path.relpath(target)} {problem}; name a path in the repository, relative to the project file"
-        yield results.error("DYN598", message, source.address, field, **source.location(field))
+        yield results.error(codes.UNUSABLE_PROJECT_FILE, message, source.address, field, **source.location(field))
 
 
 def configuration_above(path: str) -> str | None:

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.edits import Edit, Move
 from krm_fn.base.results import Ref, Result
 from krm_fn.base.yaml import positions, reader
@@ -25,7 +25,7 @@ from krm_fn.repository.files import enclosing_folders, patch_fields
 
 STDIN = "-"
 STDIN_NAME = "<stdin>"
-_UNDONE = ("DYN401", "DYN403", "DYN407", "DYN480")
+_UNDONE = (codes.IMMUTABLE_MULTINODE, codes.REPLICAS_OF_SCALING_ADAPTER, codes.IMMUTABLE_PVC_FIELD, codes.IMMUTABLE_MIN_AVAILABLE)
 """Codes of changes that an update refuses: the proposed value is the old one, which the author has just replaced."""
 LIMIT = 32 * 1024 * 1024
 """The largest file that is read, in bytes. The parser needs a multiple of this as memory, and no cluster accepts an object of this size."""
@@ -149,7 +149,7 @@ def data(path: str, limit: int = LIMIT) -> bytes:
                 content = file.read(limit + 1)
     except (OSError, ValueError) as problem:  # ValueError: a zero byte in the path
         reason = problem.strerror if isinstance(problem, OSError) else problem
-        raise UnreadableError("DYN011", f"the file cannot be read: {reason}; name a file that can be read") from problem
+        raise UnreadableError(codes.UNREADABLE_FILE, f"the file cannot be read: {reason}; name a file that can be read") from problem
     if len(content) > limit:
         raise too_large(limit)
     return content
@@ -158,7 +158,9 @@ def data(path: str, limit: int = LIMIT) -> bytes:
 def too_large(limit: int = LIMIT) -> UnreadableError:
     """Returns the error of a file above the limit."""
     size = f"{limit // 1024**2} MiB" if limit >= 1024**2 else f"{limit} bytes"
-    return UnreadableError("DYN075", f"the file is larger than {size} and is not read; split it, or leave it out with --exclude")
+    return UnreadableError(
+        codes.FILE_TOO_LARGE, f"the file is larger than {size} and is not read; split it, or leave it out with --exclude"
+    )
 
 
 def regular(path: str, flags: int) -> int:
@@ -169,7 +171,7 @@ def regular(path: str, flags: int) -> int:
         return descriptor
     os.close(descriptor)
     message = f"the path is {_TYPES.get(kind, 'a special file')}, not a regular file; name a regular file, or pipe into `-`"
-    raise UnreadableError("DYN011", message)
+    raise UnreadableError(codes.UNREADABLE_FILE, message)
 
 
 def parse(data: bytes, file: str) -> File:

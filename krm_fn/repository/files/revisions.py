@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Result
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.types import Resource
@@ -54,7 +54,7 @@ def read(old: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> OldStat
 def empty(old: str) -> Result:
     """Returns the finding about an old file or folder without a resource."""
     message = "the old state holds no resource, so nothing is compared with it; name the state before the change"
-    return results.warning("DYN073", message, file=old)
+    return results.warning(codes.OLD_STATE_NOT_COMPARED, message, file=old)
 
 
 def files(old: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> list[tuple[File, frozenset[str]]]:
@@ -100,7 +100,7 @@ def _unread(files: Iterable[File]) -> Iterator[Result]:
     for file in files:
         for result in file.results if file.names_dynamo else ():
             message = f"the old file is not compared, because of {result.code}: {result.message}"
-            yield result._replace(severity="warning", code="DYN073", message=message)
+            yield result._replace(severity="warning", code=codes.OLD_STATE_NOT_COMPARED, message=message)
 
 
 def _files(old: str, paths: Sequence[str], exclude: Sequence[str]) -> Iterator[tuple[File, frozenset[str]]]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Result
 from krm_fn.kubernetes import encryption, identity
 from krm_fn.kubernetes.types import Resource
@@ -206,7 +206,7 @@ def _read(listed: ListedFile) -> File:
     if not listed.leads_out:
         return reading.read(listed.path)
     message = "the link leads out of the folder and is not read; name its target too, or leave the link out with --exclude"
-    return reading.File("", [], [results.error("DYN074", message, file=listed.path)])
+    return reading.File("", [], [results.error(codes.LINK_OUT_OF_FOLDER, message, file=listed.path)])
 
 
 def _add(file: File, listed: ListedFile, content: _Content, *, tolerant: bool) -> None:
@@ -221,10 +221,10 @@ def _add(file: File, listed: ListedFile, content: _Content, *, tolerant: bool) -
     if tolerant:
         invalid = [source for source in resources if _mistake(source)]
         content.skipped[selection.OTHERS] += bool(
-            invalid or results.failed(findings) or any(result.code == "DYN072" for result in findings)
+            invalid or results.failed(findings) or any(result.code == codes.DOCUMENT_WITHOUT_KIND for result in findings)
         )
         resources = [source for source in resources if source not in invalid]
-        findings = [result for result in findings if result.code == "DYN071"]
+        findings = [result for result in findings if result.code == codes.KUSTOMIZATION_NOT_BUILT]
     content.given.extend(resources)
     content.results.extend(findings)
 
@@ -232,14 +232,14 @@ def _add(file: File, listed: ListedFile, content: _Content, *, tolerant: bool) -
 def _nothing(paths: Iterable[str], skipped: Counter[str]) -> Result:
     names = ", ".join(reading.name(path) for path in paths)
     summary = f" ({selection.summary(skipped)})" if skipped.total() else ""
-    return results.error("DYN001", f"no resource in {names}{summary}; name a file or folder with resources")
+    return results.error(codes.NO_INPUT, f"no resource in {names}{summary}; name a file or folder with resources")
 
 
 def _named_config(path: str, findings: list[Result], read: Callable[[ListedFile], File]) -> list[Source]:
     file = read(ListedFile(path, ""))
     findings.extend(file.results)
     if not file.sources and not file.results:
-        findings.append(results.error("DYN001", "the file holds no configuration; write a DynamoRender into it", file=path))
+        findings.append(results.error(codes.NO_INPUT, "the file holds no configuration; write a DynamoRender into it", file=path))
     return file.sources
 
 
@@ -254,7 +254,7 @@ def _left_out(source: Source, findings: list[Result], listed: ListedFile) -> boo
     is_tools_file = Path(source.file).name in selection.KUSTOMIZATIONS and address.kind in _KINDS_OF_KUSTOMIZE
     if is_tools_file or (group == _KUSTOMIZE and address.kind == "Kustomization"):
         message = "the Kustomization is not built, its files are read as they are; to build it, name its folder, and leave --no-build out"
-        findings.append(results.info("DYN071", message, **source.location()))
+        findings.append(results.info(codes.KUSTOMIZATION_NOT_BUILT, message, **source.location()))
         return True
     if listed.in_folder and encryption.is_encrypted(source.value) and (not address.kind or encryption.is_encrypted_text(address.kind)):
         return True
@@ -262,7 +262,7 @@ def _left_out(source: Source, findings: list[Result], listed: ListedFile) -> boo
         return True
     if listed.in_folder and not address.api_version and not address.kind:
         message = "the document has no apiVersion and no kind, and is left out; if it is a resource, add both"
-        findings.append(results.warning("DYN072", message, **source.location()))
+        findings.append(results.warning(codes.DOCUMENT_WITHOUT_KIND, message, **source.location()))
         return True
     is_tools = group in (_KUSTOMIZE, _KPT) or labels.FUNCTION in annotations or annotations.get(labels.LOCAL_CONFIG) == "true"
     return is_tools and group != dynamo_api.GROUP
@@ -281,7 +281,7 @@ def _valid(content: _Content) -> list[Source]:
     locations = reading.field_locations((other, ()) for _, other in duplicates)
     for (source, _), location in zip(duplicates, locations, strict=True):
         message = f"the object is also in {_line(location)}; rename or remove one of the two"
-        findings.append((source, results.error("DYN016", message, source.address)))
+        findings.append((source, results.error(codes.DUPLICATE_RESOURCE, message, source.address)))
     content.results.extend(reading.located(findings))
     return list(valid.values())
 
@@ -289,16 +289,16 @@ def _valid(content: _Content) -> list[Source]:
 def _mistake(source: Source) -> Result | None:
     """Returns the finding about a document that is not a resource; None for a resource."""
     if not isinstance(source.value, dict):
-        return results.error("DYN014", "the document is not a mapping; every document must be a resource")
+        return results.error(codes.DOCUMENT_NOT_RESOURCE, "the document is not a mapping; every document must be a resource")
     address = source.address
     parts = {"apiVersion": address.api_version, "kind": address.kind, "metadata.name": address.name}
     missing = [part for part, text in parts.items() if not text]
     metadata = source.value.get("metadata")
     if isinstance(metadata, str) and (pair := fixes.KEY_AND_VALUE.fullmatch(metadata)):
         message = f"metadata is the text {metadata}; write a blank behind the colon: {pair[1]}: {pair[2]}"
-        return results.error("DYN015", message, address, ("metadata",))
+        return results.error(codes.RESOURCE_WITHOUT_KIND_OR_NAME, message, address, ("metadata",))
     message = f"the document has no {' and no '.join(missing)}; every resource needs them, as strings"
-    return results.error("DYN015", message, address) if missing else None
+    return results.error(codes.RESOURCE_WITHOUT_KIND_OR_NAME, message, address) if missing else None
 
 
 def _line(location: dict[str, Any]) -> str:
@@ -327,11 +327,13 @@ def _settings(configs: Sequence[Source]) -> tuple[Config, list[Result]]:
         message = (
             f"a second configuration, and it differs from the one in {_line(configs[0].location())}; keep one, or name one with --config"
         )
-        return Config(), [results.error("DYN070", message, configs[1].address, **configs[1].location())]
+        return Config(), [results.error(codes.CONFLICTING_CONFIGURATIONS, message, configs[1].address, **configs[1].location())]
     if configs and not isinstance(configs[0].value, dict):
         return Config(), [
             results.error(
-                "DYN018", "the configuration is not a resource; write a mapping with apiVersion, kind and metadata", **configs[0].location()
+                codes.FUNCTION_CONFIG_NOT_RESOURCE,
+                "the configuration is not a resource; write a mapping with apiVersion, kind and metadata",
+                **configs[0].location(),
             )
         ]
     settings, findings = function_config.read(configs[0].value if configs else None)

@@ -15,7 +15,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from krm_fn.base import escaping, results
+from krm_fn.base import codes, escaping, results
 from krm_fn.base.results import Result
 from krm_fn.base.yaml import emitter, reader
 from krm_fn.kubernetes.types import Resource
@@ -77,7 +77,7 @@ def out_of_date(folder: Path, rendered: Iterable[Resource]) -> Iterator[Result]:
     for problem, files in groups.items():
         for name in files:
             message = f"the file {problem}; render again without --check"
-            yield results.error("DYN063", message, file=str(folder / name))
+            yield results.error(codes.OUTDATED_COMMITTED_RENDER, message, file=str(folder / name))
 
 
 def _is_there(path: Path) -> bool:

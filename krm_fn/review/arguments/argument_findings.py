@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from krm_fn.base import edits, results
+from krm_fn.base import codes, edits, results
 from krm_fn.base.edits import Edit
 from krm_fn.base.results import Ref, Result
 from krm_fn.kubernetes.types import WordsField
@@ -136,17 +136,17 @@ def _not_judged(container: AuthorContainer, ref: Ref, read: ReadContainer) -> It
             message = (
                 f"no flag is checked here, because {problem.reason}; write the command into the graph, with an image of a known release"
             )
-            yield result(container, ref, ArgumentFinding("DYN620", "info", problem.word, message))
+            yield result(container, ref, ArgumentFinding(codes.COMMAND_NOT_CHECKED, "info", problem.word, message))
     for judged in read.commands:
         if not judged.parsed.is_complete:
             message = (
                 "missing flags and sizes are not checked, because a variable or a file can have more flags; "
                 "write the flags into the command to have them checked"
             )
-            yield result(container, ref, ArgumentFinding("DYN620", "info", judged.command.start, message))
+            yield result(container, ref, ArgumentFinding(codes.COMMAND_NOT_CHECKED, "info", judged.command.start, message))
     if container.is_main and read.reason and not read.problems:
         message = f"no flag is checked here, because {read.reason}; to have flags checked, write the command of a program of Dynamo"
-        yield results.info("DYN620", message, ref, container.at("command", 0))
+        yield results.info(codes.COMMAND_NOT_CHECKED, message, ref, container.at("command", 0))
 
 
 def _of_command(judged: JudgedCommand, count: int) -> Iterator[ArgumentFinding]:
@@ -156,7 +156,7 @@ def _of_command(judged: JudgedCommand, count: int) -> Iterator[ArgumentFinding]:
     yield from shared
     judged_words = {_position(finding.word) for finding in shared if finding.code == word_rules.SEVERAL}
     if default := _default_args(judged):
-        yield ArgumentFinding("DYN634", "error", judged.command.start, _behind_command(judged, default))
+        yield ArgumentFinding(codes.DEFAULT_ARGS_BEHIND_COMMAND, "error", judged.command.start, _behind_command(judged, default))
         judged_words.update(map(_position, default))
     yield from (finding for finding in _of_flags(judged) if _position(finding.word) not in judged_words)
     if not judged.container.is_main or count != 1:
@@ -180,7 +180,9 @@ def _check_engine(judged: JudgedCommand) -> Iterator[ArgumentFinding]:
         return
     image, module = f"write the image {engine.runtime_image}", f"start dynamo.{has}"
     fixes = [module] if judged.plan.engine == has else [module, image] if judged.parsed.problems else [image, module]
-    yield ArgumentFinding("DYN639", "error", judged.command.start, f"this image has {has}, and not {engine.name}; {', or '.join(fixes)}")
+    yield ArgumentFinding(
+        codes.ENGINE_NOT_IN_IMAGE, "error", judged.command.start, f"this image has {has}, and not {engine.name}; {', or '.join(fixes)}"
+    )
 
 
 def _default_args(judged: JudgedCommand) -> list[Word]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from krm_fn.base import spelling
+from krm_fn.base import codes, spelling
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Severity
 from krm_fn.review.arguments import connector_flags, document_messages, flag_tables, foreign_flags, value_types
@@ -99,7 +99,7 @@ def _check_uses(parsed: ParsedCommand, table: FlagTable) -> Iterator[ArgumentFin
     yield from _check_repeated(parsed)
     refused = connector_flags.refused(parsed, table)
     if refused:
-        yield ArgumentFinding("DYN643", "error", refused.use.word, refused.message)
+        yield ArgumentFinding(codes.REFUSED_CONNECTOR, "error", refused.use.word, refused.message)
     for use in parsed.uses:
         if refused and use == refused.use:
             continue
@@ -107,14 +107,16 @@ def _check_uses(parsed: ParsedCommand, table: FlagTable) -> Iterator[ArgumentFin
             message = (
                 f"the value of `{use.option}` of {_program(table)} has a blank at its {'end' if use.text[0] == model[0] else 'beginning'}"
             )
-            yield ArgumentFinding("DYN605", "error", use.values[0], f"{message}; write {model}", old=use.text)
+            yield ArgumentFinding(codes.FLAG_VALUE_OF_WRONG_TYPE, "error", use.values[0], f"{message}; write {model}", old=use.text)
         if use.option in use.flag.deprecated_aliases:
             message = f"`{use.option}` is a deprecated name in {_program(table)}; write {use.flag.name}"
-            yield ArgumentFinding("DYN611", "info", use.word, message, old=use.word.text.partition("=")[0], is_same=True)
+            yield ArgumentFinding(codes.DEPRECATED_FLAG, "info", use.word, message, old=use.word.text.partition("=")[0], is_same=True)
         elif use.flag.deprecated:
             fix = _replacement(use, table)
             message = f"`{use.option}` is deprecated in {_program(table)}; {fix or 'a later release can remove it'}"
-            yield ArgumentFinding("DYN611", "warning" if fix else "info", use.word, message, old=use.word.text.partition("=")[0])
+            yield ArgumentFinding(
+                codes.DEPRECATED_FLAG, "warning" if fix else "info", use.word, message, old=use.word.text.partition("=")[0]
+            )
 
 
 def check_injected(parsed: ParsedCommand, injected: Mapping[str, str]) -> Iterator[ArgumentFinding]:
@@ -128,7 +130,7 @@ def check_injected(parsed: ParsedCommand, injected: Mapping[str, str]) -> Iterat
                 f"krm-fn adds `{injected[use.flag.name]}` to the command of a component on several nodes, and the last one counts; "
                 f"remove `{use.option}`"
             )
-            yield ArgumentFinding("DYN610", "warning", use.word, message)
+            yield ArgumentFinding(codes.FLAG_ADDED_BY_KRM_FN, "warning", use.word, message)
 
 
 def _check_repeated(parsed: ParsedCommand) -> Iterator[ArgumentFinding]:
@@ -141,7 +143,7 @@ def _check_repeated(parsed: ParsedCommand) -> Iterator[ArgumentFinding]:
             continue
         if before.text is not None and use.text is not None and (before.text, before.is_negated) != (use.text, use.is_negated):
             message = f"`{use.option}` has two different values, and only the last one counts; remove one of them"
-            yield ArgumentFinding("DYN609", "warning", use.word, message)
+            yield ArgumentFinding(codes.FLAG_WITH_TWO_VALUES, "warning", use.word, message)
 
 
 def _unknown(problem: Problem, table: FlagTable) -> tuple[str, str]:
@@ -154,17 +156,17 @@ def _unknown(problem: Problem, table: FlagTable) -> tuple[str, str]:
             if any(dash in problem.option[:2] for dash in DASHES)
             else "has quotes, which belong to the word"
         )
-        return "DYN600", f"{option} {what}, so it is not a flag of {_program(table)}; write {plain}"
+        return codes.UNKNOWN_FLAG, f"{option} {what}, so it is not a flag of {_program(table)}; write {plain}"
     bare = plain.replace("_", "-")
     is_known = bare in table.flags
     replacement = table.replacements.get(bare)
     if replacement and not is_known and not _is_later(replacement.since, table.release):
         fix = _without_flag(replacement.write)
-        return "DYN601", f"{option} is no longer a flag of {_program(table)}, since {_release(replacement.since)}; {fix}"
+        return codes.FLAG_OF_OTHER_RELEASE, f"{option} is no longer a flag of {_program(table)}, since {_release(replacement.since)}; {fix}"
     foreign = None if is_known else foreign_flags.of(bare, table)
     program = f"{_program(table)}{', the newest that krm-fn knows' if table.is_outdated else ''}"
     if foreign:
-        return "DYN600", f"{option} is a flag of {foreign.source}, not of {program}; {_or_keep(_instead(foreign), table)}"
+        return codes.UNKNOWN_FLAG, f"{option} is a flag of {foreign.source}, not of {program}; {_or_keep(_instead(foreign), table)}"
     releases = [] if is_known else flag_tables.releases_of(table.program, bare)
     if releases:
         first = next((release for release in releases if _is_later(release, table.release)), "")
@@ -172,13 +174,13 @@ def _unknown(problem: Problem, table: FlagTable) -> tuple[str, str]:
         earlier = _earlier_name(bare, table) if first else ""
         image = f"use an image of {first.partition('.dev')[0]} or later, or remove it" if first else "remove it"
         fix = f"write {earlier}, its earlier name" if earlier else image
-        return "DYN601", f"{option} is not a flag of {_program(table)}; it exists {when}; {fix}"
+        return codes.FLAG_OF_OTHER_RELEASE, f"{option} is not a flag of {_program(table)}; it exists {when}; {fix}"
     if not is_known and (other := foreign_flags.program_with(bare, table)):
         moved = "dynamo.frontend" in {other, table.program}
         fix = f"write it in the command of {other}, or remove it" if moved else "remove it"
-        return "DYN600", f"{option} is a flag of {other}, not of {program}; {_or_keep(fix, table)}"
+        return codes.UNKNOWN_FLAG, f"{option} is a flag of {other}, not of {program}; {_or_keep(fix, table)}"
     nearest = bare if is_known else _with_enable(bare, table) or spelling.nearest(bare, table.flags) or _with_one_more_word(bare, table)
-    return "DYN600", f"{option} is not a flag of {program}; {_or_keep(f'write {nearest}' if nearest else 'remove it', table)}"
+    return codes.UNKNOWN_FLAG, f"{option} is not a flag of {program}; {_or_keep(f'write {nearest}' if nearest else 'remove it', table)}"
 
 
 def _earlier_name(option: str, table: FlagTable) -> str:
@@ -226,14 +228,14 @@ def _ambiguous(problem: Problem, table: FlagTable) -> tuple[str, str]:
     replacement, foreign = table.replacements.get(bare), foreign_flags.of(bare, table)
     fix = _without_flag(replacement.write) if replacement else _instead(foreign) if foreign else "write the whole name"
     listed = ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
-    return "DYN607", f"{_name(problem)} can mean several flags of {_program(table)}: {listed}; {fix}"
+    return codes.AMBIGUOUS_FLAG, f"{_name(problem)} can mean several flags of {_program(table)}: {listed}; {fix}"
 
 
 def _missing_value(problem: Problem, table: FlagTable) -> tuple[str, str]:
     flag = problem.flag
     several = flag is not None and flag.values not in ("1", "?")
     return (
-        "DYN602",
+        codes.FLAG_WITHOUT_VALUE,
         f"{_name(problem)} of {_program(table)} needs {_count(flag.values if flag and several else '1')}; write it behind the flag",
     )
 
@@ -242,7 +244,7 @@ def _superfluous_value(problem: Problem, table: FlagTable) -> tuple[str, str]:
     negated = f"--no-{problem.option[2:]}"
     negated = negated if problem.flag and negated in problem.flag.negations else ""
     fix = f"remove the value, or write {negated} to turn it off" if negated else "remove the value"
-    return "DYN603", f"{_name(problem)} of {_program(table)} takes no value; {fix}"
+    return codes.UNREAD_WORD, f"{_name(problem)} of {_program(table)} takes no value; {fix}"
 
 
 def _superfluous_word(problem: Problem, table: FlagTable) -> tuple[str, str]:
@@ -257,7 +259,7 @@ def _superfluous_word(problem: Problem, table: FlagTable) -> tuple[str, str]:
         fix = "remove the blank before the flag" if text[:1].isspace() else "remove the blank at the end of the flag"
     else:
         fix = f"write {problem.option} before it" if problem.option else "remove it, or quote it"
-    return "DYN603", f"`{shown(problem.word)}` is not the value of a flag, and {_program(table)} reads no such word; {fix}"
+    return codes.UNREAD_WORD, f"`{shown(problem.word)}` is not the value of a flag, and {_program(table)} reads no such word; {fix}"
 
 
 def _inner_flag(text: str, table: FlagTable) -> str:
@@ -272,7 +274,7 @@ def _choice(problem: Problem, table: FlagTable) -> tuple[str, str]:
     others = ", ".join(choices[:12]) + (", …" if len(choices) > 12 else "")
     fix = _right_choice(problem, choices, table)
     value = shown(problem.word, problem.option)
-    return "DYN604", f"`{value}` is not a value of {_name(problem)} in {_program(table)}, which has {others}; {fix}"
+    return codes.UNKNOWN_FLAG_VALUE, f"`{value}` is not a value of {_name(problem)} in {_program(table)}, which has {others}; {fix}"
 
 
 def _right_choice(problem: Problem, choices: tuple[str, ...], table: FlagTable) -> str:
@@ -295,28 +297,34 @@ def _wrong_type(problem: Problem, table: FlagTable) -> tuple[str, str]:
     expected = value_types.get(problem.flag.type) if problem.flag else None
     name, value = expected.name if expected else "another type", shown(problem.word, problem.option)
     if flag := _inner_flag(problem.word.text, table):
-        return "DYN605", f"{_name(problem)} of {_program(table)} needs {name}, not `{value}`; write a blank before {flag}"
+        return (
+            codes.FLAG_VALUE_OF_WRONG_TYPE,
+            f"{_name(problem)} of {_program(table)} needs {name}, not `{value}`; write a blank before {flag}",
+        )
     number = problem.flag.range.fix(problem.word.text) if problem.flag and problem.flag.range else ""
     meant = number or (value_types.meant(expected, value) if expected and value == problem.word.text else "")
-    return "DYN605", f"{_name(problem)} of {_program(table)} needs {name}, not `{value}`; write {meant or name}"
+    return codes.FLAG_VALUE_OF_WRONG_TYPE, f"{_name(problem)} of {_program(table)} needs {name}, not `{value}`; write {meant or name}"
 
 
 def _outside(problem: Problem, table: FlagTable) -> tuple[str, str]:
     right = (problem.flag and problem.flag.range) or ValueRange()
     what = f"{_name(problem)} of {_program(table)} needs {right.name}, not `{shown(problem.word, problem.option)}`"
     if _name(problem).startswith("`--max-") and problem.word.text in _WITHOUT_LIMIT:
-        return "DYN644", f"{what}; remove it, which leaves the default"
+        return codes.NUMBER_REFUSED_BY_ENGINE, f"{what}; remove it, which leaves the default"
     if problem.flag and problem.flag.name in _TENSOR_SIZES and problem.word.text == "0":
-        return "DYN644", f"{what}; write the number of GPUs of the pod"
-    return "DYN644", f"{what}; write {right.fix(problem.word.text) or right.name}"
+        return codes.NUMBER_REFUSED_BY_ENGINE, f"{what}; write the number of GPUs of the pod"
+    return codes.NUMBER_REFUSED_BY_ENGINE, f"{what}; write {right.fix(problem.word.text) or right.name}"
 
 
 def _required(problem: Problem, table: FlagTable) -> tuple[str, str]:
-    return "DYN608", f"{_program(table)} needs {_name(problem)}; add it"
+    return codes.MISSING_FLAG, f"{_program(table)} needs {_name(problem)}; add it"
 
 
 def _refused(problem: Problem, table: FlagTable) -> tuple[str, str]:
-    return "DYN601", f"{_program(table)} refuses {_name(problem)}; {problem.flag.refused if problem.flag else 'remove it'}"
+    return (
+        codes.FLAG_OF_OTHER_RELEASE,
+        f"{_program(table)} refuses {_name(problem)}; {problem.flag.refused if problem.flag else 'remove it'}",
+    )
 
 
 _MESSAGES: dict[ProblemKind, Callable[[Problem, FlagTable], tuple[str, str]]] = {

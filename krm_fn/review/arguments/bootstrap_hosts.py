@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from krm_fn.base import codes
 from krm_fn.review.arguments import worker_modes
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.judged_commands import JudgedCommand
@@ -31,7 +32,9 @@ def check(commands: Sequence[JudgedCommand]) -> Iterator[WorkerFinding]:
             f"{where}, the prefill worker answers in its own pod only, and no decode worker gets the key-value cache; "
             f"{'write' if use else 'add'} {flag} {_ALL}"
         )
-        yield WorkerFinding(judged, ArgumentFinding("DYN715", "warning", use.word if use else worker_modes.word(judged), message))
+        yield WorkerFinding(
+            judged, ArgumentFinding(codes.PREFILL_LISTENS_LOCALLY, "warning", use.word if use else worker_modes.word(judged), message)
+        )
 
 
 def _flag(judged: JudgedCommand) -> str:

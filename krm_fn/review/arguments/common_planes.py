@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from krm_fn.base import codes
 from krm_fn.base.records import NamedTuple
 from krm_fn.review.arguments import message_parts
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
@@ -41,5 +42,7 @@ def check(commands: Sequence[JudgedCommand]) -> Iterator[WorkerFinding]:
                 message = (
                     f"`{choice.use.option} {value}` is not that of the frontend, which has {right}, so no request reaches this component"
                 )
-                finding = ArgumentFinding("DYN542", "warning", choice.use.values[0], f"{message}; write {right}", old=choice.value)
+                finding = ArgumentFinding(
+                    codes.PLANE_DIFFERS_FROM_FRONTEND, "warning", choice.use.values[0], f"{message}; write {right}", old=choice.value
+                )
                 yield WorkerFinding(choice.judged, finding)

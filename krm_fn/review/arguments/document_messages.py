@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from krm_fn.base import spelling
+from krm_fn.base import codes, spelling
 from krm_fn.kubernetes import secret_values
 from krm_fn.review.arguments import json_mistakes, message_parts
 from krm_fn.review.arguments.command_line_parser import Problem
@@ -25,9 +25,12 @@ def wrong_json(problem: Problem, table: FlagTable) -> tuple[str, str]:
     text, named = problem.word.text, f"the value of {message_parts.flag(problem)} of {message_parts.program(table)} is not JSON"
     inner = text[1:-1] if text[:1] == text[-1:] == "'" else ""
     if inner and not problem.word.source and json_mistakes.first(inner) is None:
-        return "DYN606", f"{named}, because no shell reads this word and removes the single quotes; remove them"
+        return codes.FLAG_VALUE_NOT_JSON, f"{named}, because no shell reads this word and removes the single quotes; remove them"
     mistake = None if _is_secret(text) else json_mistakes.first(text)
-    return "DYN606", f"{named}{f': {mistake.problem}' if mistake else ''}; {mistake.fix if mistake and mistake.fix else _QUOTES}"
+    return (
+        codes.FLAG_VALUE_NOT_JSON,
+        f"{named}{f': {mistake.problem}' if mistake else ''}; {mistake.fix if mistake and mistake.fix else _QUOTES}",
+    )
 
 
 def torn(problem: Problem, table: FlagTable) -> tuple[str, str]:
@@ -37,7 +40,7 @@ def torn(problem: Problem, table: FlagTable) -> tuple[str, str]:
     is_shown = len(text) <= _LONGEST_DOCUMENT and not _is_secret(text) and "\n" not in text
     fix = f"write {problem.option} {quoted}" if is_shown else f"write it in single quotes behind {problem.option}"
     flag = f"{message_parts.flag(problem)} of {message_parts.program(table)}"
-    return "DYN629", f"the shell removes the double quotes in the JSON document of {flag}; {fix}"
+    return codes.JSON_QUOTES_REMOVED, f"the shell removes the double quotes in the JSON document of {flag}; {fix}"
 
 
 def field(problem: Problem, table: FlagTable) -> tuple[str, str]:
@@ -49,17 +52,20 @@ def field(problem: Problem, table: FlagTable) -> tuple[str, str]:
     if mistake.kind in ("unknown", "ignored"):
         return _unknown(mistake, document)
     if mistake.kind == "missing":
-        return "DYN632", f"the JSON document of {document} needs the field {mistake.field}; add it"
+        return codes.MISSING_JSON_FIELD, f"the JSON document of {document} needs the field {mistake.field}; add it"
     if mistake.kind == "needs":
         others = " and ".join(mistake.detail)
-        return "DYN632", f"{mistake.field} in {document} needs the field {others}; add {others}"
+        return codes.MISSING_JSON_FIELD, f"{mistake.field} in {document} needs the field {others}; add {others}"
     value = secret_values.HIDDEN if secret_values.is_secret_name(mistake.path[-1]) else message_parts.shortened(mistake.value)
     if mistake.kind == "type":
-        return "DYN605", f"{mistake.field} in {document} is {mistake.detail[0]}, not `{value}`; write {mistake.detail[0]}"
+        return (
+            codes.FLAG_VALUE_OF_WRONG_TYPE,
+            f"{mistake.field} in {document} is {mistake.detail[0]}, not `{value}`; write {mistake.detail[0]}",
+        )
     nearest = _meant(mistake.value, mistake.detail)
     others = ", ".join(mistake.detail[:12]) + (", …" if len(mistake.detail) > 12 else "")
     fix = f"write {nearest}" if nearest else "write one of these values"
-    return "DYN604", f"`{value}` is not a value of {mistake.field} in {document}, which has {others}; {fix}"
+    return codes.UNKNOWN_FLAG_VALUE, f"`{value}` is not a value of {mistake.field} in {document}, which has {others}; {fix}"
 
 
 def _unknown(mistake: FieldProblem, document: str) -> tuple[str, str]:
@@ -69,8 +75,8 @@ def _unknown(mistake: FieldProblem, document: str) -> tuple[str, str]:
     fix = f"write {nearest}" if nearest else "remove it"
     shown = message_parts.shortened(name)
     if mistake.kind == "ignored":
-        return "DYN631", f"`{shown}` is not a field of {where}, and has no effect; {fix}"
-    return "DYN630", f"`{shown}` is not a field of {where}; {fix}"
+        return codes.JSON_FIELD_WITHOUT_EFFECT, f"`{shown}` is not a field of {where}, and has no effect; {fix}"
+    return codes.UNKNOWN_JSON_FIELD, f"`{shown}` is not a field of {where}; {fix}"
 
 
 def _meant(text: str, names: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from krm_fn.base import codes
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Severity
 from krm_fn.kubernetes import secret_values
@@ -61,10 +62,10 @@ def check(line: ShellLine, text: str, *, is_whole: bool) -> Iterator[EarlyEnd]:
     if is_whole and (offset := _background(rest)) is not None and all(seam.kind != "group" for seam in line.seams):
         effect = "and nothing follows, so the shell and the container end at once"
         message = f"this `&` starts {programs[-1]} in the background, {effect}; remove the `&`"
-        yield EarlyEnd(len(text) - len(rest) + offset, "DYN647", "error", message)
+        yield EarlyEnd(len(text) - len(rest) + offset, codes.PROGRAM_IN_BACKGROUND, "error", message)
     if "\n" not in text.strip() and (comment := _COMMENT.search(rest)) and (flag := _commented_flag(comment[0], programs[-1])):
         message = f"this text is one line, so the comment goes on to its end, and `{flag}` is a part of it; remove the comment"
-        yield EarlyEnd(len(text) - len(rest) + comment.start(), "DYN648", "warning", message)
+        yield EarlyEnd(len(text) - len(rest) + comment.start(), codes.COMMENT_HIDES_FLAGS, "warning", message)
 
 
 def _torn_assignment(words: Sequence[ShellWord]) -> Iterator[EarlyEnd]:
@@ -74,7 +75,7 @@ def _torn_assignment(words: Sequence[ShellWord]) -> Iterator[EarlyEnd]:
         message = (
             f"the shell reads {texts[1]} and = as two names here, and sets no variable; write {texts[1]}= and the value without a blank"
         )
-        yield EarlyEnd(words[2].start, "DYN544", "error", message)
+        yield EarlyEnd(words[2].start, codes.BLANK_BEFORE_EQUALS, "error", message)
 
 
 def _program(words: Sequence[ShellWord]) -> str:
@@ -98,7 +99,7 @@ def _in_value(before: Sequence[ShellWord], behind: Sequence[ShellWord], program:
     if not secret_values.is_secret_name(option) and not message_parts.is_secret(value) and _QUOTABLE.fullmatch(value):
         fix = f"write {option}{equals or ' '}'{value}'"
     message = f"the shell ends the command at this `{operator}`, so `{first.text[:60]}` is not a part of the value{lost}; {fix}"
-    yield EarlyEnd(start, "DYN646", "warning", message)
+    yield EarlyEnd(start, codes.SHELL_OPERATOR_IN_VALUE, "warning", message)
 
 
 def _is_rest_of_value(word: ShellWord) -> bool:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from krm_fn.base import codes
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Severity
 from krm_fn.kubernetes import secret_values
@@ -206,17 +207,17 @@ class _CommandReader:
             at = word._replace(offset=word.offset + problem.start)
             if problem.quote == "(" and depth == 0:
                 message = "the shell does not run the line, because this parenthesis has no quotes; write the whole value in single quotes"
-                self.problems.append(LaunchProblem(at, message, "DYN649"))
+                self.problems.append(LaunchProblem(at, message, codes.UNQUOTED_PARENTHESIS))
             elif problem.quote in "'\"" and depth == 0:
                 message = f"the quote {problem.quote} has no end, so the shell does not run the line; close the quote"
-                self.problems.append(LaunchProblem(at, message, "DYN619"))
+                self.problems.append(LaunchProblem(at, message, codes.UNCLOSED_QUOTE))
             else:
                 self.problems.append(LaunchProblem(at, "a part of it has no end"))
             return
         if line.problem:
             self.problems.append(LaunchProblem(word, line.problem))
         commands, breaks = line_breaks.join(line, text)
-        self.problems += (LaunchProblem(_within(word, end.start), end.message, "DYN626") for end in breaks)
+        self.problems += (LaunchProblem(_within(word, end.start), end.message, codes.COMMAND_ENDS_EARLY) for end in breaks)
         ends = early_ends.check(line, text, is_whole=depth == 0)
         self.problems += (LaunchProblem(_within(word, end.start), end.message, end.code, end.severity) for end in ends)
         self.references += (Reference(_within(word, entry.start), entry.name, True) for entry in line.references)

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from krm_fn.base import spelling
+from krm_fn.base import codes, spelling
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes.values import mapping
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.judged_commands import JudgedCommand
 from krm_fn.review.arguments.worker_modes import WorkerFinding
 
-CODE = "DYN696"
+CODE = codes.MISSPELT_TRTLLM_FIELD
 _PROGRAM, _FLAG = "dynamo.trtllm", "--override-engine-args"
 _FIELDS: dict[str, tuple[str, ...]] = {
     name: tuple(fields.split())

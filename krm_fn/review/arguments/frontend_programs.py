@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from krm_fn.base import codes
 from krm_fn.render.plan import ComponentPlan
 from krm_fn.review.arguments import flag_tables
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
@@ -35,7 +36,7 @@ def check(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]
         worker, frontend = f"write {plan.word('componentType')}: worker", f"start {_FRONTEND}"
         first, second = (worker, frontend) if others or not _are_of_frontend(judged) else (frontend, worker)
         message = f"the component is a frontend, but {program} is a worker, so nothing answers HTTP requests; {first}, or {second}"
-        yield WorkerFinding(judged, ArgumentFinding("DYN645", "warning", judged.command.start, message))
+        yield WorkerFinding(judged, ArgumentFinding(codes.FRONTEND_STARTS_WORKER, "warning", judged.command.start, message))
 
 
 def _check_workers(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]) -> Iterator[WorkerFinding]:
@@ -50,7 +51,9 @@ def _check_workers(commands: Sequence[JudgedCommand], components: Sequence[Compo
         if right and right not in has and judged.plan.identity.type in _WORKERS and not _starts_more(judged):
             message = f"the component starts {judged.command.program}, and as a {judged.plan.identity.type} it has no {lacks}"
             fix = f"write {judged.plan.word('componentType')}: {right}"
-            yield WorkerFinding(judged, ArgumentFinding("DYN698", "warning", judged.command.start, f"{message}; {fix}"))
+            yield WorkerFinding(
+                judged, ArgumentFinding(codes.PROGRAM_OF_OTHER_COMPONENT_TYPE, "warning", judged.command.start, f"{message}; {fix}")
+            )
 
 
 def _starts_more(judged: JudgedCommand) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path
 from krm_fn.kubernetes import merge, version
@@ -30,7 +30,7 @@ from krm_fn.review.arguments.shell_words import Word
 _OF_RELEASE = re.compile(r"v?[0-9]+\.[0-9]+\.[0-9]+(?:\.post[0-9]+)?(?:-cuda[0-9.]+)?", re.ASCII)
 """The tags of released images. Any other tag, such as `1.6.0-rc1`, may hold another parser."""
 
-_OF_LAUNCH = ("DYN623", "DYN624", "DYN625")
+_OF_LAUNCH = (codes.WORDS_NOT_PASSED_BY_SHELL, codes.PYTHON_WITHOUT_MODULE, codes.SEVERAL_WORDS_IN_ONE)
 """The codes of mistakes of a whole command, not of a line in it."""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Ref, Result, Severity
 from krm_fn.kubernetes.types import WordsField
@@ -51,9 +51,11 @@ def check(container: AuthorContainer, ref: Ref) -> Iterator[Result]:
         for field, index, line in lines:
             for flag in {word.partition("=")[0]: None for word in line.split()}.keys() & _REMOVED:
                 message = f"`{flag}` is not a flag of {_GLOBAL_PLANNER} in {_NIGHTLY} of Dynamo; write its value into the file of --config"
-                yield results.warning("DYN621", message, ref, container.at(field, index))
+                yield results.warning(codes.FLAG_NOT_IN_DYNAMO_1_7, message, ref, container.at(field, index))
     if container.is_main:
         for index, variable in enumerate(container.plan.pod.container.get("env") or ()):
             change = _VARIABLES.get(f"{variable.get('name')}")
             if change:
-                yield Result(change.severity, "DYN622", change.message, ref, container.plan.at("main", "env", index))
+                yield Result(
+                    change.severity, codes.VARIABLE_CHANGED_IN_DYNAMO_1_7, change.message, ref, container.plan.at("main", "env", index)
+                )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from krm_fn.base import codes
 from krm_fn.base.results import Result, Severity
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import dynamo_api
@@ -57,12 +58,12 @@ def _check(judged: JudgedCommand, adapter: str) -> Iterator[ArgumentFinding]:
         return
     if not engine.lora_flags or (known and known < engine.loads_loras_since):
         message = f"{program} of this image cannot load the LoRA adapter {adapter}; use an engine that can, such as dynamo.vllm"
-        yield ArgumentFinding("DYN179", "warning", judged.command.start, message)
+        yield ArgumentFinding(codes.WORKER_CANNOT_LOAD_LORA, "warning", judged.command.start, message)
     elif judged.parsed.is_complete and (missing := [*_missing(judged, engine.lora_flags)]):
         message = f"the worker cannot load the LoRA adapter {adapter}, because it lacks {' and '.join(missing)}; add {_it(missing)}"
         severity: Severity = "error" if judged.table.is_exact else "warning"
         added = (engine.lora_flags[0],) if missing == [_flag(engine.lora_flags)] else ()
-        yield ArgumentFinding("DYN179", severity, judged.command.start, message, added=added)
+        yield ArgumentFinding(codes.WORKER_CANNOT_LOAD_LORA, severity, judged.command.start, message, added=added)
 
 
 def _missing(judged: JudgedCommand, flags: Sequence[str]) -> Iterator[str]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Ref, Result
 from krm_fn.review.arguments.judged_commands import JudgedCommand
 
-_CODE = "DYN729"
+_CODE = codes.BASE_MODEL_NOT_LOADED
 _MODEL, _SERVED = ("--model", "--model-path"), "--served-model-name"
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from posixpath import normpath
 
-from krm_fn.base import results, spelling
+from krm_fn.base import codes, results, spelling
 from krm_fn.base.results import Path, Ref, Result
 from krm_fn.kubernetes.values import objects, text
 from krm_fn.render.rules import field_origin
@@ -51,7 +51,9 @@ def check_commands(commands: Iterable[JudgedCommand]) -> Iterator[WorkerFinding]
             served_as = f", and serves it as {served}" if served else ""
             message = f"without {flag}, {judged.command.program} loads {default}{served_as}; add {flag} {model}"
             added = (flag, named) if named else ()
-            yield WorkerFinding(judged, ArgumentFinding("DYN718", "warning", judged.command.start, message, added=added))
+            yield WorkerFinding(
+                judged, ArgumentFinding(codes.WORKER_LOADS_DEFAULT_MODEL, "warning", judged.command.start, message, added=added)
+            )
 
 
 def check_folders(commands: Iterable[JudgedCommand]) -> Iterator[WorkerFinding]:
@@ -71,7 +73,9 @@ def check_folders(commands: Iterable[JudgedCommand]) -> Iterator[WorkerFinding]:
         fix = f"write {near}" if near and folders else f"write {near}, or {fix}" if near else fix
         listed = f" but at {', '.join(folders[:3])}" if folders else ""
         message = f"the container has no volume at {folder[:200]}{listed}, and its image has no model there; {fix}"
-        yield WorkerFinding(judged, ArgumentFinding("DYN719", "warning", use.values[0], message, old=use.text or ""))
+        yield WorkerFinding(
+            judged, ArgumentFinding(codes.MODEL_FOLDER_WITHOUT_VOLUME, "warning", use.values[0], message, old=use.text or "")
+        )
 
 
 def check_caches(commands: Iterable[JudgedCommand], ref: Ref) -> Iterator[Result]:
@@ -97,12 +101,12 @@ def _check_cache(judged: JudgedCommand, folders: list[str], ref: Ref) -> Iterato
         if near:
             message = f"no volume is mounted at {cache}, but one at {near}, so each new container downloads the model again; write {near}"
             path = field_origin.of_variable(judged.plan, name, "value")
-            yield results.warning("DYN724", message, ref, path, current=cache, proposed=near)
+            yield results.warning(codes.MODEL_CACHE_BESIDE_VOLUME, message, ref, path, current=cache, proposed=near)
     offline = next((name for name in _OFFLINE if f"{values.get(name)}".lower() in _TRUE), "")
     if offline and not folders:
         model = judged.text(*_flags(judged))
         message = f"{offline} forbids to download {model}, and the container has no volume with it; mount one, or remove {offline}"
-        yield results.warning("DYN725", message, ref, field_origin.of_variable(judged.plan, offline))
+        yield results.warning(codes.MODEL_NOT_DOWNLOADED, message, ref, field_origin.of_variable(judged.plan, offline))
 
 
 def _flags(judged: JudgedCommand) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from krm_fn.base import codes
 from krm_fn.base.records import NamedTuple
 from krm_fn.review.arguments import connector_flags, message_parts, transfer_connectors, worker_modes
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
@@ -52,16 +53,18 @@ def _check_pair(prefill: JudgedCommand, decode: JudgedCommand) -> Iterator[Worke
     served = _SERVED if prefill.has(*_SERVED) and decode.has(*_SERVED) else _MODEL
     backend = _BACKEND if prefill.command.program == _SGLANG else ""
     settings = [
-        _Setting("DYN616", served, "serve one model"),
-        _Setting("DYN617", _BLOCKS, "exchange blocks of one size"),
+        _Setting(codes.WORKERS_WITH_DIFFERENT_MODELS, served, "serve one model"),
+        _Setting(codes.WORKERS_WITH_DIFFERENT_BLOCK_SIZES, _BLOCKS, "exchange blocks of one size"),
     ]
     if not connector_flags.refuses_connectors(prefill.table):
-        settings.append(_Setting("DYN618", _TRANSFER, "transfer the key-value cache in the same way", backend))
+        settings.append(
+            _Setting(codes.WORKERS_WITH_DIFFERENT_TRANSFERS, _TRANSFER, "transfer the key-value cache in the same way", backend)
+        )
     if not {judged.text(*_TYPE) or _OF_MODEL[0] for judged in (prefill, decode)} <= {*_OF_MODEL}:
-        settings.append(_Setting("DYN636", _TYPE, "hold the key-value cache in one type", _OF_MODEL[0]))
+        settings.append(_Setting(codes.WORKERS_WITH_DIFFERENT_CACHE_TYPES, _TYPE, "hold the key-value cache in one type", _OF_MODEL[0]))
     is_served_alike = served == _SERVED and prefill.text(*_SERVED) == decode.text(*_SERVED)
     if is_served_alike and _are_two_models(prefill.text(*_MODEL), decode.text(*_MODEL)):
-        settings.append(_Setting("DYN616", _MODEL, "run one model"))
+        settings.append(_Setting(codes.WORKERS_WITH_DIFFERENT_MODELS, _MODEL, "run one model"))
     for setting in settings:
         yield from _compare(setting, prefill, decode)
     yield from _check_connectors(prefill, decode)
@@ -111,4 +114,4 @@ def _check_connectors(prefill: JudgedCommand, decode: JudgedCommand) -> Iterator
             f"the prefill worker transfers the key-value cache with {' and '.join(ours)}, and the decode worker "
             f"{decode.plan.identity.service} with {' and '.join(theirs)}; configure one connector that both have"
         )
-        yield WorkerFinding(prefill, ArgumentFinding("DYN618", "warning", use.word, message))
+        yield WorkerFinding(prefill, ArgumentFinding(codes.WORKERS_WITH_DIFFERENT_TRANSFERS, "warning", use.word, message))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Ref, Result
 from krm_fn.render.kinds import dynamo_images
 from krm_fn.review.arguments import judged_commands
@@ -28,4 +28,6 @@ def check(container: AuthorContainer, ref: Ref) -> Iterator[Result]:
     folder, name, tag = dynamo_images.parts(image)
     right = f"{folder}/{_PICKER}:{tag.partition('-')[0]}"
     message = f"{name} has no endpoint picker, so the picker does not start; write {right}"
-    yield results.error("DYN546", message, ref, container.plan.at("main", "image"), current=image, proposed=right)
+    yield results.error(
+        codes.ENDPOINT_PICKER_IN_ENGINE_IMAGE, message, ref, container.plan.at("main", "image"), current=image, proposed=right
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Ref, Result
 from krm_fn.render.plan import ComponentPlan
 from krm_fn.render.rules import field_origin
@@ -17,7 +17,7 @@ from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.judged_commands import JudgedCommand
 from krm_fn.review.arguments.worker_modes import WorkerFinding
 
-_CODE = "DYN699"
+_CODE = codes.ENDPOINT_PICKER_DISAGREES
 _BLOCK_SIZE, _MODEL = "DYN_KV_CACHE_BLOCK_SIZE", "DYN_MODEL_NAME"
 _BLOCK_FLAGS = ("--block-size", "--page-size", "--kv-block-size")
 _MODEL_FLAGS = ("--model", "--model-path", "--served-model-name")

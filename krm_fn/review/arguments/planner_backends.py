@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from krm_fn.base import codes
 from krm_fn.render import engines
 from krm_fn.render.plan import ComponentPlan
 from krm_fn.review.arguments import worker_modes
@@ -42,7 +43,7 @@ def check(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]
         if use and backend in engines.names() and backend != engine:
             write = f'"{_FIELD}": "{engine}"' if use.flag.name == _CONFIG else f"{_BACKEND} {engine}"
             message = f"the planner plans for {backend}, and the workers of the graph run {engine}; write {write}"
-            yield WorkerFinding(judged, ArgumentFinding("DYN714", "warning", use.word, message))
+            yield WorkerFinding(judged, ArgumentFinding(codes.PLANNER_FOR_OTHER_ENGINE, "warning", use.word, message))
 
 
 def _check_modes(commands: Sequence[JudgedCommand]) -> Iterator[WorkerFinding]:
@@ -60,7 +61,7 @@ def _check_modes(commands: Sequence[JudgedCommand]) -> Iterator[WorkerFinding]:
                 f"the planner scales {' and '.join(_WORKERS[written])} workers, and the graph has {' and '.join(sorted(modes))} workers"
             )
             fix = f'{"write" if _MODE in document else "add"} "{_MODE}": "{right}"'
-            yield WorkerFinding(judged, ArgumentFinding("DYN733", "warning", use.word, f"{problem}; {fix}"))
+            yield WorkerFinding(judged, ArgumentFinding(codes.PLANNER_FOR_OTHER_MODES, "warning", use.word, f"{problem}; {fix}"))
 
 
 def _backend(use: Use) -> str:

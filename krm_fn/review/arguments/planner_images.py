@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Ref, Result
 from krm_fn.kubernetes import version
 from krm_fn.render.kinds import dynamo_images
 from krm_fn.review.arguments.judged_commands import AuthorContainer
 
-_CODE = "DYN717"
+_CODE = codes.IMAGE_WITHOUT_PLANNER
 _SINCE = (1, 1, 0)
 _PLANNER = "dynamo-planner"
 _WITHOUT = ("vllm-runtime", "sglang-runtime", "tensorrtllm-runtime", "dynamo-frontend")

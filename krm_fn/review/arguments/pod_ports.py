@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from krm_fn.base import codes
 from krm_fn.base.records import NamedTuple
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.command_line_parser import Use
@@ -80,4 +81,4 @@ def _finding(use: Use, server: _Server, other: _Server, used: set[int]) -> Argum
     text = use.text or ""
     right = text.replace(f":{server.port}", f":{free}") if ":" in text else f"{free}"
     message = f"{server.name} and {other.name} have the same port {server.port}, so the second server cannot listen; write {right}"
-    return ArgumentFinding("DYN726", "warning", use.values[0], message, old=text)
+    return ArgumentFinding(codes.PORT_TAKEN_TWICE, "warning", use.values[0], message, old=text)

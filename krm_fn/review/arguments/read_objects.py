@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from krm_fn.base import report
+from krm_fn.base import codes, report
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.kubernetes import identity
@@ -94,7 +94,10 @@ def _claims(container: AuthorContainer, read: ReadContainer, given: _Input) -> I
         engine, pod = report.counted(need.gpus, "GPU"), report.counted(gpus, "GPU")
         message = f"the engine needs {engine}, and the ResourceClaims of its container have {pod}"
         yield ArgumentFinding(
-            "DYN545", "warning", need.word, f"{message}; write count: {need.gpus} in the template, or lower the parallel sizes"
+            codes.CLAIMS_WITH_TOO_FEW_GPUS,
+            "warning",
+            need.word,
+            f"{message}; write count: {need.gpus} in the template, or lower the parallel sizes",
         )
 
 

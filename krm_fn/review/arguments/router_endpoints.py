@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from krm_fn.base import codes
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.judged_commands import JudgedCommand
 from krm_fn.review.arguments.worker_modes import WorkerFinding
@@ -35,4 +36,4 @@ def check(commands: Iterable[JudgedCommand]) -> Iterator[WorkerFinding]:
             if len(parts) == _PARTS - 1 and value.startswith("$"):
                 fix = f"write {_NAMESPACE.match(value)[0]}.{parts[1]}.generate"  # type: ignore[index]
             message = f"the router ends at its start, because `{value[:60]}` does not have the form namespace.component.endpoint; {fix}"
-            yield WorkerFinding(judged, ArgumentFinding("DYN541", "error", word, message, old=value))
+            yield WorkerFinding(judged, ArgumentFinding(codes.INVALID_ROUTER_ENDPOINT, "error", word, message, old=value))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from krm_fn.base import codes
 from krm_fn.render.plan import ComponentPlan
 from krm_fn.review.arguments import flag_tables, worker_modes
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
@@ -48,11 +49,12 @@ def check(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]
         if use is None and not _is_decode(judged):
             message = f"the frontend routes by the caches of the workers, and this one has no {_FLAG}, so it gets no events"
             yield WorkerFinding(
-                judged, ArgumentFinding("DYN514", "warning", judged.command.start, f"{message}; add {_FLAG} '{_EVENTS_ON}'")
+                judged,
+                ArgumentFinding(codes.ROUTER_WITHOUT_EVENTS, "warning", judged.command.start, f"{message}; add {_FLAG} '{_EVENTS_ON}'"),
             )
         elif use:
             message = f"the frontend routes by the caches of the workers, and {_FIELD} is false, so it gets no events; write true"
-            yield WorkerFinding(judged, ArgumentFinding("DYN514", "warning", use.values[0], message))
+            yield WorkerFinding(judged, ArgumentFinding(codes.ROUTER_WITHOUT_EVENTS, "warning", use.values[0], message))
 
 
 def _is_silent(judged: JudgedCommand) -> bool:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Result, Severity
 from krm_fn.base.yaml import block_style
 from krm_fn.kubernetes.types import Resource
@@ -24,8 +24,18 @@ from krm_fn.review.arguments.shell_words import Word
 PROGRAM, FLAG = "dynamo.sglang", "--config"
 _SETTING = re.compile(r"write --([\w-]+) (?=[\w./-]+(?:,|$))")
 _OPTION = re.compile(r"(?<![\w-])--(?=[a-z])")
-_UNKNOWN, _SIZES = ("DYN600", "DYN601"), ("DYN612", "DYN613")
-_LISTED = ("DYN600", "DYN601", "DYN604", "DYN605", "DYN606", "DYN612", "DYN613", "DYN637", "DYN644")
+_UNKNOWN, _SIZES = (codes.UNKNOWN_FLAG, codes.FLAG_OF_OTHER_RELEASE), (codes.TOO_FEW_GPUS, codes.TOO_MANY_GPUS)
+_LISTED = (
+    codes.UNKNOWN_FLAG,
+    codes.FLAG_OF_OTHER_RELEASE,
+    codes.UNKNOWN_FLAG_VALUE,
+    codes.FLAG_VALUE_OF_WRONG_TYPE,
+    codes.FLAG_VALUE_NOT_JSON,
+    codes.TOO_FEW_GPUS,
+    codes.TOO_MANY_GPUS,
+    codes.COMPONENT_TYPE_OF_OTHER_MODE,
+    codes.NUMBER_REFUSED_BY_ENGINE,
+)
 """The codes of flags and values, of sizes that do not fit the GPUs, and of modes that do not fit the type."""
 
 
@@ -50,7 +60,7 @@ def check(judged: JudgedCommand, config_map: Resource, key: str) -> Iterator[Res
             problem = f"{key}: SGLang gives `{field}` a value, because it is not the whole name of a flag, so the worker ends at its start"
             within = block_style.position(document, field)
             severity: Severity = "error" if judged.table.is_exact else "warning"
-            yield Result(severity, "DYN600", f"{problem}; write {whole}", results.ref(config_map), ("data", key), within=within)
+            yield Result(severity, codes.UNKNOWN_FLAG, f"{problem}; write {whole}", results.ref(config_map), ("data", key), within=within)
     is_misspelt = any(finding.code in _UNKNOWN for finding in findings)
     for finding in findings:
         number = -1 - finding.word.item

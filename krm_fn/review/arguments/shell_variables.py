@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from krm_fn.base import spelling
+from krm_fn.base import codes, spelling
 from krm_fn.review.arguments import judged_commands, word_rules
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.judged_commands import JudgedCommand
@@ -62,7 +62,7 @@ def _of_line(judged: JudgedCommand, known: Collection[str]) -> Iterator[Argument
             message = f"neither the container nor this line sets {name[:60]}, so the shell writes nothing in its place"
             fix = f"write ${near}" if near else f"add the variable {name[:60]}"
             word = Word(match[0], start.field, start.item, match.start())
-            yield ArgumentFinding("DYN727", "warning", word, f"{message}; {fix}", old=match[0])
+            yield ArgumentFinding(codes.SHELL_VARIABLE_WITHOUT_VALUE, "warning", word, f"{message}; {fix}", old=match[0])
 
 
 def _near(name: str, names: Collection[str]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from krm_fn.base import report
+from krm_fn.base import codes, report
 from krm_fn.base.records import NamedTuple
 from krm_fn.render.engines import ParallelFlags
 from krm_fn.render.kinds import dynamo_images, runtime_tags
@@ -71,7 +71,7 @@ def check(judged: JudgedCommand, injected: InjectedFlags | None) -> Iterator[Arg
         is_published = _is_published(judged)
         if not _may_run_without_gpus(judged) and (needed > 1 or is_published):
             message = f"the engine needs {gpus_of_engine}, and the pod requests none; {_request(judged, needed)}"
-            yield ArgumentFinding("DYN612", "error" if is_published and needed > 1 else "warning", word, message)
+            yield ArgumentFinding(codes.TOO_FEW_GPUS, "error" if is_published and needed > 1 else "warning", word, message)
     elif needed > nodes * gpus:
         shares = known.within and known.of_copy == nodes * gpus
         within = f"add {known.within}, with which the data parallel ranks share these GPUs, or " if shares else ""
@@ -79,22 +79,22 @@ def check(judged: JudgedCommand, injected: InjectedFlags | None) -> Iterator[Arg
         spread = f"set multinode.nodeCount: {more}, or " if more > 1 and not shares else ""
         fix = f"{within}{spread}lower the parallel sizes, or request more GPUs"
         message = f"the engine needs {gpus_of_engine}, and {_of_pods(nodes, gpus)}; {fix}"
-        yield ArgumentFinding("DYN612", "error", word, message)
+        yield ArgumentFinding(codes.TOO_FEW_GPUS, "error", word, message)
     elif injected is not None and not injected.changes and needed <= gpus:
         message = (
             f"the engine needs {gpus_of_engine}, which one of the {nodes} nodes has, so each node runs an engine of its own; "
             "remove multinode and set replicas, or raise the parallel sizes"
         )
-        yield ArgumentFinding("DYN614", "warning", word, message)
+        yield ArgumentFinding(codes.ENGINE_ON_EACH_NODE, "warning", word, message)
     elif injected is not None and not injected.changes:
         message = (
             f"krm-fn adds no flags for {nodes} nodes, because it reads the sizes only from --tensor-parallel-size N, "
             "--pipeline-parallel-size N and --data-parallel-size N; write the sizes in this form, as separate words"
         )
-        yield ArgumentFinding("DYN615", "warning", word, message)
+        yield ArgumentFinding(codes.UNREAD_PARALLEL_SIZES, "warning", word, message)
     elif needed < nodes * gpus:
         message = f"the engine uses {gpus_of_engine}, and {_of_pods(nodes, gpus)}; raise the parallel sizes, or request fewer GPUs"
-        yield ArgumentFinding("DYN613", "warning", word, message)
+        yield ArgumentFinding(codes.TOO_MANY_GPUS, "warning", word, message)
 
 
 def _check_divisors(judged: JudgedCommand) -> Iterator[ArgumentFinding]:
@@ -111,7 +111,7 @@ def _check_divisors(judged: JudgedCommand) -> Iterator[ArgumentFinding]:
         if use and use.values and is_split and whole and size and whole % size:
             right = max(number for number in range(1, min(whole, size) + 1) if whole % number == 0)
             message = f"{use.option} {size} does not divide --tp-size {whole}, so the worker ends at its start; write {right}"
-            yield ArgumentFinding("DYN691", "warning", use.values[0], message, old=use.text or "")
+            yield ArgumentFinding(codes.SGLANG_SIZES_DO_NOT_DIVIDE, "warning", use.values[0], message, old=use.text or "")
 
 
 def _is_elsewhere(judged: JudgedCommand, sizes: ParallelFlags) -> bool:

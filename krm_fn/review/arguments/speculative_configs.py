@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from krm_fn.base import spelling
+from krm_fn.base import codes, spelling
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.judged_commands import JudgedCommand
 from krm_fn.review.arguments.worker_modes import WorkerFinding
@@ -28,7 +28,7 @@ def check(commands: Iterable[JudgedCommand]) -> Iterator[WorkerFinding]:
         if use and method in _METHODS and not any(_is_number(name) for name in document):
             message = f"the method {method} needs num_speculative_tokens, or vLLM ends at its start"
             fix = 'add "num_speculative_tokens" with the number of tokens that it guesses at once, such as 3'
-            yield WorkerFinding(judged, ArgumentFinding("DYN543", "warning", use.values[0], f"{message}; {fix}"))
+            yield WorkerFinding(judged, ArgumentFinding(codes.SPECULATION_WITHOUT_TOKENS, "warning", use.values[0], f"{message}; {fix}"))
 
 
 def _is_number(name: str) -> bool:

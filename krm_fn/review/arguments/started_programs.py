@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from krm_fn.base import spelling
+from krm_fn.base import codes, spelling
 from krm_fn.base.records import NamedTuple
 from krm_fn.render import engines
 from krm_fn.render.engines import _command_lines
@@ -89,12 +89,14 @@ def check_first_word(words: Sequence[Word]) -> Mistake | None:
     if re.match(r"--?[A-Za-z]", text):
         name = text.split(None, 1)[0].partition("=")[0][:60]
         return Mistake(
-            "DYN624", words[0], f"no program stands before `{name}`, and the image starts none; write the program into `command`"
+            codes.PYTHON_WITHOUT_MODULE,
+            words[0],
+            f"no program stands before `{name}`, and the image starts none; write the program into `command`",
         )
     if not _is_line(text):
         return None
     fix = f"{_AS_WORDS}{_BY_SHELL if len(words) == 1 else ''}"
-    return Mistake("DYN625", words[0], f"no shell splits this word, and no program has this name with blanks; {fix}")
+    return Mistake(codes.SEVERAL_WORDS_IN_ONE, words[0], f"no shell splits this word, and no program has this name with blanks; {fix}")
 
 
 def _is_line(text: str) -> bool:
@@ -113,7 +115,7 @@ def check_script(word: Word) -> Mistake | None:
         "the shell reads this word as the name of a file, because -c is missing; write -c before it, and the whole command as one line "
         "behind it"
     )
-    return Mistake("DYN623", word, message)
+    return Mistake(codes.WORDS_NOT_PASSED_BY_SHELL, word, message)
 
 
 def check_without_program(words: Sequence[Word]) -> Mistake | None:
@@ -122,7 +124,9 @@ def check_without_program(words: Sequence[Word]) -> Mistake | None:
         return None
     if any(set(word.text) & set("hV?") for word in words[1:]):
         return None
-    return Mistake("DYN624", words[-1], "Python has nothing to run, so it ends at once; write -m and the name of a module behind it")
+    return Mistake(
+        codes.PYTHON_WITHOUT_MODULE, words[-1], "Python has nothing to run, so it ends at once; write -m and the name of a module behind it"
+    )
 
 
 def check_shell_options(options: Sequence[Word]) -> Mistake | None:
@@ -135,10 +139,12 @@ def check_shell_options(options: Sequence[Word]) -> Mistake | None:
                 f"the shell reads `{name[:60]}` as an option of its own, and ends; write the program and its flags as one line behind -c, "
                 "or start the program without a shell in `command`"
             )
-            return Mistake("DYN623", option, message, hides_line=True)
+            return Mistake(codes.WORDS_NOT_PASSED_BY_SHELL, option, message, hides_line=True)
         if re.match(r"-[a-z]*c\s", option.text):
             fix = "write -c as an item of its own, and the line behind it as the next item"
-            return Mistake("DYN625", option, f"the shell reads this word as options, not as a line; {fix}", hides_line=True)
+            return Mistake(
+                codes.SEVERAL_WORDS_IN_ONE, option, f"the shell reads this word as options, not as a line; {fix}", hides_line=True
+            )
         is_behind = is_behind or (bool(re.fullmatch(r"-[A-Za-z]+", name)) and "c" in name)
     return None
 
@@ -161,7 +167,7 @@ def check_shell_words(words: Sequence[Word], raw: Sequence[str], position: int) 
         "the shell runs only the item before this one as its line, so this word and those behind it do not reach the program; write the "
         "whole command as one line in one item, or start the program without a shell in `command`"
     )
-    return Mistake("DYN623", others[0], message)
+    return Mistake(codes.WORDS_NOT_PASSED_BY_SHELL, others[0], message)
 
 
 def check_module(word: Word) -> Mistake | None:
@@ -169,7 +175,7 @@ def check_module(word: Word) -> Mistake | None:
     meant = _meant_module(word.text)
     if not meant:
         return None
-    return Mistake("DYN638", word, f"Dynamo has no module `{word.text[:60]}`, so Python ends at once; write {meant}")
+    return Mistake(codes.UNKNOWN_MODULE, word, f"Dynamo has no module `{word.text[:60]}`, so Python ends at once; write {meant}")
 
 
 def _meant_module(text: str) -> str:
@@ -190,11 +196,13 @@ def check_program(words: Sequence[Word]) -> Mistake | None:
     """Returns the mistake of a module in place of a program, and that of a misspelt Python before a module of Dynamo."""
     text = words[0].text
     if flag_tables.program_of(text):
-        return Mistake("DYN638", words[0], f"`{text}` is a module of Python, and no program has this name; write python3 -m {text}")
+        return Mistake(
+            codes.UNKNOWN_MODULE, words[0], f"`{text}` is a module of Python, and no program has this name; write python3 -m {text}"
+        )
     is_python = len(words) > 2 and words[1].text == "-m" and (flag_tables.program_of(words[2].text) or _meant_module(words[2].text))
     if not is_python or not _NAME.fullmatch(text) or not (meant := spelling.nearest(text, _PYTHONS)):
         return None
-    return Mistake("DYN638", words[0], f"no program has the name `{text}`; write {meant}")
+    return Mistake(codes.UNKNOWN_MODULE, words[0], f"no program has the name `{text}`; write {meant}")
 
 
 def module(words: Sequence[Word], position: int) -> tuple[Module | None, Mistake | None]:
@@ -212,16 +220,18 @@ def module(words: Sequence[Word], position: int) -> tuple[Module | None, Mistake
         if not text.startswith("-"):
             return None, _check_file(word)
         if not (_SWITCHES.fullmatch(text) or _WITH_VALUE.match(text) or text in _LONG):
-            return None, Mistake("DYN624", word, _without_module(text))
+            return None, Mistake(codes.PYTHON_WITHOUT_MODULE, word, _without_module(text))
         position += 2 if _WITH_VALUE.fullmatch(text) or text == _LONG[-1] else 1
     return None, None
 
 
 def _named(words: Sequence[Word], behind: int, option: Word) -> tuple[Module | None, Mistake | None]:
     if not words:
-        return None, Mistake("DYN624", option, "-m needs the name of a module; write it behind -m")
+        return None, Mistake(codes.PYTHON_WITHOUT_MODULE, option, "-m needs the name of a module; write it behind -m")
     if re.search(r"\s", words[0].text):
-        return None, Mistake("DYN625", words[0], f"Python reads this whole word as the name of a module, with its blanks; {_AS_WORDS}")
+        return None, Mistake(
+            codes.SEVERAL_WORDS_IN_ONE, words[0], f"Python reads this whole word as the name of a module, with its blanks; {_AS_WORDS}"
+        )
     return Module(words[0], behind), None
 
 
@@ -229,7 +239,9 @@ def _check_file(word: Word) -> Mistake | None:
     name = (word.text.split(None, 1) or [""])[0]
     if flag_tables.program_of(name) is None:
         return None
-    return Mistake("DYN624", word, f"Python reads `{name}` as the name of a file, because -m is missing; write -m before it")
+    return Mistake(
+        codes.PYTHON_WITHOUT_MODULE, word, f"Python reads `{name}` as the name of a file, because -m is missing; write -m before it"
+    )
 
 
 def _without_module(text: str) -> str:

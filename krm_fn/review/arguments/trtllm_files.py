@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from math import prod
 from typing import Any
 
-from krm_fn.base import edits, report, results
+from krm_fn.base import codes, edits, report, results
 from krm_fn.base.results import Path, Result
 from krm_fn.base.yaml import block_style
 from krm_fn.kubernetes.types import Resource
@@ -45,7 +45,7 @@ def check(judged: JudgedCommand, config_map: Resource, key: str) -> Iterator[Res
             f"the {mode} worker {judged.plan.identity.service} reads {key}, which has no {_TRANSFER}, so it fails at its first request"
         )
         fix = f"add {_TRANSFER}: with backend: DEFAULT below it"
-        yield results.warning("DYN690", f"{message}; {fix}", results.ref(config_map), path)
+        yield results.warning(codes.TRTLLM_FILE_WITHOUT_TRANSFER, f"{message}; {fix}", results.ref(config_map), path)
 
 
 def _check_sizes(judged: JudgedCommand, value: Mapping[str, Any], config_map: Resource, key: str) -> Iterator[Result]:
@@ -63,4 +63,4 @@ def _check_sizes(judged: JudgedCommand, value: Mapping[str, Any], config_map: Re
         fit = nodes * gpus * written[largest] // needed
         fix = f"write {largest}: {fit}" if fit * needed == nodes * gpus * written[largest] and fit else "lower the sizes"
         within = block_style.position(mapping(config_map, "data")[key], largest)
-        yield results.Result("error", "DYN612", f"{message}; {fix}", results.ref(config_map), ("data", key), within=within)
+        yield results.Result("error", codes.TOO_FEW_GPUS, f"{message}; {fix}", results.ref(config_map), ("data", key), within=within)

@@ -10,7 +10,7 @@ from functools import cache
 from itertools import islice
 from typing import Any
 
-from krm_fn.base import registry, results, spelling
+from krm_fn.base import codes, registry, results, spelling
 from krm_fn.base.results import Ref, Result
 from krm_fn.render.rules import field_origin
 from krm_fn.review.arguments import flag_tables, message_parts
@@ -49,9 +49,10 @@ def _check_names(judged: JudgedCommand, ref: Ref) -> Iterator[Result]:
     for name in islice(sorted(names), _MOST):
         near = _nearest(name)
         if near and not any(name in word for word in words):
-            message = f"Dynamo reads no variable {name}, but it reads {near}; write {near}, or ignore DYN736 if {name} is your own"
+            problem = f"Dynamo reads no variable {name}, but it reads {near}"
+            message = f"{problem}; write {near}, or ignore {codes.MISSPELT_VARIABLE} if {name} is your own"
             path = field_origin.of_variable(judged.plan, name, "name")
-            yield results.warning("DYN736", message, ref, path, current=name, proposed=near)
+            yield results.warning(codes.MISSPELT_VARIABLE, message, ref, path, current=name, proposed=near)
 
 
 def _check_hub(judged: JudgedCommand, ref: Ref) -> Iterator[Result]:
@@ -64,9 +65,9 @@ def _check_hub(judged: JudgedCommand, ref: Ref) -> Iterator[Result]:
         is_token = right in _TOKENS and (not names.isdisjoint(_TOKENS) or fields.get("envFrom"))
         if right not in names and not is_token and not any(name in word for word in words):
             problem = f"the Hugging Face Hub reads no variable {name}, but it reads {right}"
-            message = f"{problem}; write {right}, or ignore DYN736 if {name} is your own"
+            message = f"{problem}; write {right}, or ignore {codes.MISSPELT_VARIABLE} if {name} is your own"
             path = field_origin.of_variable(judged.plan, name, "name")
-            yield results.warning("DYN736", message, ref, path, current=name, proposed=right)
+            yield results.warning(codes.MISSPELT_VARIABLE, message, ref, path, current=name, proposed=right)
 
 
 @cache
@@ -98,7 +99,7 @@ def _check_router_mode(judged: JudgedCommand, ref: Ref) -> Iterator[Result]:
     message = f"`{value}` is not a value of {_ROUTER_MODE} in {program}, which has {', '.join(flag.choices)}, {effect}"
     path = field_origin.of_variable(judged.plan, _ROUTER_MODE, "value")
     severity = results.error if ends and table.is_exact and judged.is_known else results.warning
-    yield severity("DYN604", f"{message}; write {near or 'one of these values'}", ref, path, proposed=near or None)
+    yield severity(codes.UNKNOWN_FLAG_VALUE, f"{message}; write {near or 'one of these values'}", ref, path, proposed=near or None)
 
 
 def _variables(judged: JudgedCommand) -> Iterable[Mapping[str, Any]]:

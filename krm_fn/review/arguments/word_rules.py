@@ -11,14 +11,14 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache, partial
 
-from krm_fn.base import spelling
+from krm_fn.base import codes, spelling
 from krm_fn.kubernetes import secret_values
 from krm_fn.review.arguments import engine_commands
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.engine_commands import Reference
 from krm_fn.review.arguments.judged_commands import AuthorContainer, JudgedCommand
 
-SEVERAL = "DYN625"
+SEVERAL = codes.SEVERAL_WORDS_IN_ONE
 """The code of several words in one."""
 _FLAG_AND_VALUE = re.compile(r"(--?[A-Za-z][\w.-]*)\s+\S", re.ASCII)
 _INNER_FLAG = re.compile(r"\s(--[A-Za-z][\w.-]*)(?![^\s=])", re.ASCII)
@@ -60,14 +60,14 @@ def check_words(judged: JudgedCommand) -> Iterator[ArgumentFinding]:
             known = known_names()
             addition = ", which Kubernetes replaces" if known is None or name in known else ", and add the variable"
             message = f"no shell reads this word, so the program gets `${name}` as it is; write $({name}){addition}"
-            yield ArgumentFinding("DYN628", "warning", word, message)
+            yield ArgumentFinding(codes.VARIABLE_WITHOUT_SHELL, "warning", word, message)
         elif judged.command.is_in_shell and (match := _IN_SINGLE_QUOTES.search(word.source)) and _EXPANDS not in option:
             name, known = match[1] or match[2], known_names()
             if known is None or name in known:
                 message = (
                     f"a shell replaces no variable in single quotes, so the program gets `${name}` as it is; write it in double quotes"
                 )
-                yield ArgumentFinding("DYN628", "warning", word, message)
+                yield ArgumentFinding(codes.VARIABLE_WITHOUT_SHELL, "warning", word, message)
 
 
 def _inner_flag(text: str, before: str, judged: JudgedCommand) -> str:
@@ -120,7 +120,7 @@ def check_references(
         if known is None:
             return
         if name not in known:
-            yield ArgumentFinding("DYN627", "warning", reference.word, _unknown_variable(reference, known))
+            yield ArgumentFinding(codes.REFERENCE_TO_MISSING_VARIABLE, "warning", reference.word, _unknown_variable(reference, known))
 
 
 def is_added_later(name: str) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from krm_fn.base import codes
 from krm_fn.base.records import NamedTuple
 from krm_fn.render import engines, names
 from krm_fn.render.plan import ComponentPlan
@@ -57,7 +58,7 @@ def check(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]
         others = ", ".join(f"{judged.plan.identity.service} ({judged.field_of(word(judged))})" for judged in workers[1:])
         subject = f"all workers of the graph are {modes[0]} workers{f', also {others}' if others else ''}"
         message = f"{subject}, {effect}; add a {missing} worker, or remove the mode{_with_type(workers[0].plan, modes[0])}"
-        yield WorkerFinding(workers[0], ArgumentFinding("DYN703", "warning", word(workers[0]), message))
+        yield WorkerFinding(workers[0], ArgumentFinding(codes.PREFILL_WITHOUT_DECODE, "warning", word(workers[0]), message))
 
 
 def _check_two_modes(workers: Sequence[JudgedCommand]) -> Iterator[WorkerFinding]:
@@ -67,7 +68,7 @@ def _check_two_modes(workers: Sequence[JudgedCommand]) -> Iterator[WorkerFinding
         if len(uses) == len(_OLDER) and not any(use.is_negated or use.values for use in uses):
             first, second = sorted(uses, key=lambda use: (use.word.field != "command", use.word.item, use.word.offset))
             message = f"`{second.option}` excludes `{first.option}`, and with both the worker ends at its start; remove one of them"
-            yield WorkerFinding(judged, ArgumentFinding("DYN609", "error", second.word, message))
+            yield WorkerFinding(judged, ArgumentFinding(codes.FLAG_WITH_TWO_VALUES, "error", second.word, message))
 
 
 def mode(judged: JudgedCommand) -> str:
@@ -150,7 +151,7 @@ def _without_mode(judged: JudgedCommand, typed: str) -> ArgumentFinding:
         f"serves whole requests; {'write' if judged.has(_MODE) else 'add'} `{option}`{transfer}"
     )
     added = () if transfer or judged.has(_MODE) else (*option.split(),)
-    return ArgumentFinding("DYN702", "warning", word(judged), message, added=added)
+    return ArgumentFinding(codes.PREFILL_SERVES_WHOLE_REQUESTS, "warning", word(judged), message, added=added)
 
 
 def _is_whole(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]) -> bool:

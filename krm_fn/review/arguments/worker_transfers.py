@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Ref, Result, Severity
 from krm_fn.render.rules import field_origin
 from krm_fn.review.arguments import connector_flags, message_parts, transfer_connectors, worker_modes
@@ -35,7 +35,9 @@ def _check_connector(judged: JudgedCommand) -> Iterator[WorkerFinding]:
     slip = transfer_connectors.misspelt(use.text) if use else None
     if use and slip:
         message = f"vLLM has no connector {slip[0]}, so the worker ends at its start; write {slip[1]}"
-        yield WorkerFinding(judged, ArgumentFinding("DYN734", "error", use.values[0] if use.values else use.word, message, old=slip[0]))
+        yield WorkerFinding(
+            judged, ArgumentFinding(codes.UNKNOWN_CONNECTOR, "error", use.values[0] if use.values else use.word, message, old=slip[0])
+        )
 
 
 def check_type(judged: JudgedCommand, counts: Counter[str]) -> Iterator[WorkerFinding]:
@@ -58,7 +60,7 @@ def check_type(judged: JudgedCommand, counts: Counter[str]) -> Iterator[WorkerFi
         f"{option} makes {plan.identity.service} a {mode} worker, and its component type in {results.field(plan.at(typed_by))} is {typed}; "
         f"{', or '.join(fixes)}"
     )
-    yield WorkerFinding(judged, ArgumentFinding("DYN637", "warning", word, message))
+    yield WorkerFinding(judged, ArgumentFinding(codes.COMPONENT_TYPE_OF_OTHER_MODE, "warning", word, message))
 
 
 def _check_transfers(commands: Sequence[JudgedCommand]) -> Iterator[WorkerFinding]:
@@ -85,7 +87,10 @@ def _check_transfers(commands: Sequence[JudgedCommand]) -> Iterator[WorkerFindin
         added = connector_flags.TRANSFER, connector_flags.default_config(mode, judged.table)
         is_default = f"{added[0]} '{added[1]}'" in message
         yield WorkerFinding(
-            judged, ArgumentFinding("DYN635", severity, worker_modes.word(judged), message, added=added if is_default else ())
+            judged,
+            ArgumentFinding(
+                codes.WORKER_WITHOUT_KV_TRANSFER, severity, worker_modes.word(judged), message, added=added if is_default else ()
+            ),
         )
 
 
@@ -126,4 +131,4 @@ def check_variable(judged: JudgedCommand, ref: Ref) -> Iterator[Result]:
     fix = fix if fix.startswith("remove") else f"remove it, and {fix} into the arguments"
     message = f"{message_parts.program(judged.table)} refuses the variable {connector_flags.VARIABLE}; {fix}"
     severity: Severity = "error" if judged.table.is_exact else "warning"
-    yield Result(severity, "DYN643", message, ref, field_origin.of_variable(judged.plan, connector_flags.VARIABLE))
+    yield Result(severity, codes.REFUSED_CONNECTOR, message, ref, field_origin.of_variable(judged.plan, connector_flags.VARIABLE))

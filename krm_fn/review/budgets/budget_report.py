@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Result
 from krm_fn.kubernetes.types import Resource
 from krm_fn.review.budgets.gpu_use import LimitUse, Measured
@@ -38,7 +38,7 @@ def _unknown_clusters(measured: Measured, ref: results.Ref) -> Iterator[Result]:
             if name not in measured.clusters:
                 message = f"the budget {limit.name} names the cluster {name}, to which no root is applied, so it limits nothing there"
                 path: results.Path = ("spec", "budgets", limit.number, "clusters", number)
-                yield results.warning("DYN735", f"{message}; the clusters are {known}", ref, path)
+                yield results.warning(codes.BUDGET_OF_UNKNOWN_CLUSTER, f"{message}; the clusters are {known}", ref, path)
 
 
 def _exceeded(use: LimitUse, ref: results.Ref) -> Result:
@@ -60,7 +60,7 @@ def _exceeded(use: LimitUse, ref: results.Ref) -> Result:
     fix = "lower replicas, make the rollout smaller, or raise the limit"
     at = f" in the cluster {use.cluster}" if use.cluster else ""
     message = f"the budget {limit.name} is exceeded{at}: {problem}; most are of {shown}{more}; {fix}"
-    return results.error("DYN640", message, ref, ("spec", "budgets", limit.number, field))
+    return results.error(codes.BUDGET_EXCEEDED, message, ref, ("spec", "budgets", limit.number, field))
 
 
 def _open_products(use: LimitUse, ref: results.Ref) -> Result:
@@ -68,7 +68,7 @@ def _open_products(use: LimitUse, ref: results.Ref) -> Result:
     more = f" and {len(use.open_products) - _MOST_NAMES} more" if len(use.open_products) > _MOST_NAMES else ""
     message = f"the budget {use.limit.name} counts all GPUs of pods that may run on several products: {shown}{more}"
     fix = "they count in each product where they may run; to count them in one product only, require it in their node selector"
-    return results.info("DYN748", f"{message}; {fix}", ref, ("spec", "budgets", use.limit.number, "products"))
+    return results.info(codes.PODS_ON_SEVERAL_GPU_PRODUCTS, f"{message}; {fix}", ref, ("spec", "budgets", use.limit.number, "products"))
 
 
 def rows(budget: Budget, measured: Measured) -> list[tuple[str, ...]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.kubernetes import device_claims, identity, values
@@ -237,7 +237,7 @@ class _Claims:
         except ValueError as problem:
             ref = results.Ref(f"{device_claims.GROUP}/v1", use.kind, use.name, namespace)
             message = f"{problem}, so the GPUs of the claim are unknown and in no sum; {_FIX}"
-            self.findings[use.kind, namespace, use.name] = results.warning("DYN642", message, ref)
+            self.findings[use.kind, namespace, use.name] = results.warning(codes.UNKNOWN_GPUS_IN_BUDGET, message, ref)
             return 0
 
     def classes(self, namespace: str, use: ClaimUse) -> frozenset[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.kubernetes.types import Resource
@@ -95,11 +95,11 @@ def check(resource: Resource) -> Iterator[Result]:
     """Yields errors about a DynamoBudget without errors by its schema: no budgets, a budget without a limit, a cost without a price."""
     ref, entries = results.ref(resource), resource["spec"]["budgets"]
     if not entries:
-        yield results.error("DYN641", "the list has no budget; write at least one", ref, ("spec", "budgets"))
+        yield results.error(codes.UNUSABLE_BUDGET, "the list has no budget; write at least one", ref, ("spec", "budgets"))
     for number, entry in enumerate(entries):
         path: results.Path = ("spec", "budgets", number)
         if entry.get("gpus") is None and entry.get("costPerHour") is None:
-            yield results.error("DYN641", f"the budget {entry['name']} has no limit; write gpus or costPerHour", ref, path)
+            yield results.error(codes.UNUSABLE_BUDGET, f"the budget {entry['name']} has no limit; write gpus or costPerHour", ref, path)
         elif entry.get("costPerHour") is not None and entry.get("pricePerGpuHour") is None:
             message = f"the budget {entry['name']} has costPerHour without a price; write pricePerGpuHour"
-            yield results.error("DYN641", message, ref, path)
+            yield results.error(codes.UNUSABLE_BUDGET, message, ref, path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import identity, secret_values
@@ -182,7 +182,7 @@ def not_compared(old: RenderedState, new: RenderedState) -> Iterator[Result]:
         namespace = cluster.default_namespace(state.config)
         resources = (resource for resource in (*new.inputs, *old.inputs) if identity.key(resource, namespace) == key)
         message = f"the {name} state of {key.kind} {key.name} {problem}, so its objects are not compared and have no forecast"
-        yield results.warning("DYN510", f"{message}; fix the errors about it", results.ref(next(resources, {})))
+        yield results.warning(codes.CHANGE_WITHOUT_FORECAST, f"{message}; fix the errors about it", results.ref(next(resources, {})))
 
 
 def without_secrets(change: ObjectChange) -> ObjectChange:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from krm_fn.base import report, results
+from krm_fn.base import codes, report, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.kubernetes import identity
@@ -113,7 +113,7 @@ def _not_covered(wanted: Mapping[ObjectKey, Resource], covered: Collection[Objec
     missing = sorted({key.namespace for key in wanted if key not in covered})
     if missing:
         message = f"the export has no object of the namespace {', '.join(missing)}, so the objects there are not compared"
-        yield results.warning("DYN520", f"{message}; export these namespaces too, and join the exports in one file")
+        yield results.warning(codes.NAMESPACE_NOT_IN_EXPORT, f"{message}; export these namespaces too, and join the exports in one file")
 
 
 def _missing_kinds(unlisted: Iterable[tuple[str, str]]) -> Iterator[Result]:
@@ -121,7 +121,7 @@ def _missing_kinds(unlisted: Iterable[tuple[str, str]]) -> Iterator[Result]:
     missing = sorted(f"{kind}.{group}".rstrip(".").lower() for group, kind in unlisted)
     if missing:
         message = f"the export has no object of {', '.join(missing)}, so all of them are reported as new"
-        yield results.info("DYN521", f"{message}; if the cluster has some, add the kinds to `kubectl get`")
+        yield results.info(codes.KIND_NOT_IN_EXPORT, f"{message}; if the cluster has some, add the kinds to `kubectl get`")
 
 
 def _unknown_owners(unowned: Sequence[ObjectKey]) -> Iterator[Result]:
@@ -131,7 +131,7 @@ def _unknown_owners(unowned: Sequence[ObjectKey]) -> Iterator[Result]:
             f"the export lacks managedFields for {report.counted(len(unowned), 'object')}, such as {unowned[0].kind} {unowned[0].name}"
         )
         effect = "fields that controllers set in their pods appear as removed, and labels and annotations that left the files do not"
-        yield results.info("DYN522", f"{message}, so {effect}; export again with `--show-managed-fields`")
+        yield results.info(codes.EXPORT_WITHOUT_MANAGED_FIELDS, f"{message}, so {effect}; export again with `--show-managed-fields`")
 
 
 def _other_owners(live: Mapping[ObjectKey, Resource], owners: Collection[ObjectKey]) -> Iterator[Result]:
@@ -141,4 +141,4 @@ def _other_owners(live: Mapping[ObjectKey, Resource], owners: Collection[ObjectK
     names = sorted(f"{key.kind} {key.namespace}/{key.name}" for key in others)
     if names:
         message = f"the export has objects of {', '.join(names)}, which the paths do not have, so they are not compared"
-        yield results.info("DYN523", f"{message}; if they left Git, their objects are pruned")
+        yield results.info(codes.LIVE_OBJECTS_NOT_COMPARED, f"{message}; if they left Git, their objects are pruned")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import identity
@@ -22,8 +22,8 @@ from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve.cluster import default_namespace
 
 StateName = Literal["old", "new"]
-_OLD = "DYN511"
-_LOST = "DYN592"
+_OLD = codes.ERROR_IN_OLD_STATE
+_LOST = codes.KUSTOMIZATION_LOST_FUNCTION
 
 
 class ChangeOrigin(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_fn.base import report, results
+from krm_fn.base import codes, report, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes.identity import ObjectKey
@@ -254,10 +254,14 @@ def _object_findings(change: ObjectChange, part: KindForecast) -> Iterator[Resul
     if part.effect == "refused" and not results.failed([*part.findings]):
         field = results.field(part.causes[0])
         remedy = native_kinds.remedy(change.key).format(name=ref.name)
-        yield results.error("DYN530", f"an API server refuses a change of {field}; set it back, or {remedy}", ref, part.causes[0])
+        yield results.error(
+            codes.IMMUTABLE_KUBERNETES_FIELD, f"an API server refuses a change of {field}; set it back, or {remedy}", ref, part.causes[0]
+        )
     elif part.causes and part.effect == "updated":
         message = "the rollout does not start: the object is paused, its partition keeps all pods, or it waits until a pod is deleted"
-        yield results.warning("DYN539", f"{message}; resume it, lower the partition, or delete the old pods", ref, part.causes[0])
+        yield results.warning(
+            codes.ROLLOUT_DOES_NOT_START, f"{message}; resume it, lower the partition, or delete the old pods", ref, part.causes[0]
+        )
     yield from _removed_replicas(change, part)
 
 
@@ -267,7 +271,7 @@ def _removed_replicas(change: ObjectChange, part: KindForecast) -> Iterator[Resu
     if dropped:
         message = f"the change removes replicas, so {dropped + 1} replicas become 1 until another writer scales them"
         fix = "keep the number until the new owner of replicas has written it"
-        yield results.warning("DYN535", f"{message}; {fix}", results.ref(change.new or {}), _REPLICAS)
+        yield results.warning(codes.REPLICAS_BECOME_ONE, f"{message}; {fix}", results.ref(change.new or {}), _REPLICAS)
 
 
 def _findings_of_all(changes: Sequence[ObjectChange], parts: Sequence[KindForecast]) -> Iterator[Result]:
@@ -287,7 +291,9 @@ def _simultaneous_restarts(pairs: Sequence[tuple[ObjectChange, KindForecast]]) -
         if len(changes) > 1:
             kind = changes[0].key.kind
             message = f"all {len(changes)} replicas of {service.name} restart at the same time, because each is a {kind} of its own"
-            yield results.warning("DYN533", f"{message}; apply the change when the service may stop", results.ref(changes[0].new or {}))
+            yield results.warning(
+                codes.ALL_REPLICAS_RESTART, f"{message}; apply the change when the service may stop", results.ref(changes[0].new or {})
+            )
 
 
 def _parallel_workloads(pairs: Sequence[tuple[ObjectChange, KindForecast]]) -> Iterator[Result]:
@@ -300,7 +306,9 @@ def _parallel_workloads(pairs: Sequence[tuple[ObjectChange, KindForecast]]) -> I
         graphs = dict.fromkeys(service[:2] for service in part.services) if part.rollouts and change.old is None else ()
         if names := [*dict.fromkeys(name for graph in graphs for name in removed.get(graph, ()))]:
             message = f"it runs beside {', '.join(names)} until that is pruned, and both hold GPUs until then"
-            yield results.info("DYN537", f"{message}; prune soon, or make room for both", results.ref(change.new or {}))
+            yield results.info(
+                codes.NEW_WORKLOAD_BESIDE_OLD, f"{message}; prune soon, or make room for both", results.ref(change.new or {})
+            )
 
 
 def _stuck(change: ObjectChange, stuck_rollouts: Sequence[Rollout], free: int) -> Result:
@@ -310,7 +318,7 @@ def _stuck(change: ObjectChange, stuck_rollouts: Sequence[Rollout], free: int) -
     until = f"; it waits until progressDeadlineSeconds ({deadline} s) calls it failed" if isinstance(deadline, int) else ""
     need = f"a new pod needs {report.counted(gpus, 'GPU')}, and {report.counted(free, 'GPU')} of the nodes are free"
     message = f"the rollout is stuck: {need} while the old pods run{until}"
-    return results.warning("DYN532", f"{message}; {_advice(change, stuck_rollouts)}", results.ref(change.new or {}))
+    return results.warning(codes.ROLLOUT_WITHOUT_FREE_GPUS, f"{message}; {_advice(change, stuck_rollouts)}", results.ref(change.new or {}))
 
 
 def _advice(change: ObjectChange, stuck_rollouts: Sequence[Rollout]) -> str:
@@ -329,4 +337,6 @@ def _node_findings(nodes: Sequence[Resource] | None, peak: int) -> Iterator[Resu
     if nodes is not None and peak and not any(gpu_capacity.node_gpus(node) for node in nodes):
         shown = ", ".join(results.ref(node).name for node in nodes[:3]) or "no node at all"
         message = f"the list of nodes has no GPUs ({shown}), so every rollout with GPUs would wait"
-        yield results.warning("DYN538", f"{message}; export the nodes while their device plugin runs: kubectl get nodes -o json")
+        yield results.warning(
+            codes.NODES_WITHOUT_GPUS, f"{message}; export the nodes while their device plugin runs: kubectl get nodes -o json"
+        )

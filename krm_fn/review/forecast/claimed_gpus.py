@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.kubernetes import device_claims
@@ -127,4 +127,4 @@ def findings(change: ObjectChange, rollouts: Sequence[Rollout], devices: StateDe
             device_claims.of_claim(devices.new, use.kind, change.key.namespace, use.name, use.requests)
         except ValueError as problem:
             message = f"{problem}, so the GPUs of these pods are unknown; add the object to the input, with a fixed number of devices"
-            yield results.warning("DYN675", message, results.ref(change.new or {}))
+            yield results.warning(codes.UNKNOWN_GPUS_IN_FORECAST, message, results.ref(change.new or {}))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import stored_templates, values
 from krm_fn.kubernetes.types import Resource
@@ -64,7 +64,7 @@ class LeaderWorkerSet(UniformWorkload):
         """Names the releases that refuse another size (ValidateUpdate before v0.7.0)."""
         if (*_GROUP_TEMPLATE, "size") in causes:
             message = "LeaderWorkerSet before v0.7.0 refuses another group size; with such a release, delete the set first"
-            yield results.warning("DYN540", message, results.ref(change.new or {}), (*_GROUP_TEMPLATE, "size"))
+            yield results.warning(codes.GROUP_SIZE_REFUSED, message, results.ref(change.new or {}), (*_GROUP_TEMPLATE, "size"))
 
 
 def _revision(resource: Resource) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import paths, stored_objects, stored_templates, values
 from krm_fn.kubernetes.types import Resource
@@ -71,7 +71,9 @@ class TemplateWorkload(UniformWorkload):
             if path:
                 message = f"the feature gate {gate} is off by default, so an API server drops {path[-1]}, and the field restarts no pod"
                 fix = "if your cluster switches the gate on, the pods restart"
-                yield results.info("DYN573", f"{message}; {fix}", results.ref(change.new or {}), (*_TEMPLATE, *path))
+                yield results.info(
+                    codes.FIELD_OF_DISABLED_FEATURE_GATE, f"{message}; {fix}", results.ref(change.new or {}), (*_TEMPLATE, *path)
+                )
 
 
 def deployment_steps(strategy: Any, replicas: int) -> Steps:

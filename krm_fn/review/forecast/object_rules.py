@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import paths, references, stored_objects, values
@@ -105,7 +105,7 @@ def _stored_data(resource: Resource, before: Resource | None = None) -> list[Any
 def _unknown(change: ObjectChange) -> Result:
     """Returns the finding about a changed object of a kind that krm-fn does not know."""
     message = f"krm-fn does not know the kind {change.key.kind} of {change.key.group}, so the effect of the change on pods is unknown"
-    return results.info("DYN574", f"{message}; read the documentation of its controller", results.ref(change.new or {}))
+    return results.info(codes.UNKNOWN_KIND_CHANGES, f"{message}; read the documentation of its controller", results.ref(change.new or {}))
 
 
 def _stale_readers(change: ObjectChange, cluster_state: ClusterState) -> Iterator[Result]:
@@ -114,7 +114,9 @@ def _stale_readers(change: ObjectChange, cluster_state: ClusterState) -> Iterato
     if services:
         names = ", ".join(service.name for service in services)
         message = f"the pods of {names} read the new values when they start again, because a change of a {change.key.kind} restarts no pod"
-        yield results.warning("DYN536", f"{message}; restart them if they need the values at once", results.ref(change.new or {}))
+        yield results.warning(
+            codes.CHANGE_RESTARTS_NO_PODS, f"{message}; restart them if they need the values at once", results.ref(change.new or {})
+        )
 
 
 def service_of_labels(metadata: Any, namespace: str) -> Service | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import stored_templates, values
@@ -96,7 +96,7 @@ def scalable_parts(resource: Resource, namespace: str) -> Iterator[tuple[Service
 
 def _refusal(change: ObjectChange, field: Path) -> Result:
     message = f"Grove refuses a change of {results.field(field)}; delete the PodCliqueSet and apply it again, which stops all its pods"
-    return results.error("DYN531", message, results.ref(change.new or {}), field)
+    return results.error(codes.CHANGE_REFUSED_BY_GROVE, message, results.ref(change.new or {}), field)
 
 
 def _template(resource: Resource | None) -> dict[str, Any]:
@@ -230,7 +230,10 @@ def _changed_counts(change: ObjectChange) -> Iterator[Result]:
         shown = ", ".join(f"{unit.name} from {old_counts[unit.name]} to {unit.copies}" for unit in changed)
         message = f"Grove ignores new replica counts of running cliques and scaling groups ({shown})"
         yield results.warning(
-            "DYN534", f"{message}; run krm-fn sync, which scales them, or scale them yourself", results.ref(change.new or {}), _TEMPLATE
+            codes.REPLICAS_IGNORED_BY_GROVE,
+            f"{message}; run krm-fn sync, which scales them, or scale them yourself",
+            results.ref(change.new or {}),
+            _TEMPLATE,
         )
 
 

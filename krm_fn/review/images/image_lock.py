@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.base.yaml import emitter
@@ -34,16 +34,18 @@ def read(value: Any, file: str) -> ImageLock:
     """Reads the value of a lock. `file` is its name in findings."""
     problem = _problem(value)
     if problem:
-        return ImageLock({}, [results.error("DYN557", f"{problem}; remove the file, and write it again with --resolve", file=file)])
+        return ImageLock(
+            {}, [results.error(codes.UNREADABLE_LOCK_FILE, f"{problem}; remove the file, and write it again with --resolve", file=file)]
+        )
     if value["formatVersion"] > FORMAT_VERSION:
         message = f"the lock has the format {value['formatVersion']}, and this krm-fn reads {FORMAT_VERSION}; update krm-fn"
-        return ImageLock({}, [results.error("DYN558", message, file=file)])
+        return ImageLock({}, [results.error(codes.LOCK_FILE_TOO_NEW, message, file=file)])
     images = value.get("images") or {}
     invalid = [image for image, digest in images.items() if not isinstance(digest, str) or not image_references.DIGEST.fullmatch(digest)]
     message = "the digest of {!r} is not `sha256:` and 64 hexadecimal digits; remove the line, and find the digest again with --resolve"
     return ImageLock(
         {image: digest for image, digest in images.items() if image not in invalid},
-        [results.error("DYN557", message.format(image), file=file) for image in invalid],
+        [results.error(codes.UNREADABLE_LOCK_FILE, message.format(image), file=file) for image in invalid],
     )
 
 
@@ -78,7 +80,7 @@ def missing(uses: Iterable[ImageUse], digests: dict[str, str], file: str) -> Ite
             continue
         known.add(use.image)
         message = f"the image {use.image} is not in the lock {file}; add it with `--lock {file} --resolve 'crane digest {{}}'`"
-        yield results.error("DYN556", message, *use.where)
+        yield results.error(codes.IMAGE_NOT_LOCKED, message, *use.where)
 
 
 def unpinned(uses: Iterable[ImageUse], digests: dict[str, str]) -> Iterator[Result]:
@@ -88,4 +90,4 @@ def unpinned(uses: Iterable[ImageUse], digests: dict[str, str]) -> Iterator[Resu
         if use.image in digests and use.image not in known:
             known.add(use.image)
             message = f"pods ask the mirror for {use.image}, and it has this image by its digest only; pin the pods with --format kustomize"
-            yield results.warning("DYN561", message, *use.where)
+            yield results.warning(codes.MIRROR_BY_DIGEST_ONLY, message, *use.where)

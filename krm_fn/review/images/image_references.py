@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.review.images.image_uses import ImageUse
@@ -52,7 +52,7 @@ def invalid(uses: Iterable[ImageUse]) -> Iterator[Result]:
     for use in uses:
         if read(use.image) is None:
             message = f"{use.image!r} is not a valid image reference; write host/path:tag in lower case"
-            yield results.warning("DYN555", message, *use.where)
+            yield results.warning(codes.INVALID_IMAGE_REFERENCE, message, *use.where)
 
 
 def conflicts(uses: Iterable[ImageUse], digests: dict[str, str]) -> Iterator[Result]:
@@ -63,7 +63,7 @@ def conflicts(uses: Iterable[ImageUse], digests: dict[str, str]) -> Iterator[Res
         if image in listed and others:
             use = listed[image]
             message = f"kustomize cannot pin {image}, because it would change {others[0]} too; write a tag that only this image has"
-            yield results.error("DYN560", message, *use.where)
+            yield results.error(codes.UNPINNABLE_IMAGE, message, *use.where)
 
 
 def _transforms(name: str, image: str) -> bool:

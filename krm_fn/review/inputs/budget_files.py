@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from krm_fn.base import escaping, report, results
+from krm_fn.base import codes, escaping, report, results
 from krm_fn.base.results import Result
 from krm_fn.render.resolve.cluster import default_namespace
 from krm_fn.render.schema import schema_check
@@ -63,7 +63,7 @@ def _wrong(sources: Sequence[Source], path: str) -> list[Result]:
     """Returns the errors in a file with a budget."""
     if len(sources) != 1 or sources[0].address.kind != limits.KIND:
         kinds = ", ".join(source.address.kind or "no kind" for source in sources) or "no document"
-        return [results.error("DYN641", f"the file has {kinds}; {_NO_BUDGET}", file=reading.name(path))]
+        return [results.error(codes.UNUSABLE_BUDGET, f"the file has {kinds}; {_NO_BUDGET}", file=reading.name(path))]
     (source,) = sources
     by_schema = [*schema_check.resource(source.value)]
     return reading.located([(source, finding) for finding in by_schema or limits.check(source.value)])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from krm_fn.base import report, results
+from krm_fn.base import codes, report, results
 from krm_fn.base.results import Result
 from krm_fn.render.expand import KnownItems
 from krm_fn.repository.files import reading
@@ -95,4 +95,4 @@ def _cluster(name: str, state: RepositoryState, known: KnownItems) -> _LoadedClu
     if is_known:
         return _LoadedCluster(fleet_clusters.read(name, states), [*state.results, *about], lines)
     message = f"the cluster {report.visible(name)} cannot be built, so it is not compared; repair the errors about its files"
-    return _LoadedCluster(None, [*state.results, *about, results.error("DYN524", message)], lines)
+    return _LoadedCluster(None, [*state.results, *about, results.error(codes.CLUSTER_NOT_COMPARED, message)], lines)

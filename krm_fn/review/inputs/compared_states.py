@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from krm_fn.base import escaping, results
+from krm_fn.base import codes, escaping, results
 from krm_fn.base.results import Result
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render.expand import KnownItems
@@ -160,7 +160,7 @@ def _live_pair(new: LoadedState, live: LiveStates, path: str, *, has_objects: bo
     findings = [finding._replace(file=reading.name(path)) for finding in live.results]
     if not has_objects:
         message = "the export has no object, so all objects count as new; check the context and the namespace of `kubectl get`"
-        findings = [results.warning("DYN519", message, file=reading.name(path))]
+        findings = [results.warning(codes.EMPTY_EXPORT, message, file=reading.name(path))]
     return new._replace(rendered=live.new), LoadedState("the cluster", live.old, Sources([], [], new.files.config, []), findings)
 
 
@@ -249,16 +249,16 @@ def run_build(build: BuildCommand, folder: Path, state: str) -> File:
     messages = escaping.joined(process.messages.replace(str(folder), ".").splitlines())
     if process.slow:
         message = f"the build of {state} {process.problem}; repair `{build.text}`, or allow more with --build-timeout"
-        raise StoppedError([results.error("DYN518", message)], messages)
+        raise StoppedError([results.error(codes.BUILD_TIMED_OUT, message)], messages)
     if process.problem:
         message = f"the build of {state} {process.problem}; repair `{build.text}`"
-        raise StoppedError([results.error("DYN516", message)], messages)
+        raise StoppedError([results.error(codes.BUILD_FAILED, message)], messages)
     file = reading.parse(process.data, _OUTPUT)
     error = next(iter(results.errors_of(file.results)), None)
     problem = f"is not YAML ({error.code}: {error.message})" if error else "has no resource"
     if error or not any(source.address.kind for source in file.sources):
         message = f"the output of the build of {state} {problem}; let `{build.text}` print resources"
-        raise StoppedError([results.error("DYN517", message)], messages)
+        raise StoppedError([results.error(codes.UNUSABLE_BUILD_OUTPUT, message)], messages)
     return file._replace(names_dynamo=True)
 
 
@@ -288,8 +288,8 @@ def read_nodes(path: str | None) -> ClusterCapacity:
         return ClusterCapacity(results=errors)
     if not nodes or exported.results:
         message = f"the file is not a complete list of nodes, so no rollout is simulated; {_EXPORT_FIX}"
-        return ClusterCapacity(results=[results.error("DYN512", message, file=name)])
+        return ClusterCapacity(results=[results.error(codes.INCOMPLETE_NODE_LIST, message, file=name)])
     if not pods:
         message = f"the file has nodes but no pods, so the GPUs of other pods count as free; {_EXPORT_FIX}"
-        return ClusterCapacity(nodes, [], [results.info("DYN513", message, file=name)])
+        return ClusterCapacity(nodes, [], [results.info(codes.NODE_LIST_WITHOUT_PODS, message, file=name)])
     return ClusterCapacity(nodes, pods)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Result
 from krm_fn.cluster import timestamps
 from krm_fn.cluster.api_resources import ApiResource
@@ -45,14 +45,19 @@ FEATURES = SyncFeatures(
     pods=True, restarts=True, requests=True, auto_apply=True, models=True, loras=True, device_claims=True, services=True
 )
 """All features are on: the status depends only on the objects in the input."""
-_INTERNAL = "DYN019"
+_INTERNAL = codes.INTERNAL_ERROR
 _NOUNS = {
     cached_object.GRAPH: "graphs",
     cached_object.COMPONENT: "components",
     dynamo_api.REQUEST: "requests",
     cached_model.KIND: "models",
 }
-_OPERATOR_RULES = {*rule_messages.MESSAGES, "DYN022", "DYN025", "DYN026"} - {"DYN101", "DYN102", "DYN145", "DYN205"}
+_OPERATOR_RULES = {*rule_messages.MESSAGES, codes.MISSING_FIELD, codes.NUMBER_OUT_OF_RANGE, codes.WRONG_LENGTH} - {
+    codes.COMPONENT_NAMES_COLLIDE,
+    codes.SEVERAL_ENDPOINT_PICKERS,
+    codes.MOUNT_WITHOUT_CLAIM,
+    codes.CONTAINER_WITHOUT_IMAGE,
+}
 """Codes of rules that the operator checks, too. It then writes the status `ValidationFailed`. The last four are rules of a render only."""
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Result
 from krm_fn.repository import kustomizations
 from krm_fn.repository.files import project_file, reading, selection
@@ -22,7 +22,7 @@ from krm_fn.review.known_checks import KnownChecks
 
 LARGEST = 1024 * 1024
 """The largest document that is judged, in bytes of UTF-8. A graph of 2,000 lines has 50,000."""
-_NO_RESOURCE = "DYN001"
+_NO_RESOURCE = codes.NO_INPUT
 _NOTHING = CheckedInputs([], [], [])
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import paths
 from krm_fn.kubernetes.types import Resource
@@ -21,7 +21,7 @@ from krm_fn.repository.files.sources import Sources
 from krm_fn.review.inputs import InputError, Inputs, origin_locations
 from krm_fn.review.inputs.path_inputs import RootRender
 
-_UNUSED = "DYN500"
+_UNUSED = codes.UNUSED_FIELD
 
 
 class Section(NamedTuple):

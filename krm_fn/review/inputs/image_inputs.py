@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from krm_fn.base import report, results
+from krm_fn.base import codes, report, results
 from krm_fn.base.results import Result
 from krm_fn.origins.field_authors import FieldLocation
 from krm_fn.repository.files import reading
@@ -100,7 +100,7 @@ def _resolve(command: Sequence[str], images: Iterable[str]) -> tuple[dict[str, s
             digests[image] = _run([word.replace(_IMAGE, image) for word in command])
         except ValueError as problem:
             message = f"the digest of {image} was not found: {problem}; correct --resolve, or the image"
-            findings.append(results.error("DYN559", message))
+            findings.append(results.error(codes.DIGEST_NOT_FOUND, message))
     return digests, findings
 
 

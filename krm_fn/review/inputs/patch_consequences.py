@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from krm_fn.base import codes
 from krm_fn.base.results import Path, Ref, Result
 from krm_fn.kubernetes import paths
 from krm_fn.repository.files.reading import Source
 
-_CAUSE = "DYN591"
-_COLLISION = "DYN101"
-_NO_VALUE = "DYN603"
+_CAUSE = codes.PATCH_REPLACES_COMPONENTS
+_COLLISION = codes.COMPONENT_NAMES_COLLIDE
+_NO_VALUE = codes.UNREAD_WORD
 """The code of words that are not the value of a flag."""
-_CAUSED = (_COLLISION, "DYN205", "DYN450")
+_CAUSED = (_COLLISION, codes.CONTAINER_WITHOUT_IMAGE, codes.MISSING_MAIN_CONTAINER)
 """The codes of components whose names collide, and of those without an image or without a container `main`."""
 
 

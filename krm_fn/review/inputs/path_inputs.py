@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from krm_fn.base import report, results
+from krm_fn.base import codes, report, results
 from krm_fn.base.results import Result
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.types import Resource
@@ -169,7 +169,7 @@ def charts(resources: Sequence[Source]) -> list[Result]:
     more = f" and {len(releases) - _MOST} more" if len(releases) > _MOST else ""
     message = f"krm-fn renders no charts, so the graphs of HelmRelease {names}{more} are not known"
     fix = "to judge them, pipe `helm template CHART --values VALUES` into this command"
-    return [results.info("DYN742", f"{message}; {fix}", releases[0].address, **releases[0].location())]
+    return [results.info(codes.CHART_NOT_RENDERED, f"{message}; {fix}", releases[0].address, **releases[0].location())]
 
 
 def parts_of_kustomizations(given: Inputs) -> list[Result]:
@@ -198,7 +198,9 @@ def _names_part(kustomization: Path, file: Path) -> bool:
 def _part(path: str, folder: str) -> Result:
     message = f"the file is a part of the Kustomization in {report.visible(folder)}, such as a patch, and no whole resource"
     return results.error(
-        "DYN741", f"{message}; name the folder {report.visible(folder)}, or read the file as it is with --no-build", file=path
+        codes.FILE_OF_KUSTOMIZATION,
+        f"{message}; name the folder {report.visible(folder)}, or read the file as it is with --no-build",
+        file=path,
     )
 
 
@@ -239,7 +241,7 @@ def without_dynamo(loaded: LoadedRoots, given: Inputs) -> list[Result]:
 def without_graphs(loaded: LoadedRoots) -> list[Result]:
     """Returns an error for each build with generated objects and without a Dynamo resource, for commands that look at the graphs."""
     return [
-        results.error("DYN743", _NO_GRAPH.format(report.visible(root.name)))
+        results.error(codes.BUILD_WITHOUT_GRAPH, _NO_GRAPH.format(report.visible(root.name)))
         for root in loaded.roots
         if root.is_built
         and any(ownership.is_generated(value) for value in root.sources.values)
@@ -250,7 +252,9 @@ def without_graphs(loaded: LoadedRoots) -> list[Result]:
 def no_resource(paths: Iterable[str], reason: str = "") -> Result:
     """Returns the error about paths without a Dynamo resource. `reason` says what krm-fn looked at."""
     names = report.visible(", ".join(map(reading.name, paths)))
-    return results.error("DYN001", f"no Dynamo resource in {names}{f' ({reason})' if reason else ''}; name a file or folder with resources")
+    return results.error(
+        codes.NO_INPUT, f"no Dynamo resource in {names}{f' ({reason})' if reason else ''}; name a file or folder with resources"
+    )
 
 
 def _excluding(given: Inputs, path: str, without: Path | None) -> Inputs:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from krm_fn.base import report, results
+from krm_fn.base import codes, report, results
 from krm_fn.base.results import Result
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.types import Resource
@@ -50,14 +50,14 @@ def several(loaded: LoadedRoots) -> list[Result]:
         f"{len(loaded.roots)} roots have Dynamo resources: {names}; name one of them as PATH, write each into a folder of its own with "
         "--output-dir, or render the plain files together with --no-build"
     )
-    return [results.error("DYN740", message)]
+    return [results.error(codes.SEVERAL_ROOTS, message)]
 
 
 def unnamed(loaded: LoadedRoots) -> list[Result]:
     """Returns the error about roots that would be written into the same folder."""
     names = [name for name, number in Counter(loaded.names).items() if number > 1 or (not name and len(loaded.names) > 1)]
     message = "--output-dir writes one folder for each root, so name folders only, and each of them once; several renders have the folder"
-    return [results.error("DYN740", f"{message} {', '.join(report.visible(name or '.') for name in names)}")] if names else []
+    return [results.error(codes.SEVERAL_ROOTS, f"{message} {', '.join(report.visible(name or '.') for name in names)}")] if names else []
 
 
 def folders(folder: Path, names: list[str]) -> list[Path]:
@@ -104,9 +104,9 @@ def _without_source(roots: Sequence[RootState]) -> list[Result]:
         source for root in roots if root.root.kind == "folder" for source in root.sources.resources if committed.is_output(source.value)
     ]
     message = "the source of this render is not here, so the render cannot be compared; name the folder that has both"
-    return [results.error("DYN001", message, file=file) for file in dict.fromkeys(source.file for source in outputs)]
+    return [results.error(codes.NO_INPUT, message, file=file) for file in dict.fromkeys(source.file for source in outputs)]
 
 
 def _accepted(result: Result) -> Result:
     """Returns the finding about a package with other functions as a warning."""
-    return result._replace(severity="warning") if result.code == "DYN721" else result
+    return result._replace(severity="warning") if result.code == codes.KPT_RENDER_NOT_COMPARED else result

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from krm_fn.base import report, results
+from krm_fn.base import codes, report, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.kubernetes import identity
@@ -54,7 +54,9 @@ def check_namespace(export: Export, namespaces: Iterable[str]) -> Iterator[Resul
     wanted = sorted({*namespaces})
     if export.namespaces and wanted and not {*wanted}.intersection(export.namespaces):
         message = f"the export is of the namespace {', '.join(export.namespaces)}, but the resources are of {', '.join(wanted)}"
-        yield results.error("DYN566", f"{message}; export {wanted[0]}, or name the other namespace with -n if the files set none")
+        yield results.error(
+            codes.EXPORT_OF_WRONG_NAMESPACES, f"{message}; export {wanted[0]}, or name the other namespace with -n if the files set none"
+        )
 
 
 def _members(value: Any) -> Iterator[Any]:
@@ -71,13 +73,15 @@ def _members(value: Any) -> Iterator[Any]:
 def _check_form(values: Iterable[Any]) -> Iterator[Result]:
     """Reports tables, and the rest of a list whose end is missing: kubectl prints the kind of a list after its items."""
     if any((value is not None and not isinstance(value, dict)) or mapping(value).get("kind") == _TABLE for value in values):
-        yield results.error("DYN565", f"the export is a table or a list of names, which lack most fields; {_AGAIN}")
+        yield results.error(codes.UNUSABLE_EXPORT, f"the export is a table or a list of names, which lack most fields; {_AGAIN}")
     if any("items" in mapping(value) and not mapping(value).get("kind") for value in values):
-        yield results.error("DYN565", f"the export is truncated: a list has no kind, which kubectl prints after the items; {_AGAIN}")
+        yield results.error(
+            codes.UNUSABLE_EXPORT, f"the export is truncated: a list has no kind, which kubectl prints after the items; {_AGAIN}"
+        )
     if any(results.ref(value).name and not results.ref(value).api_version for value in map(mapping, values)):
-        yield results.error("DYN565", f"an object of the export has no apiVersion; {_AGAIN}")
+        yield results.error(codes.UNUSABLE_EXPORT, f"an object of the export has no apiVersion; {_AGAIN}")
     if any(_lacks_its_end(mapping(value)) for value in values):
-        yield results.error("DYN565", f"the export is truncated: an object has metadata only; {_AGAIN}")
+        yield results.error(codes.UNUSABLE_EXPORT, f"the export is truncated: an object has metadata only; {_AGAIN}")
 
 
 def _lacks_its_end(value: dict[str, Any]) -> bool:
@@ -92,4 +96,4 @@ def _check_names(objects: Iterable[Resource]) -> Iterator[Result]:
         for name in (address.name, address.namespace):
             if not name.isprintable() or " " in name or _UNSTORED.intersection(name) or name in (".", ".."):
                 message = f"no cluster stores an object of the name or namespace {report.value(name)}; {_AGAIN}"
-                yield results.error("DYN565", message, address)
+                yield results.error(codes.UNUSABLE_EXPORT, message, address)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from krm_fn.base import results
 from krm_fn.render.schema import fixes, invalid_fields, schema_check, table
-from krm_fn.schemas import codes
+from krm_fn.schemas import finding_pages
 from tests.support import schema_mistakes
 from tests.support.cases import cases
 
@@ -156,7 +156,7 @@ def test_never_raises_and_never_writes(written):
     before = copy.deepcopy(written)
     found = [*schema_check.resource(written), *schema_check.config(written), *schema_check.resource(written, unknown="warning")]
     assert repr(written) == repr(before)
-    assert all(finding.code in codes.pages() for finding in found)
+    assert all(finding.code in finding_pages.pages() for finding in found)
     assert all(results.wire(finding) for finding in found)
 
 

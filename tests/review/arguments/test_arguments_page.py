@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from krm_fn.review.arguments import flag_tables
-from krm_fn.schemas import codes
+from krm_fn.schemas import finding_pages
 from tests.cli import console
 from tests.support import markdown
 
@@ -35,7 +35,7 @@ def test_the_page_lists_all_findings_and_all_programs():
         ("DYN729", "DYN730"),
         ("DYN733", "DYN735"),
     ]
-    listed = {code for code in codes.names() if any(first <= code < behind for first, behind in ranges)}
+    listed = {code for code in finding_pages.CONSTANTS if any(first <= code < behind for first, behind in ranges)}
     assert listed | elsewhere == set(re.findall(r"\[(DYN[0-9]{3})\]", TEXT))
     assert all(table.stem in TEXT for table in (Path(flag_tables.__file__).parent / "tables").glob("*.json"))
 

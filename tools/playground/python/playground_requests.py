@@ -227,10 +227,10 @@ def _diagram(diagram: Any) -> dict[str, Any]:
 
 def _page(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the page of a finding's code as Markdown."""
-    from krm_fn.schemas import codes  # noqa: PLC0415 - see above
+    from krm_fn.schemas import finding_pages  # noqa: PLC0415 - see above
 
     code = str(fields["code"])
-    return {"markdown": codes.markdown(code) if code in codes.names() else ""}
+    return {"markdown": finding_pages.markdown(code) if code in finding_pages.CONSTANTS else ""}
 
 
 _ANSWERS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {

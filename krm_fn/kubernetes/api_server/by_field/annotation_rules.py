@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+from krm_fn.base import codes
 from krm_fn.kubernetes import values
 from krm_fn.kubernetes.api_server.by_field import scheduling_rules
 from krm_fn.kubernetes.api_server.rejections import Rejection
@@ -32,7 +33,7 @@ def validate(annotations: Labels, context: Context) -> Iterator[Rejection]:
     """Yields the rejections of the annotations of a pod (ValidatePodSpecificAnnotations). Paths begin with the key."""
     for key, value in annotations.items():
         for message in _problems(key, value, context.spec):
-            yield Rejection("DYN238", (key,), message)
+            yield Rejection(codes.INVALID_KUBERNETES_ANNOTATION, (key,), message)
 
 
 def _problems(key: str, value: str, spec: Fields) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from krm_fn.base import codes
 from krm_fn.kubernetes import quantity
 from krm_fn.kubernetes.api_server import field_rules, name_formats, pod_rules
 from krm_fn.kubernetes.api_server.rejections import Rejection
@@ -30,15 +31,19 @@ def _policy(container: Fields) -> Iterator[Rejection]:
     """Checks the policy and its rules (validateContainerRestartPolicy, validateInitContainerRestartPolicy)."""
     policy, rules = container.get("restartPolicy"), container.get("restartPolicyRules") or ()
     if policy is None and rules:
-        yield Rejection("DYN225", ("restartPolicy",), "restartPolicy is required beside restartPolicyRules; write it, or remove the rules")
+        yield Rejection(
+            codes.EMPTY_REQUIRED_FIELD,
+            ("restartPolicy",),
+            "restartPolicy is required beside restartPolicyRules; write it, or remove the rules",
+        )
     elif policy is not None and policy not in _POLICIES:
         message = f"{policy!r} is not a policy of a container; write {', '.join(_POLICIES[:-1])} or {_POLICIES[-1]}"
-        yield Rejection("DYN233", ("restartPolicy",), message)
+        yield Rejection(codes.VALUE_NOT_ALLOWED, ("restartPolicy",), message)
     if policy is None:
         return
     if len(rules) > _MOST_RULES:
         message = f"{len(rules)} rules are listed, but at most {_MOST_RULES} are allowed; remove the others"
-        yield Rejection("DYN235", ("restartPolicyRules",), message)
+        yield Rejection(codes.TOO_MANY_ENTRIES, ("restartPolicyRules",), message)
     for index, rule in enumerate(rules):
         for rejection in _rule(rule):
             yield rejection.below("restartPolicyRules", index)
@@ -46,15 +51,19 @@ def _policy(container: Fields) -> Iterator[Rejection]:
 
 def _rule(rule: Fields) -> Iterator[Rejection]:
     if rule.get("action") not in ("Restart", "RestartAllContainers"):
-        yield Rejection("DYN233", ("action",), f"{rule.get('action')!r} is not an action; write Restart or RestartAllContainers")
-    codes = rule.get("exitCodes")
-    if codes is None:
-        yield Rejection("DYN225", ("exitCodes",), "exitCodes are required; write to which codes the rule applies")
+        yield Rejection(
+            codes.VALUE_NOT_ALLOWED, ("action",), f"{rule.get('action')!r} is not an action; write Restart or RestartAllContainers"
+        )
+    exit_codes = rule.get("exitCodes")
+    if exit_codes is None:
+        yield Rejection(codes.EMPTY_REQUIRED_FIELD, ("exitCodes",), "exitCodes are required; write to which codes the rule applies")
         return
-    if codes.get("operator") not in ("In", "NotIn"):
-        yield Rejection("DYN233", ("exitCodes", "operator"), f"{codes.get('operator')!r} is not an operator here; write In or NotIn")
-    if len(codes.get("values") or ()) > _MOST_CODES:
-        yield Rejection("DYN235", ("exitCodes", "values"), f"more than {_MOST_CODES} exit codes are listed; remove some")
+    if exit_codes.get("operator") not in ("In", "NotIn"):
+        yield Rejection(
+            codes.VALUE_NOT_ALLOWED, ("exitCodes", "operator"), f"{exit_codes.get('operator')!r} is not an operator here; write In or NotIn"
+        )
+    if len(exit_codes.get("values") or ()) > _MOST_CODES:
+        yield Rejection(codes.TOO_MANY_ENTRIES, ("exitCodes", "values"), f"more than {_MOST_CODES} exit codes are listed; remove some")
 
 
 def _resize_policy(policies: Sequence[Fields], container: Fields, context: Context) -> Iterator[Rejection]:
@@ -64,18 +73,24 @@ def _resize_policy(policies: Sequence[Fields], container: Fields, context: Conte
     for index, policy in enumerate(policies):
         resource, restart, path = policy.get("resourceName"), policy.get("restartPolicy"), ("resizePolicy", index)
         if resource in resources:
-            yield Rejection("DYN237", (*path, "resourceName"), f"the resource {resource} is listed twice; keep one entry")
+            yield Rejection(
+                codes.DUPLICATE_ENTRY_IN_POD, (*path, "resourceName"), f"the resource {resource} is listed twice; keep one entry"
+            )
         resources.add(resource)
         if resource not in ("cpu", "memory"):
-            yield Rejection("DYN233", (*path, "resourceName"), f"{resource!r} cannot be resized; write cpu or memory")
+            yield Rejection(codes.VALUE_NOT_ALLOWED, (*path, "resourceName"), f"{resource!r} cannot be resized; write cpu or memory")
         if restart not in ("NotRequired", "RestartContainer"):
-            yield Rejection("DYN233", (*path, "restartPolicy"), f"{restart!r} is not a policy here; write NotRequired or RestartContainer")
+            yield Rejection(
+                codes.VALUE_NOT_ALLOWED,
+                (*path, "restartPolicy"),
+                f"{restart!r} is not a policy here; write NotRequired or RestartContainer",
+            )
         elif restart == "RestartContainer" and context.spec.get("restartPolicy") == "Never":
             message = "the containers of a pod with restartPolicy: Never cannot restart; write NotRequired"
-            yield Rejection("DYN232", (*path, "restartPolicy"), message)
+            yield Rejection(codes.FIELDS_NOT_ALLOWED_TOGETHER, (*path, "restartPolicy"), message)
         elif restart == "RestartContainer" and context.is_init and not is_sidecar:
             message = "an init container cannot restart for a change of its resources; write NotRequired"
-            yield Rejection("DYN232", (*path, "restartPolicy"), message)
+            yield Rejection(codes.FIELDS_NOT_ALLOWED_TOGETHER, (*path, "restartPolicy"), message)
 
 
 _ACTIONS = ("exec", "httpGet", "tcpSocket", "sleep")
@@ -89,7 +104,7 @@ def validate_lifecycle(container: Fields, context: Context) -> Iterator[Rejectio
     if lifecycle is None or set(lifecycle) == {"stopSignal"}:
         return
     if context.is_init and container.get("restartPolicy") != "Always":
-        yield Rejection("DYN232", ("lifecycle",), pod_rules.ONLY_SIDECARS.format("lifecycle"))
+        yield Rejection(codes.FIELDS_NOT_ALLOWED_TOGETHER, ("lifecycle",), pod_rules.ONLY_SIDECARS.format("lifecycle"))
         return
     grace_period = context.spec.get("terminationGracePeriodSeconds")
     for name in ("postStart", "preStop"):
@@ -103,13 +118,15 @@ def _hook(hook: Fields, grace_period: int) -> Iterator[Rejection]:
     """Checks a hook (validateHandler, validateSleepAction)."""
     actions = [action for action in _ACTIONS if hook.get(action) is not None]
     if len(actions) != 1:
-        yield Rejection("DYN224", (), "the hook must have exactly one of exec, httpGet, tcpSocket and sleep; keep one")
+        yield Rejection(codes.NOT_EXACTLY_ONE_FIELD, (), "the hook must have exactly one of exec, httpGet, tcpSocket and sleep; keep one")
     yield from field_rules.validate_handler(hook)
     sleep = hook.get("sleep")
     if sleep is not None and not 0 <= (sleep.get("seconds") or 0) <= grace_period:
         message = f"the hook sleeps {sleep.get('seconds')} seconds, and the pod ends after terminationGracePeriodSeconds: {grace_period}"
         yield Rejection(
-            "DYN226", ("sleep", "seconds"), f"{message}; write a number from 0 to {max(grace_period, 0)}, or a longer grace period"
+            codes.NUMBER_NOT_ALLOWED,
+            ("sleep", "seconds"),
+            f"{message}; write a number from 0 to {max(grace_period, 0)}, or a longer grace period",
         )
 
 
@@ -132,7 +149,7 @@ def validate_divisor(reference: Fields) -> Iterator[Rejection]:
     allowed = _CPU_DIVISORS if resource.endswith(".cpu") else _DIVISORS
     if field_rules.is_resource(resource) and quantity.value(divisor) and quantity.canonical(divisor or "") not in allowed:
         message = f"the divisor {divisor} is not allowed for {resource}; write one of {', '.join(allowed)}"
-        yield Rejection("DYN230", ("divisor",), message)
+        yield Rejection(codes.INVALID_FIELD_REF, ("divisor",), message)
 
 
 def _file(reference: Fields, spec: Fields) -> Iterator[Rejection]:
@@ -140,13 +157,17 @@ def _file(reference: Fields, spec: Fields) -> Iterator[Rejection]:
     key, name, path = (reference.get(field) or "" for field in ("key", "volumeName", "path"))
     for field, value in (("key", key), ("volumeName", name), ("path", path)):
         if not value:
-            yield Rejection("DYN225", (field,), "the field is required; set it")
+            yield Rejection(codes.EMPTY_REQUIRED_FIELD, (field,), "the field is required; set it")
     if key and not name_formats.is_env_name(key):
-        yield Rejection("DYN220", ("key",), f"the name {key!r} of the variable is not valid; use printable ASCII characters other than =")
+        yield Rejection(
+            codes.INVALID_VARIABLE_NAME,
+            ("key",),
+            f"the name {key!r} of the variable is not valid; use printable ASCII characters other than =",
+        )
     if ".." in path.split("/"):
-        yield Rejection("DYN228", ("path",), "the path contains ..; write the path without it")
+        yield Rejection(codes.PATH_OUT_OF_VOLUME, ("path",), "the path contains ..; write the path without it")
     volume = next((volume for volume in spec.get("volumes") or () if volume.get("name") == name), None)
     if name and volume is None:
-        yield Rejection("DYN208", ("volumeName",), f"the pod has no volume {name}; add it to the volumes of the pod")
+        yield Rejection(codes.VOLUME_NOT_FOUND, ("volumeName",), f"the pod has no volume {name}; add it to the volumes of the pod")
     elif volume and volume.keys() - {"name", "emptyDir"}:
-        yield Rejection("DYN232", ("volumeName",), f"the volume {name} is not an emptyDir; use an emptyDir")
+        yield Rejection(codes.FIELDS_NOT_ALLOWED_TOGETHER, ("volumeName",), f"the volume {name} is not an emptyDir; use an emptyDir")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from krm_fn.base import codes
 from krm_fn.kubernetes.api_server.rejections import Rejection
 
 TYPE_CHECKING = False
@@ -25,19 +26,19 @@ def _sub_path(mount: Fields) -> Iterator[Rejection]:
     """Checks the path inside the volume (ValidateVolumeMounts)."""
     path = mount.get("subPathExpr") or ""
     if path and mount.get("subPath"):
-        yield Rejection("DYN232", ("subPathExpr",), "subPath and subPathExpr exclude each other; keep one")
+        yield Rejection(codes.FIELDS_NOT_ALLOWED_TOGETHER, ("subPathExpr",), "subPath and subPathExpr exclude each other; keep one")
     if path.startswith("/") or ".." in path.split("/"):
-        yield Rejection("DYN228", ("subPathExpr",), "the path leaves the volume; write a relative path without ..")
+        yield Rejection(codes.PATH_OUT_OF_VOLUME, ("subPathExpr",), "the path leaves the volume; write a relative path without ..")
 
 
 def _propagation(propagation: str | None, container: Fields) -> Iterator[Rejection]:
     """Checks the propagation of mounts (validateMountPropagation)."""
     if propagation == "":
         message = "mountPropagation is empty; write None, HostToContainer or Bidirectional, or remove it"
-        yield Rejection("DYN233", ("mountPropagation",), message)
+        yield Rejection(codes.VALUE_NOT_ALLOWED, ("mountPropagation",), message)
     if propagation == "Bidirectional" and not (container.get("securityContext") or {}).get("privileged"):
         message = "mountPropagation: Bidirectional needs a privileged container; write HostToContainer, or privileged: true"
-        yield Rejection("DYN232", ("mountPropagation",), message)
+        yield Rejection(codes.FIELDS_NOT_ALLOWED_TOGETHER, ("mountPropagation",), message)
 
 
 def _read_only(mount: Fields) -> Iterator[Rejection]:
@@ -46,13 +47,19 @@ def _read_only(mount: Fields) -> Iterator[Rejection]:
     if recursive in (None, "Disabled"):
         return
     if recursive not in ("Enabled", "IfPossible"):
-        yield Rejection("DYN233", path, f"{recursive!r} is not a value of recursiveReadOnly; write Enabled, IfPossible or Disabled")
+        yield Rejection(
+            codes.VALUE_NOT_ALLOWED, path, f"{recursive!r} is not a value of recursiveReadOnly; write Enabled, IfPossible or Disabled"
+        )
         return
     if not mount.get("readOnly"):
-        yield Rejection("DYN232", path, f"recursiveReadOnly: {recursive} needs readOnly: true; write it, or remove recursiveReadOnly")
+        yield Rejection(
+            codes.FIELDS_NOT_ALLOWED_TOGETHER,
+            path,
+            f"recursiveReadOnly: {recursive} needs readOnly: true; write it, or remove recursiveReadOnly",
+        )
     if mount.get("mountPropagation") not in (None, "None"):
         message = f"recursiveReadOnly: {recursive} is not allowed with mountPropagation: {mount['mountPropagation']}; remove one of the two"
-        yield Rejection("DYN232", path, message)
+        yield Rejection(codes.FIELDS_NOT_ALLOWED_TOGETHER, path, message)
 
 
 def validate_devices(container: Fields, context: Context) -> Iterator[Rejection]:
@@ -74,24 +81,28 @@ def validate_devices(container: Fields, context: Context) -> Iterator[Rejection]
 
 def _name(name: str, volumes: Mapping[Any, Fields], mounted: set[Any], used: set[Any]) -> Iterator[Rejection]:
     if not name:
-        yield Rejection("DYN225", ("name",), "the name of a volume is required; write it")
+        yield Rejection(codes.EMPTY_REQUIRED_FIELD, ("name",), "the name of a volume is required; write it")
     elif name not in volumes:
-        yield Rejection("DYN208", ("name",), f"the pod has no volume {name}; add it to the volumes of the pod")
+        yield Rejection(codes.VOLUME_NOT_FOUND, ("name",), f"the pod has no volume {name}; add it to the volumes of the pod")
     elif not volumes[name].keys() & {"persistentVolumeClaim", "ephemeral"}:
         message = f"the volume {name} is not a block device; use a persistentVolumeClaim or an ephemeral volume, or mount it"
-        yield Rejection("DYN232", ("name",), message)
+        yield Rejection(codes.FIELDS_NOT_ALLOWED_TOGETHER, ("name",), message)
     if name in used:
-        yield Rejection("DYN237", ("name",), f"the volume {name} is listed twice; keep one entry")
+        yield Rejection(codes.DUPLICATE_ENTRY_IN_POD, ("name",), f"the volume {name} is listed twice; keep one entry")
     if name in mounted:
-        yield Rejection("DYN232", ("name",), f"the volume {name} is mounted too; remove it from volumeMounts or from volumeDevices")
+        yield Rejection(
+            codes.FIELDS_NOT_ALLOWED_TOGETHER,
+            ("name",),
+            f"the volume {name} is mounted too; remove it from volumeMounts or from volumeDevices",
+        )
 
 
 def _path(path: str, mounted: set[Any], used: set[Any]) -> Iterator[Rejection]:
     if not path:
-        yield Rejection("DYN225", ("devicePath",), "the path of the device is required; write it, for example /dev/xvda")
+        yield Rejection(codes.EMPTY_REQUIRED_FIELD, ("devicePath",), "the path of the device is required; write it, for example /dev/xvda")
     elif ".." in path.split("/"):
-        yield Rejection("DYN228", ("devicePath",), f"the path {path!r} contains ..; write it without")
+        yield Rejection(codes.PATH_OUT_OF_VOLUME, ("devicePath",), f"the path {path!r} contains ..; write it without")
     if path in used:
-        yield Rejection("DYN209", ("devicePath",), f"two devices have the path {path}; change one of the paths")
+        yield Rejection(codes.DUPLICATE_MOUNT_PATH, ("devicePath",), f"two devices have the path {path}; change one of the paths")
     if path in mounted:
-        yield Rejection("DYN209", ("devicePath",), f"a volume is mounted at {path}; change one of the paths")
+        yield Rejection(codes.DUPLICATE_MOUNT_PATH, ("devicePath",), f"a volume is mounted at {path}; change one of the paths")

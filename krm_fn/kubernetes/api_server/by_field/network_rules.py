@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from krm_fn.base import codes
 from krm_fn.kubernetes.api_server import name_formats, networks
 from krm_fn.kubernetes.api_server.rejections import Rejection
 
@@ -33,18 +34,20 @@ def validate_host(spec: Fields, _context: Context) -> Iterator[Rejection]:
         yield from _hostname(spec, spec["hostnameOverride"])
     if spec.get("shareProcessNamespace") and spec.get("hostPID"):
         message = "a pod cannot share its process namespace and use that of the node; remove shareProcessNamespace or hostPID"
-        yield Rejection("DYN232", ("shareProcessNamespace",), message)
+        yield Rejection(codes.FIELDS_NOT_ALLOWED_TOGETHER, ("shareProcessNamespace",), message)
 
 
 def _alias(alias: Fields) -> Iterator[Rejection]:
     """Checks an alias (ValidateHostAliases)."""
     address = alias.get("ip") or ""
     if not networks.is_address(address):
-        yield Rejection("DYN234", ("ip",), f"{address!r} is not an IP address; write the address of the host, for example 10.0.0.10")
+        yield Rejection(
+            codes.INVALID_ADDRESS, ("ip",), f"{address!r} is not an IP address; write the address of the host, for example 10.0.0.10"
+        )
     for index, name in enumerate(alias.get("hostnames") or ()):
         if not name_formats.DNS_SUBDOMAIN.fullmatch(name):
             message = f"{name!r} is not a valid name of a host; use lower-case letters, digits, dashes and dots"
-            yield Rejection("DYN234", ("hostnames", index), message)
+            yield Rejection(codes.INVALID_ADDRESS, ("hostnames", index), message)
 
 
 def _host_ports(spec: Fields) -> Iterator[Rejection]:
@@ -56,7 +59,7 @@ def _host_ports(spec: Fields) -> Iterator[Rejection]:
                 message = (
                     f"hostPort is {number}, but with hostNetwork it must be the containerPort {port.get('containerPort')}; remove hostPort"
                 )
-                yield Rejection("DYN226", ("containers", index, "ports", position, "hostPort"), message)
+                yield Rejection(codes.NUMBER_NOT_ALLOWED, ("containers", index, "ports", position, "hostPort"), message)
 
 
 def _user_namespace(spec: Fields) -> Iterator[Rejection]:
@@ -66,12 +69,14 @@ def _user_namespace(spec: Fields) -> Iterator[Rejection]:
     """
     for field in ("hostPID", "hostIPC"):
         if spec.get(field):
-            yield Rejection("DYN232", (field,), f"{field} is not allowed with hostUsers: false; remove one of the two")
+            yield Rejection(
+                codes.FIELDS_NOT_ALLOWED_TOGETHER, (field,), f"{field} is not allowed with hostUsers: false; remove one of the two"
+            )
     for kind in ("initContainers", "containers"):
         for index, container in enumerate(spec.get(kind) or ()):
             if container.get("volumeDevices"):
                 message = "volumeDevices are not allowed with hostUsers: false; mount the volumes, or remove hostUsers"
-                yield Rejection("DYN232", (kind, index, "volumeDevices"), message)
+                yield Rejection(codes.FIELDS_NOT_ALLOWED_TOGETHER, (kind, index, "volumeDevices"), message)
 
 
 def _hostname(spec: Fields, name: str) -> Iterator[Rejection]:
@@ -79,10 +84,12 @@ def _hostname(spec: Fields, name: str) -> Iterator[Rejection]:
     path = ("hostnameOverride",)
     for field in ("setHostnameAsFQDN", "hostNetwork"):
         if spec.get(field):
-            yield Rejection("DYN232", path, f"hostnameOverride is not allowed with {field}: true; remove one of the two")
+            yield Rejection(
+                codes.FIELDS_NOT_ALLOWED_TOGETHER, path, f"hostnameOverride is not allowed with {field}: true; remove one of the two"
+            )
     if len(name) > _LONGEST_NAME or not name_formats.DNS_SUBDOMAIN.fullmatch(name):
         message = f"{name!r} is not a valid name of a host; use at most {_LONGEST_NAME} lower-case letters, digits, dashes and dots"
-        yield Rejection("DYN202", path, message)
+        yield Rejection(codes.INVALID_NAME_IN_POD, path, message)
 
 
 _MOST_SERVERS, _MOST_DOMAINS, _LONGEST_LIST = 3, 32, 2048
@@ -96,19 +103,21 @@ def validate_dns(spec: Mapping[str, Any], _context: Context) -> Iterator[Rejecti
     servers = config.get("nameservers") or ()
     if spec.get("dnsPolicy") == "None" and not servers:
         message = "a name server is required with dnsPolicy: None; name a server, or remove the policy"
-        yield Rejection("DYN225", ("dnsConfig", "nameservers"), message)
+        yield Rejection(codes.EMPTY_REQUIRED_FIELD, ("dnsConfig", "nameservers"), message)
     if len(servers) > _MOST_SERVERS:
         message = f"{len(servers)} name servers are listed, but at most {_MOST_SERVERS} are allowed; remove the others"
-        yield Rejection("DYN235", ("dnsConfig", "nameservers"), message)
+        yield Rejection(codes.TOO_MANY_ENTRIES, ("dnsConfig", "nameservers"), message)
     for index, server in enumerate(servers):
         if not networks.is_address(server):
             message = f"{server!r} is not an IP address; write the address of the name server, for example 10.0.0.10"
-            yield Rejection("DYN234", ("dnsConfig", "nameservers", index), message)
+            yield Rejection(codes.INVALID_ADDRESS, ("dnsConfig", "nameservers", index), message)
     yield from _searches(config.get("searches") or ())
     for index, option in enumerate(config.get("options") or ()):
         if not option.get("name"):
             yield Rejection(
-                "DYN225", ("dnsConfig", "options", index, "name"), "the name of the option is required; write it, for example ndots"
+                codes.EMPTY_REQUIRED_FIELD,
+                ("dnsConfig", "options", index, "name"),
+                "the name of the option is required; write it, for example ndots",
             )
 
 
@@ -117,14 +126,14 @@ def _searches(searches: Sequence[str]) -> Iterator[Rejection]:
     path = ("dnsConfig", "searches")
     if len(searches) > _MOST_DOMAINS:
         message = f"{len(searches)} search domains are listed, but at most {_MOST_DOMAINS} are allowed; remove the others"
-        yield Rejection("DYN235", path, message)
+        yield Rejection(codes.TOO_MANY_ENTRIES, path, message)
     length = len(" ".join(searches).encode())
     if length > _LONGEST_LIST:
         message = (
             f"the search domains have {length} characters with spaces between them, but at most {_LONGEST_LIST} are allowed; remove some"
         )
-        yield Rejection("DYN235", path, message)
+        yield Rejection(codes.TOO_MANY_ENTRIES, path, message)
     for index, search in enumerate(searches):
         if search != "." and not _DOMAIN.fullmatch(search.removesuffix(".")):
             message = f"{search!r} is not a valid domain; use lower-case letters, digits, dashes, underscores and dots"
-            yield Rejection("DYN234", (*path, index), message)
+            yield Rejection(codes.INVALID_ADDRESS, (*path, index), message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from krm_fn.base import codes
 from krm_fn.kubernetes import quantity
 from krm_fn.kubernetes.api_server import pod_rules
 from krm_fn.kubernetes.api_server.rejections import Rejection
@@ -33,14 +34,14 @@ def validate(spec: Fields, _context: Context) -> Iterator[Rejection]:
 def _resources(resources: Fields, spec: Fields) -> Iterator[Rejection]:
     """Checks the resources (validatePodResources, validatePodResourceName)."""
     if resources.get("claims") is not None:
-        yield Rejection("DYN232", ("claims",), "a pod has no claims under resources; write them in the containers")
+        yield Rejection(codes.FIELDS_NOT_ALLOWED_TOGETHER, ("claims",), "a pod has no claims under resources; write them in the containers")
     amounts: Any = {side: resources.get(side) or {} for side in ("limits", "requests")}
     yield from pod_rules.validate_resources(amounts)
     for side, entries in amounts.items():
         for name in entries:
             if pod_rules.is_resource(name) and name not in ("cpu", "memory") and not name.startswith(_HUGE_PAGES):
                 message = f"{name} is not a resource of a whole pod; write it in a container, or write cpu, memory or hugepages-<size>"
-                yield Rejection("DYN229", (side, name), message)
+                yield Rejection(codes.UNKNOWN_RESOURCE, (side, name), message)
     yield from _below_containers(amounts, spec)
 
 
@@ -59,7 +60,7 @@ def _below_containers(amounts: Mapping[str, Fields], spec: Fields) -> Iterator[R
             limit = amounts["limits"].get(name)
             if limit is not None and quantity.value(amount) > quantity.value(limit):
                 message = f"the limit {limit} of the pod is below the limit {amount} of container {container.get('name')}"
-                yield Rejection("DYN236", ("limits", name), f"{message}; raise the first, or lower the second")
+                yield Rejection(codes.POD_RESOURCES_TOO_LOW, ("limits", name), f"{message}; raise the first, or lower the second")
 
 
 def _covers(amounts: Mapping[str, Fields], path: tuple[str, str], needed: int) -> Iterator[Rejection]:
@@ -68,7 +69,9 @@ def _covers(amounts: Mapping[str, Fields], path: tuple[str, str], needed: int) -
     if amount is not None and needed > quantity.value(amount):
         word = side.removesuffix("s")
         yield Rejection(
-            "DYN236", path, f"the {word} {amount} of the pod is below those of its containers together; raise it, or lower theirs"
+            codes.POD_RESOURCES_TOO_LOW,
+            path,
+            f"the {word} {amount} of the pod is below those of its containers together; raise it, or lower theirs",
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from krm_fn.base import codes
 from krm_fn.kubernetes import values
 from krm_fn.kubernetes.api_server import label_selectors, name_formats
 from krm_fn.kubernetes.api_server.rejections import Rejection
@@ -42,7 +43,7 @@ def _node_affinity(affinity: Fields) -> Iterator[Rejection]:
         terms = selector.get("nodeSelectorTerms") or ()
         if not terms:
             message = "at least one term is required; write which nodes match, or remove the selector"
-            yield Rejection("DYN225", (_REQUIRED, "nodeSelectorTerms"), message)
+            yield Rejection(codes.EMPTY_REQUIRED_FIELD, (_REQUIRED, "nodeSelectorTerms"), message)
         for index, term in enumerate(terms):
             for rejection in _node_term(term, checks_values=True):
                 yield rejection.below(_REQUIRED, "nodeSelectorTerms", index)
@@ -59,7 +60,7 @@ def _node_term(term: Fields, *, checks_values: bool) -> Iterator[Rejection]:
         operator = expression.get("operator")
         if operator in ("Gt", "Lt") and len(expression.get("values") or ()) != 1:
             message = f"the operator {operator} needs exactly one value; write one number"
-            yield Rejection("DYN231", ("matchExpressions", index, "values"), message)
+            yield Rejection(codes.INVALID_SELECTOR_VALUES, ("matchExpressions", index, "values"), message)
         for rejection in label_selectors.validate_requirement(expression, checks_values=checks_values):
             yield rejection.below("matchExpressions", index)
     for index, expression in enumerate(term.get("matchFields") or ()):
@@ -71,16 +72,24 @@ def _node_field(expression: Fields) -> Iterator[Rejection]:
     """Checks a requirement about a field of nodes (ValidateNodeFieldSelectorRequirement)."""
     operator, values = expression.get("operator"), expression.get("values") or ()
     if operator not in ("In", "NotIn"):
-        yield Rejection("DYN231", ("operator",), f"{operator!r} is not an operator for fields of nodes; write In or NotIn")
+        yield Rejection(
+            codes.INVALID_SELECTOR_VALUES, ("operator",), f"{operator!r} is not an operator for fields of nodes; write In or NotIn"
+        )
     elif len(values) != 1:
-        yield Rejection("DYN231", ("values",), f"the operator {operator} needs exactly one value for a field of nodes; write one")
+        yield Rejection(
+            codes.INVALID_SELECTOR_VALUES, ("values",), f"the operator {operator} needs exactly one value for a field of nodes; write one"
+        )
     if expression.get("key") != _NODE_NAME:
-        yield Rejection("DYN231", ("key",), f"{expression.get('key')!r} is not a field that selects nodes; write {_NODE_NAME}")
+        yield Rejection(
+            codes.INVALID_SELECTOR_VALUES, ("key",), f"{expression.get('key')!r} is not a field that selects nodes; write {_NODE_NAME}"
+        )
         return
     for index, value in enumerate(values):
         if not name_formats.DNS_SUBDOMAIN.fullmatch(value):
             yield Rejection(
-                "DYN202", ("values", index), f"{value!r} is not a valid name of a node; use lower-case letters, digits and dashes"
+                codes.INVALID_NAME_IN_POD,
+                ("values", index),
+                f"{value!r} is not a valid name of a node; use lower-case letters, digits and dashes",
             )
 
 
@@ -104,14 +113,14 @@ def _pod_term(term: Fields) -> Iterator[Rejection]:
     for index, namespace in enumerate(term.get("namespaces") or ()):
         if not name_formats.DNS_LABEL.fullmatch(namespace):
             message = f"{namespace!r} is not a valid namespace; use at most 63 lower-case letters, digits and dashes"
-            yield Rejection("DYN202", ("namespaces", index), message)
+            yield Rejection(codes.INVALID_NAME_IN_POD, ("namespaces", index), message)
     yield from label_selectors.validate_label_keys(term, term.get("labelSelector"))
     key = term.get("topologyKey") or ""
     if not key:
         message = "the topology key is required; write the label of the nodes, for example kubernetes.io/hostname"
-        yield Rejection("DYN225", ("topologyKey",), message)
+        yield Rejection(codes.EMPTY_REQUIRED_FIELD, ("topologyKey",), message)
     elif not name_formats.is_qualified(key):
-        yield Rejection("DYN203", ("topologyKey",), name_formats.BAD_KEY)
+        yield Rejection(codes.INVALID_METADATA_KEY, ("topologyKey",), name_formats.BAD_KEY)
 
 
 def _weights(entries: Sequence[Fields]) -> Iterator[Rejection]:
@@ -119,7 +128,9 @@ def _weights(entries: Sequence[Fields]) -> Iterator[Rejection]:
         weight = entry.get("weight") or 0
         if not 0 < weight <= 100:
             yield Rejection(
-                "DYN226", (_PREFERRED, index, "weight"), f"the weight {weight} is not between 1 and 100; write a number in that range"
+                codes.NUMBER_NOT_ALLOWED,
+                (_PREFERRED, index, "weight"),
+                f"the weight {weight} is not between 1 and 100; write a number in that range",
             )
 
 
@@ -135,7 +146,7 @@ def validate_spread(spec: Mapping[str, Any], _context: Context) -> Iterator[Reje
         pair = constraint.get("topologyKey"), constraint.get("whenUnsatisfiable")
         if pair in pairs:
             message = f"two constraints have the topology key {pair[0]} and whenUnsatisfiable: {pair[1]}; keep one of them"
-            yield Rejection("DYN237", ("topologySpreadConstraints", index, "topologyKey"), message)
+            yield Rejection(codes.DUPLICATE_ENTRY_IN_POD, ("topologySpreadConstraints", index, "topologyKey"), message)
         pairs.add(pair)
 
 
@@ -143,19 +154,19 @@ def _constraint(constraint: Mapping[str, Any]) -> Iterator[Rejection]:
     """Checks one constraint (ValidateTopologyKey, validateMinDomains, validateNodeInclusionPolicy)."""
     skew = constraint.get("maxSkew") or 0
     if skew < 1:
-        yield Rejection("DYN226", ("maxSkew",), "maxSkew is below 1; write 1 or a larger number")
+        yield Rejection(codes.NUMBER_NOT_ALLOWED, ("maxSkew",), "maxSkew is below 1; write 1 or a larger number")
     if not constraint.get("topologyKey"):
         message = "the topology key is required; write the label of the nodes, for example topology.kubernetes.io/zone"
-        yield Rejection("DYN225", ("topologyKey",), message)
+        yield Rejection(codes.EMPTY_REQUIRED_FIELD, ("topologyKey",), message)
     domains, action = constraint.get("minDomains"), constraint.get("whenUnsatisfiable")
     if domains is not None and domains < 1:
-        yield Rejection("DYN226", ("minDomains",), "minDomains is below 1; write 1 or a larger number")
+        yield Rejection(codes.NUMBER_NOT_ALLOWED, ("minDomains",), "minDomains is below 1; write 1 or a larger number")
     if domains is not None and action != _HARD:
         message = f"minDomains is allowed only with whenUnsatisfiable: {_HARD}, not with {action}; remove it, or write {_HARD}"
-        yield Rejection("DYN232", ("minDomains",), message)
+        yield Rejection(codes.FIELDS_NOT_ALLOWED_TOGETHER, ("minDomains",), message)
     for field in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
         if constraint.get(field) == "":
-            yield Rejection("DYN233", (field,), f"{field} is empty; write Honor or Ignore, or remove it")
+            yield Rejection(codes.VALUE_NOT_ALLOWED, (field,), f"{field} is empty; write Honor or Ignore, or remove it")
     yield from label_selectors.validate_label_keys({"matchLabelKeys": constraint.get("matchLabelKeys")}, constraint.get("labelSelector"))
     for rejection in label_selectors.validate(constraint.get("labelSelector")):
         yield rejection.below("labelSelector")
@@ -181,18 +192,28 @@ def _toleration(toleration: Fields) -> Iterator[Rejection]:
     """Checks one toleration. A feature gate decides about the operators Gt and Lt, so only their values are checked."""
     key, operator, value = toleration.get("key"), toleration.get("operator"), toleration.get("value") or ""
     if key and not name_formats.is_qualified(key):
-        yield Rejection("DYN203", ("key",), name_formats.BAD_KEY)
+        yield Rejection(codes.INVALID_METADATA_KEY, ("key",), name_formats.BAD_KEY)
     if not key and operator != "Exists":
-        yield Rejection("DYN227", ("operator",), "the operator of a toleration without a key must be Exists; write Exists, or add a key")
+        yield Rejection(
+            codes.INVALID_TOLERATION, ("operator",), "the operator of a toleration without a key must be Exists; write Exists, or add a key"
+        )
     if operator == "Exists" and value:
-        yield Rejection("DYN227", ("value",), "the operator Exists cannot have a value; remove the value, or write the operator Equal")
+        yield Rejection(
+            codes.INVALID_TOLERATION, ("value",), "the operator Exists cannot have a value; remove the value, or write the operator Equal"
+        )
     if operator in ("Gt", "Lt") and not (_INTEGER.fullmatch(value) and values.int64(value) is not None):
-        yield Rejection("DYN227", ("value",), f"the operator {operator} needs a whole number, not {value!r}; write one, for example 100")
+        yield Rejection(
+            codes.INVALID_TOLERATION, ("value",), f"the operator {operator} needs a whole number, not {value!r}; write one, for example 100"
+        )
     if operator in ("Equal", "", None) and not name_formats.is_label_value(value):
-        yield Rejection("DYN227", ("value",), f"the value {value!r} is not the value of a taint; use at most 63 letters, digits, - _ and .")
+        yield Rejection(
+            codes.INVALID_TOLERATION,
+            ("value",),
+            f"the value {value!r} is not the value of a taint; use at most 63 letters, digits, - _ and .",
+        )
     if toleration.get("tolerationSeconds") is not None and toleration.get("effect") != "NoExecute":
         message = "tolerationSeconds is allowed only with the effect NoExecute; remove it, or write that effect"
-        yield Rejection("DYN227", ("tolerationSeconds",), message)
+        yield Rejection(codes.INVALID_TOLERATION, ("tolerationSeconds",), message)
 
 
 def validate_gates(spec: Mapping[str, Any], _context: Context) -> Iterator[Rejection]:
@@ -203,14 +224,18 @@ def validate_gates(spec: Mapping[str, Any], _context: Context) -> Iterator[Rejec
     for index, gate in enumerate(spec.get("readinessGates") or ()):
         if not name_formats.is_qualified(gate.get("conditionType") or ""):
             message = f"{gate.get('conditionType')!r} is not a valid condition of a pod; write name or domain/name"
-            yield Rejection("DYN203", ("readinessGates", index, "conditionType"), message)
+            yield Rejection(codes.INVALID_METADATA_KEY, ("readinessGates", index, "conditionType"), message)
     names = set()
     for index, gate in enumerate(spec.get("schedulingGates") or ()):
         name = gate.get("name") or ""
         if not name_formats.is_qualified(name):
             yield Rejection(
-                "DYN203", ("schedulingGates", index, "name"), f"{name!r} is not a valid name of a gate; write name or domain/name"
+                codes.INVALID_METADATA_KEY,
+                ("schedulingGates", index, "name"),
+                f"{name!r} is not a valid name of a gate; write name or domain/name",
             )
         if name in names:
-            yield Rejection("DYN237", ("schedulingGates", index, "name"), f"the gate {name} is listed twice; keep one entry")
+            yield Rejection(
+                codes.DUPLICATE_ENTRY_IN_POD, ("schedulingGates", index, "name"), f"the gate {name} is listed twice; keep one entry"
+            )
         names.add(name)

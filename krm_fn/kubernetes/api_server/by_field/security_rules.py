@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from krm_fn.base import codes
 from krm_fn.kubernetes.api_server import name_formats
 from krm_fn.kubernetes.api_server.rejections import Rejection
 
@@ -43,7 +44,9 @@ def _seccomp(profile: Fields | None) -> Iterator[Rejection]:
     yield from _localhost(profile, name)
     if profile.get("type") == _LOCALHOST and name is not None and (name.startswith("/") or ".." in name.split("/")):
         yield Rejection(
-            "DYN228", ("localhostProfile",), f"the path {name!r} leaves the folder of the profiles; write a relative path without .."
+            codes.PATH_OUT_OF_VOLUME,
+            ("localhostProfile",),
+            f"the path {name!r} leaves the folder of the profiles; write a relative path without ..",
         )
 
 
@@ -56,12 +59,18 @@ def _app_armor(profile: Fields | None) -> Iterator[Rejection]:
     if profile.get("type") != _LOCALHOST or name is None:
         return
     if not name.strip():
-        yield Rejection("DYN225", ("localhostProfile",), "the name of the profile is required; write it")
+        yield Rejection(codes.EMPTY_REQUIRED_FIELD, ("localhostProfile",), "the name of the profile is required; write it")
     elif name != name.strip():
-        yield Rejection("DYN202", ("localhostProfile",), f"the name {name!r} of the profile begins or ends with a space; remove the space")
+        yield Rejection(
+            codes.INVALID_NAME_IN_POD,
+            ("localhostProfile",),
+            f"the name {name!r} of the profile begins or ends with a space; remove the space",
+        )
     if len(name.encode()) > _LONGEST_PROFILE:
         yield Rejection(
-            "DYN235", ("localhostProfile",), f"the name of the profile is longer than {_LONGEST_PROFILE} characters; shorten it"
+            codes.TOO_MANY_ENTRIES,
+            ("localhostProfile",),
+            f"the name of the profile is longer than {_LONGEST_PROFILE} characters; shorten it",
         )
 
 
@@ -69,10 +78,10 @@ def _localhost(profile: Fields, name: str | None) -> Iterator[Rejection]:
     """Checks that a profile of the node, and no other, has a name."""
     if profile.get("type") == _LOCALHOST and name is None:
         message = "localhostProfile is required with type: Localhost; write the profile of the node, or another type"
-        yield Rejection("DYN225", ("localhostProfile",), message)
+        yield Rejection(codes.EMPTY_REQUIRED_FIELD, ("localhostProfile",), message)
     elif profile.get("type") != _LOCALHOST and name is not None:
         message = f"localhostProfile is allowed only with type: Localhost, not with {profile.get('type')}; remove it, or write Localhost"
-        yield Rejection("DYN232", ("localhostProfile",), message)
+        yield Rejection(codes.FIELDS_NOT_ALLOWED_TOGETHER, ("localhostProfile",), message)
 
 
 def _windows(options: Fields | None) -> Iterator[Rejection]:
@@ -82,14 +91,18 @@ def _windows(options: Fields | None) -> Iterator[Rejection]:
     name, credential, user = (options.get(field) for field in ("gmsaCredentialSpecName", "gmsaCredentialSpec", "runAsUserName"))
     if name is not None and not name_formats.DNS_SUBDOMAIN.fullmatch(name):
         message = f"{name!r} is not a valid name of an object; use lower-case letters, digits, dashes and dots"
-        yield Rejection("DYN202", ("gmsaCredentialSpecName",), message)
+        yield Rejection(codes.INVALID_NAME_IN_POD, ("gmsaCredentialSpecName",), message)
     if credential == "":
-        yield Rejection("DYN225", ("gmsaCredentialSpec",), "the field is empty; write the credential specification, or remove the field")
+        yield Rejection(
+            codes.EMPTY_REQUIRED_FIELD,
+            ("gmsaCredentialSpec",),
+            "the field is empty; write the credential specification, or remove the field",
+        )
     elif credential and len(credential.encode()) > _LONGEST_CREDENTIAL:
-        yield Rejection("DYN235", ("gmsaCredentialSpec",), "the credential specification is larger than 64 KiB; shorten it")
+        yield Rejection(codes.TOO_MANY_ENTRIES, ("gmsaCredentialSpec",), "the credential specification is larger than 64 KiB; shorten it")
     if user is not None and not _is_windows_user(user):
         message = f"{user!r} is not a user of Windows; write user or domain\\user"
-        yield Rejection("DYN202", ("runAsUserName",), message)
+        yield Rejection(codes.INVALID_NAME_IN_POD, ("runAsUserName",), message)
 
 
 def _is_windows_user(name: str) -> bool:
@@ -121,18 +134,18 @@ def validate_pod(context: Fields, pod: Context) -> Iterator[Rejection]:
     for index, group in enumerate(context.get("supplementalGroups") or ()):
         if not 0 <= group <= _LARGEST_ID:
             message = f"the id {group} is not between 0 and {_LARGEST_ID}; write a number in that range"
-            yield Rejection("DYN226", ("supplementalGroups", index), message)
+            yield Rejection(codes.NUMBER_NOT_ALLOWED, ("supplementalGroups", index), message)
     yield from _sysctls(context.get("sysctls") or (), pod.spec)
     for field, values in _EMPTY.items():
         if context.get(field) == "":
-            yield Rejection("DYN233", (field,), f"{field} is empty; write {values}, or remove it")
+            yield Rejection(codes.VALUE_NOT_ALLOWED, (field,), f"{field} is empty; write {values}, or remove it")
     policy = context.get("seLinuxChangePolicy")
     if policy not in (None, "Recursive", "MountOption"):
-        yield Rejection("DYN233", ("seLinuxChangePolicy",), f"{policy!r} is not a policy; write Recursive, or remove it")
+        yield Rejection(codes.VALUE_NOT_ALLOWED, ("seLinuxChangePolicy",), f"{policy!r} is not a policy; write Recursive, or remove it")
     yield from _profiles(context)
     if (context.get("windowsOptions") or {}).get("hostProcess") and not pod.spec.get("hostNetwork"):
         message = "a pod of processes of the node needs hostNetwork: true; write it, or remove hostProcess"
-        yield Rejection("DYN232", ("windowsOptions", "hostProcess"), message)
+        yield Rejection(codes.FIELDS_NOT_ALLOWED_TOGETHER, ("windowsOptions", "hostProcess"), message)
 
 
 def _sysctls(sysctls: Sequence[Fields], spec: Fields) -> Iterator[Rejection]:
@@ -142,15 +155,21 @@ def _sysctls(sysctls: Sequence[Fields], spec: Fields) -> Iterator[Rejection]:
         name, path = sysctl.get("name") or "", ("sysctls", index, "name")
         if not _SYSCTL.fullmatch(name):
             yield Rejection(
-                "DYN202", path, f"{name!r} is not a valid kernel parameter; write it as sysctl prints it, for example net.core.somaxconn"
+                codes.INVALID_NAME_IN_POD,
+                path,
+                f"{name!r} is not a valid kernel parameter; write it as sysctl prints it, for example net.core.somaxconn",
             )
         elif name in names:
-            yield Rejection("DYN237", path, f"the kernel parameter {name} is listed twice; keep one entry")
+            yield Rejection(codes.DUPLICATE_ENTRY_IN_POD, path, f"the kernel parameter {name} is listed twice; keep one entry")
         names.add(name)
         dotted = _dotted(name)
         for field, is_shared in (("hostNetwork", dotted.startswith("net.")), ("hostIPC", bool(_OF_IPC.fullmatch(dotted)))):
             if is_shared and spec.get(field):
-                yield Rejection("DYN232", path, f"the kernel parameter {name} cannot be set with {field}: true; remove one of the two")
+                yield Rejection(
+                    codes.FIELDS_NOT_ALLOWED_TOGETHER,
+                    path,
+                    f"the kernel parameter {name} cannot be set with {field}: true; remove one of the two",
+                )
 
 
 def _dotted(name: str) -> str:
@@ -173,10 +192,10 @@ def _context(context: Fields, spec: Fields) -> Iterator[Rejection]:
     if context.get("allowPrivilegeEscalation") is False:
         if context.get("privileged"):
             message = "a privileged container can always gain privileges; remove allowPrivilegeEscalation: false, or privileged"
-            yield Rejection("DYN232", ("allowPrivilegeEscalation",), message)
+            yield Rejection(codes.FIELDS_NOT_ALLOWED_TOGETHER, ("allowPrivilegeEscalation",), message)
         if "CAP_SYS_ADMIN" in ((context.get("capabilities") or {}).get("add") or ()):
             message = "a container with CAP_SYS_ADMIN can always gain privileges; remove allowPrivilegeEscalation: false, or the capability"
-            yield Rejection("DYN232", ("allowPrivilegeEscalation",), message)
+            yield Rejection(codes.FIELDS_NOT_ALLOWED_TOGETHER, ("allowPrivilegeEscalation",), message)
     yield from _profiles(context)
     if (context.get("windowsOptions") or {}).get("hostProcess") is not None:
         yield from _host_process(context["windowsOptions"]["hostProcess"], spec)
@@ -185,10 +204,10 @@ def _context(context: Fields, spec: Fields) -> Iterator[Rejection]:
 def _proc_mount(kind: str | None, spec: Fields) -> Iterator[Rejection]:
     """Checks the mount of /proc (ValidateProcMountType)."""
     if kind == "":
-        yield Rejection("DYN233", ("procMount",), "procMount is empty; write Default or Unmasked, or remove it")
+        yield Rejection(codes.VALUE_NOT_ALLOWED, ("procMount",), "procMount is empty; write Default or Unmasked, or remove it")
     if kind == "Unmasked" and spec.get("hostUsers") is not False:
         message = "procMount: Unmasked needs a user namespace; write hostUsers: false in the pod, or procMount: Default"
-        yield Rejection("DYN232", ("procMount",), message)
+        yield Rejection(codes.FIELDS_NOT_ALLOWED_TOGETHER, ("procMount",), message)
 
 
 def _host_process(is_host_process: bool, spec: Fields) -> Iterator[Rejection]:
@@ -196,15 +215,23 @@ def _host_process(is_host_process: bool, spec: Fields) -> Iterator[Rejection]:
     path = ("windowsOptions", "hostProcess")
     of_pod = _written(spec)
     if of_pod is not None and of_pod != is_host_process:
-        yield Rejection("DYN232", path, f"hostProcess of the pod is {str(of_pod).lower()}; write the same value, or remove one of the two")
+        yield Rejection(
+            codes.FIELDS_NOT_ALLOWED_TOGETHER,
+            path,
+            f"hostProcess of the pod is {str(of_pod).lower()}; write the same value, or remove one of the two",
+        )
     if not is_host_process:
         return
     containers = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
     if not all(_written(container, of_pod) for container in containers):
         message = "the pod has other containers that are not processes of the node; write hostProcess: true in the pod, or remove it here"
-        yield Rejection("DYN232", path, message)
+        yield Rejection(codes.FIELDS_NOT_ALLOWED_TOGETHER, path, message)
     if not spec.get("hostNetwork"):
-        yield Rejection("DYN232", path, "a pod of processes of the node needs hostNetwork: true; write it, or remove hostProcess")
+        yield Rejection(
+            codes.FIELDS_NOT_ALLOWED_TOGETHER,
+            path,
+            "a pod of processes of the node needs hostNetwork: true; write it, or remove hostProcess",
+        )
 
 
 def _written(holder: Fields, inherited: bool | None = None) -> bool | None:
@@ -234,7 +261,9 @@ def validate_os(spec: Fields, _context: Context) -> Iterator[Rejection]:
     elif name == _WINDOWS:
         yield from _fields_of_windows(spec)
     else:
-        yield Rejection("DYN233", ("os", "name"), f"{name!r} is not an operating system that Kubernetes knows; write linux or windows")
+        yield Rejection(
+            codes.VALUE_NOT_ALLOWED, ("os", "name"), f"{name!r} is not an operating system that Kubernetes knows; write linux or windows"
+        )
 
 
 def _fields_of_windows(spec: Fields) -> Iterator[Rejection]:
@@ -260,4 +289,4 @@ def _fields(spec: Fields, system: str, of_pods: tuple[str, ...], of_containers: 
 
 
 def _rejection(path: tuple[str | int, ...], system: str) -> Rejection:
-    return Rejection("DYN232", path, f"{path[-1]} is not allowed in a pod with os.name: {system}; remove it")
+    return Rejection(codes.FIELDS_NOT_ALLOWED_TOGETHER, path, f"{path[-1]} is not allowed in a pod with os.name: {system}; remove it")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from krm_fn.base import codes
 from krm_fn.kubernetes.api_server import name_formats
 from krm_fn.kubernetes.api_server.rejections import Rejection
 
@@ -57,10 +58,10 @@ def validate(volume: Fields, _context: Context) -> Iterator[Rejection]:
             continue
         for field in _REQUIRED.get(kind, ()):
             if not source.get(field):
-                yield Rejection("DYN225", (kind, field), "the field is required; set it")
+                yield Rejection(codes.EMPTY_REQUIRED_FIELD, (kind, field), "the field is required; set it")
         reference = _SECRET_NAME.get(kind, "")
         if source.get(reference) is not None and not source[reference].get("name"):
-            yield Rejection("DYN225", (kind, reference, "name"), "the name of the Secret is required; write it")
+            yield Rejection(codes.EMPTY_REQUIRED_FIELD, (kind, reference, "name"), "the name of the Secret is required; write it")
         for rejection in _RULES[kind](source, volume) if kind in _RULES else ():
             yield rejection.below(kind)
 
@@ -69,7 +70,9 @@ def _nfs(source: Fields, _volume: Fields) -> Iterator[Rejection]:
     """Checks a share (validateNFSVolumeSource)."""
     path = source.get("path") or ""
     if path and not path.startswith("/"):
-        yield Rejection("DYN228", ("path",), f"the path {path!r} is relative; write the absolute path that the server exports")
+        yield Rejection(
+            codes.PATH_OUT_OF_VOLUME, ("path",), f"the path {path!r} is relative; write the absolute path that the server exports"
+        )
 
 
 def _csi(source: Fields, _volume: Fields) -> Iterator[Rejection]:
@@ -77,18 +80,20 @@ def _csi(source: Fields, _volume: Fields) -> Iterator[Rejection]:
     driver = source.get("driver") or ""
     if driver and (len(driver) > _LONGEST_DRIVER or not name_formats.DNS_SUBDOMAIN.fullmatch(driver.lower())):
         message = f"{driver!r} is not a valid name of a driver; use at most {_LONGEST_DRIVER} letters, digits, dashes and dots"
-        yield Rejection("DYN202", ("driver",), message)
+        yield Rejection(codes.INVALID_NAME_IN_POD, ("driver",), message)
     secret = (source.get("nodePublishSecretRef") or {}).get("name")
     if secret and not name_formats.DNS_SUBDOMAIN.fullmatch(secret):
         message = f"{secret!r} is not a valid name of a Secret; use lower-case letters, digits, dashes and dots"
-        yield Rejection("DYN202", ("nodePublishSecretRef", "name"), message)
+        yield Rejection(codes.INVALID_NAME_IN_POD, ("nodePublishSecretRef", "name"), message)
 
 
 def _git(source: Fields, _volume: Fields) -> Iterator[Rejection]:
     """Checks a repository (validateGitRepoVolumeSource)."""
     folder = source.get("directory") or ""
     if folder.startswith("/") or ".." in folder.split("/"):
-        yield Rejection("DYN228", ("directory",), f"the folder {folder!r} leaves the volume; write a relative path without ..")
+        yield Rejection(
+            codes.PATH_OUT_OF_VOLUME, ("directory",), f"the folder {folder!r} leaves the volume; write a relative path without .."
+        )
 
 
 def _iscsi(source: Fields, volume: Fields) -> Iterator[Rejection]:
@@ -97,23 +102,25 @@ def _iscsi(source: Fields, volume: Fields) -> Iterator[Rejection]:
         name = source.get(field)
         known = _INITIATORS.get((name or "")[:3])
         if (name or (field == "initiatorName" and name is not None)) and not (known and known.fullmatch(name)):
-            yield Rejection("DYN202", (field,), f"{name!r} is not a name of iSCSI; write one that begins with iqn., eui. or naa.")
+            yield Rejection(
+                codes.INVALID_NAME_IN_POD, (field,), f"{name!r} is not a name of iSCSI; write one that begins with iqn., eui. or naa."
+            )
     yield from _in_byte(source, "lun")
     if (source.get("chapAuthDiscovery") or source.get("chapAuthSession")) and source.get("secretRef") is None:
-        yield Rejection("DYN225", ("secretRef",), "a Secret is required for CHAP; name it")
+        yield Rejection(codes.EMPTY_REQUIRED_FIELD, ("secretRef",), "a Secret is required for CHAP; name it")
     length = len(f"{volume.get('name')}:{source.get('targetPortal') or ''}")
     if source.get("initiatorName") is not None and length > _LONGEST_TARGET:
         message = f"the names of the volume and of the target have {length} characters together; use at most {_LONGEST_TARGET}"
-        yield Rejection("DYN235", ("targetPortal",), message)
+        yield Rejection(codes.TOO_MANY_ENTRIES, ("targetPortal",), message)
 
 
 def _fibre_channel(source: Fields, _volume: Fields) -> Iterator[Rejection]:
     """Checks a target (validateFCVolumeSource)."""
     names, ids = source.get("targetWWNs") or (), source.get("wwids") or ()
     if bool(names) == bool(ids):
-        yield Rejection("DYN224", (), "the volume must have exactly one of targetWWNs and wwids; keep or set one")
+        yield Rejection(codes.NOT_EXACTLY_ONE_FIELD, (), "the volume must have exactly one of targetWWNs and wwids; keep or set one")
     if names and source.get("lun") is None:
-        yield Rejection("DYN225", ("lun",), "lun is required beside targetWWNs; write it")
+        yield Rejection(codes.EMPTY_REQUIRED_FIELD, ("lun",), "lun is required beside targetWWNs; write it")
     elif names:
         yield from _in_byte(source, "lun")
 
@@ -127,35 +134,41 @@ def _quobyte(source: Fields, _volume: Fields) -> Iterator[Rejection]:
     """Checks a registry (validateQuobyteVolumeSource)."""
     registry = source.get("registry") or ""
     if registry and len((source.get("tenant") or "").encode()) > _LONGEST_TENANT:
-        yield Rejection("DYN235", ("tenant",), f"the tenant has more than {_LONGEST_TENANT} characters; write its UUID")
+        yield Rejection(codes.TOO_MANY_ENTRIES, ("tenant",), f"the tenant has more than {_LONGEST_TENANT} characters; write its UUID")
     elif registry and not all(_is_host_port(pair) for pair in registry.split(",")):
-        yield Rejection("DYN234", ("registry",), f"{registry!r} has an entry that is not host:port; write pairs with commas between them")
+        yield Rejection(
+            codes.INVALID_ADDRESS, ("registry",), f"{registry!r} has an entry that is not host:port; write pairs with commas between them"
+        )
 
 
 def _flocker(source: Fields, _volume: Fields) -> Iterator[Rejection]:
     """Checks a data set (validateFlockerVolumeSource)."""
     name, uuid = source.get("datasetName") or "", source.get("datasetUUID") or ""
     if bool(name) == bool(uuid):
-        yield Rejection("DYN224", (), "the volume must have exactly one of datasetName and datasetUUID; keep or set one")
+        yield Rejection(codes.NOT_EXACTLY_ONE_FIELD, (), "the volume must have exactly one of datasetName and datasetUUID; keep or set one")
     if "/" in name:
-        yield Rejection("DYN202", ("datasetName",), f"the name {name!r} contains a slash; write it without")
+        yield Rejection(codes.INVALID_NAME_IN_POD, ("datasetName",), f"the name {name!r} contains a slash; write it without")
 
 
 def _flex(source: Fields, _volume: Fields) -> Iterator[Rejection]:
     """Checks the options of a driver (validateFlexVolumeSource)."""
     for key in source.get("options") or ():
         if f".{key.partition('/')[0].lower()}".endswith((".kubernetes.io", ".k8s.io")):
-            yield Rejection("DYN203", ("options", key), "the domains kubernetes.io and k8s.io are reserved; use a key of the driver")
+            yield Rejection(
+                codes.INVALID_METADATA_KEY, ("options", key), "the domains kubernetes.io and k8s.io are reserved; use a key of the driver"
+            )
 
 
 def _azure_disk(source: Fields, _volume: Fields) -> Iterator[Rejection]:
     """Checks a disk (validateAzureDisk). The default of `kind` is Shared."""
     for field in ("cachingMode", "kind"):
         if source.get(field) == "":
-            yield Rejection("DYN233", (field,), f"{field} is empty; write a value, or remove it")
+            yield Rejection(codes.VALUE_NOT_ALLOWED, (field,), f"{field} is empty; write a value, or remove it")
     uri, start = source.get("diskURI") or "", "/subscriptions/" if source.get("kind") == "Managed" else "https://"
     if uri and not uri.startswith(start):
-        yield Rejection("DYN233", ("diskURI",), f"the URI {uri!r} does not begin with {start}; write such a URI, or another kind")
+        yield Rejection(
+            codes.VALUE_NOT_ALLOWED, ("diskURI",), f"the URI {uri!r} does not begin with {start}; write such a URI, or another kind"
+        )
 
 
 def _storageos(source: Fields, _volume: Fields) -> Iterator[Rejection]:
@@ -163,13 +176,15 @@ def _storageos(source: Fields, _volume: Fields) -> Iterator[Rejection]:
     for field in ("volumeName", "volumeNamespace"):
         name = source.get(field)
         if name and not name_formats.DNS_LABEL.fullmatch(name):
-            yield Rejection("DYN202", (field,), f"{name!r} is not a valid name; use at most 63 lower-case letters, digits and dashes")
+            yield Rejection(
+                codes.INVALID_NAME_IN_POD, (field,), f"{name!r} is not a valid name; use at most 63 lower-case letters, digits and dashes"
+            )
 
 
 def _in_byte(source: Fields, field: str) -> Iterator[Rejection]:
     number = source.get(field) or 0
     if not 0 <= number <= _LARGEST_LUN:
-        yield Rejection("DYN226", (field,), f"{field} is {number}; write a number from 0 to {_LARGEST_LUN}")
+        yield Rejection(codes.NUMBER_NOT_ALLOWED, (field,), f"{field} is {number}; write a number from 0 to {_LARGEST_LUN}")
 
 
 def _is_host_port(text: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from krm_fn.base import codes
 from krm_fn.kubernetes import quantity
 from krm_fn.kubernetes.api_server import field_rules, label_selectors, name_formats
 from krm_fn.kubernetes.api_server.by_field import container_rules
@@ -46,14 +47,16 @@ def _downward_item(item: Fields) -> Iterator[Rejection]:
     yield from _path(item)
     yield from field_rules.validate_mode(item, "mode")
     if (field is None) == (resource is None):
-        yield Rejection("DYN224", (), "the file must have exactly one of fieldRef and resourceFieldRef; keep or set one")
+        yield Rejection(codes.NOT_EXACTLY_ONE_FIELD, (), "the file must have exactly one of fieldRef and resourceFieldRef; keep or set one")
     if field is not None:
         version = field.get("apiVersion") or "v1"
         if version != "v1":
-            yield Rejection("DYN230", ("fieldRef", "apiVersion"), f"{version!r} is not the version of pods; write v1, or remove it")
+            yield Rejection(
+                codes.INVALID_FIELD_REF, ("fieldRef", "apiVersion"), f"{version!r} is not the version of pods; write v1, or remove it"
+            )
         if not _is_field(field.get("fieldPath") or ""):
             message = "a file cannot have this field as its content; write for example metadata.labels or metadata.name"
-            yield Rejection("DYN230", ("fieldRef", "fieldPath"), message)
+            yield Rejection(codes.INVALID_FIELD_REF, ("fieldRef", "fieldPath"), message)
     elif resource is not None:
         yield from _resource(resource)
 
@@ -61,10 +64,12 @@ def _downward_item(item: Fields) -> Iterator[Rejection]:
 def _resource(reference: Fields) -> Iterator[Rejection]:
     """Checks a file of a resource (validateContainerResourceFieldSelector)."""
     if not reference.get("containerName"):
-        yield Rejection("DYN225", ("resourceFieldRef", "containerName"), "the name of the container is required; write it")
+        yield Rejection(
+            codes.EMPTY_REQUIRED_FIELD, ("resourceFieldRef", "containerName"), "the name of the container is required; write it"
+        )
     elif not field_rules.is_resource(reference.get("resource") or ""):
         message = "a file cannot have this resource as its content; write for example limits.cpu or requests.memory"
-        yield Rejection("DYN230", ("resourceFieldRef", "resource"), message)
+        yield Rejection(codes.INVALID_FIELD_REF, ("resourceFieldRef", "resource"), message)
     for rejection in container_rules.validate_divisor(reference):
         yield rejection.below("resourceFieldRef")
 
@@ -84,20 +89,22 @@ def _projected(volume: Fields) -> Iterator[Rejection]:
                 path = item.get("path")
                 if path and path in paths:
                     message = f"two files have the path {path}; change one of the paths"
-                    yield Rejection("DYN237", ("sources", index, kind, "items", position, "path"), message)
+                    yield Rejection(codes.DUPLICATE_ENTRY_IN_POD, ("sources", index, kind, "items", position, "path"), message)
                 paths.add(path)
 
 
 def _source(source: Fields) -> Iterator[Rejection]:
     kinds = [kind for kind in _SOURCES if source.get(kind) is not None]
     if len(kinds) > 1:
-        yield Rejection("DYN224", (), f"the entry has the sources {' and '.join(kinds)}; write an entry for each of them")
+        yield Rejection(
+            codes.NOT_EXACTLY_ONE_FIELD, (), f"the entry has the sources {' and '.join(kinds)}; write an entry for each of them"
+        )
     for kind in ("secret", "configMap"):
         holder = source.get(kind)
         if holder is None:
             continue
         if not holder.get("name"):
-            yield Rejection("DYN225", (kind, "name"), "the field is required; set it")
+            yield Rejection(codes.EMPTY_REQUIRED_FIELD, (kind, "name"), "the field is required; set it")
         for rejection in field_rules.validate_items(holder):
             yield rejection.below(kind)
     for index, item in enumerate((source.get("downwardAPI") or {}).get("items") or ()):
@@ -112,16 +119,16 @@ def _token(token: Fields) -> Iterator[Rejection]:
     seconds = token.get("expirationSeconds")
     if seconds is not None and not _SHORTEST_TOKEN <= seconds <= _LONGEST_TOKEN:
         message = f"a token of {seconds} seconds is not allowed; write a number from {_SHORTEST_TOKEN} to {_LONGEST_TOKEN}"
-        yield Rejection("DYN226", ("expirationSeconds",), message)
+        yield Rejection(codes.NUMBER_NOT_ALLOWED, ("expirationSeconds",), message)
     yield from _path(token)
 
 
 def _path(holder: Fields) -> Iterator[Rejection]:
     path = holder.get("path") or ""
     if not path:
-        yield Rejection("DYN225", ("path",), "the path of the file is required; write it")
+        yield Rejection(codes.EMPTY_REQUIRED_FIELD, ("path",), "the path of the file is required; write it")
     elif not field_rules.is_file_path(path):
-        yield Rejection("DYN228", ("path",), field_rules.BAD_FILE_PATH)
+        yield Rejection(codes.PATH_OUT_OF_VOLUME, ("path",), field_rules.BAD_FILE_PATH)
 
 
 def _is_field(path: str) -> bool:
@@ -138,7 +145,7 @@ def validate_ephemeral(volume: Fields, _context: Context) -> Iterator[Rejection]
     template = (volume["ephemeral"] or {}).get("volumeClaimTemplate")
     if template is None:
         message = "the template of a claim is required; write what to claim, or use emptyDir"
-        yield Rejection("DYN225", ("ephemeral", "volumeClaimTemplate"), message)
+        yield Rejection(codes.EMPTY_REQUIRED_FIELD, ("ephemeral", "volumeClaimTemplate"), message)
         return
     for rejection in (*_metadata(template.get("metadata") or {}), *_claim(template.get("spec") or {})):
         yield rejection.below("ephemeral", "volumeClaimTemplate")
@@ -151,16 +158,20 @@ def _metadata(metadata: Fields) -> Iterator[Rejection]:
     for field, value in metadata.items():
         if field not in _METADATA and value not in (None, "", 0):
             message = f"the claim of an ephemeral volume cannot have {field}; keep only labels and annotations"
-            yield Rejection("DYN232", ("metadata", field), message)
+            yield Rejection(codes.FIELDS_NOT_ALLOWED_TOGETHER, ("metadata", field), message)
 
 
 def _claim(spec: Fields) -> Iterator[Rejection]:
     """Checks the claim (ValidatePersistentVolumeClaimSpec)."""
     modes = spec.get("accessModes") or ()
     if not modes:
-        yield Rejection("DYN225", ("spec", "accessModes"), "an access mode is required; write for example [ReadWriteOnce]")
+        yield Rejection(
+            codes.EMPTY_REQUIRED_FIELD, ("spec", "accessModes"), "an access mode is required; write for example [ReadWriteOnce]"
+        )
     if _ALONE in modes and {*modes} != {_ALONE}:
-        yield Rejection("DYN232", ("spec", "accessModes"), f"{_ALONE} is not allowed beside other modes; keep one of them")
+        yield Rejection(
+            codes.FIELDS_NOT_ALLOWED_TOGETHER, ("spec", "accessModes"), f"{_ALONE} is not allowed beside other modes; keep one of them"
+        )
     for rejection in label_selectors.validate(spec.get("selector")):
         yield rejection.below("spec", "selector")
     yield from _storage(((spec.get("resources") or {}).get("requests") or {}).get("storage"))
@@ -168,9 +179,9 @@ def _claim(spec: Fields) -> Iterator[Rejection]:
         name = spec.get(field)
         if name and not name_formats.DNS_SUBDOMAIN.fullmatch(name):
             message = f"{name!r} is not a valid name of an object; use lower-case letters, digits, dashes and dots"
-            yield Rejection("DYN202", ("spec", field), message)
+            yield Rejection(codes.INVALID_NAME_IN_POD, ("spec", field), message)
     if spec.get("volumeMode") == "":
-        yield Rejection("DYN233", ("spec", "volumeMode"), "volumeMode is empty; write Filesystem or Block, or remove it")
+        yield Rejection(codes.VALUE_NOT_ALLOWED, ("spec", "volumeMode"), "volumeMode is empty; write Filesystem or Block, or remove it")
     for rejection in _claim_sources(spec):
         yield rejection.below("spec")
 
@@ -178,9 +189,9 @@ def _claim(spec: Fields) -> Iterator[Rejection]:
 def _storage(amount: Any) -> Iterator[Rejection]:
     path = ("spec", "resources", "requests", "storage")
     if amount is None:
-        yield Rejection("DYN225", path, "the size is required; write it, for example 10Gi")
+        yield Rejection(codes.EMPTY_REQUIRED_FIELD, path, "the size is required; write it, for example 10Gi")
     elif quantity.value(amount) <= 0:
-        yield Rejection("DYN226", path, f"the size {amount} is not above zero; write a larger amount")
+        yield Rejection(codes.NUMBER_NOT_ALLOWED, path, f"the size {amount} is not above zero; write a larger amount")
 
 
 def _claim_sources(spec: Fields) -> Iterator[Rejection]:
@@ -193,20 +204,28 @@ def _claim_sources(spec: Fields) -> Iterator[Rejection]:
     if source is None or reference is None:
         return
     if reference.get("namespace"):
-        yield Rejection("DYN232", ("dataSource",), "dataSource is not allowed beside a dataSourceRef with a namespace; remove it")
+        yield Rejection(
+            codes.FIELDS_NOT_ALLOWED_TOGETHER,
+            ("dataSource",),
+            "dataSource is not allowed beside a dataSourceRef with a namespace; remove it",
+        )
     elif [source.get(key) for key in ("apiGroup", "kind", "name")] != [reference.get(key) for key in ("apiGroup", "kind", "name")]:
-        yield Rejection("DYN232", ("dataSource",), "dataSource differs from dataSourceRef; remove it")
+        yield Rejection(codes.FIELDS_NOT_ALLOWED_TOGETHER, ("dataSource",), "dataSource differs from dataSourceRef; remove it")
 
 
 def _claim_source(holder: Fields) -> Iterator[Rejection]:
     group, namespace = holder.get("apiGroup") or "", holder.get("namespace") or ""
     for field in ("kind", "name"):
         if not holder.get(field):
-            yield Rejection("DYN225", (field,), "the field is required; set it")
+            yield Rejection(codes.EMPTY_REQUIRED_FIELD, (field,), "the field is required; set it")
     if not group and holder.get("kind") not in ("", None, "PersistentVolumeClaim"):
         message = f"{holder['kind']} is not a kind of the core API group that has data; write its apiGroup, or PersistentVolumeClaim"
-        yield Rejection("DYN233", ("kind",), message)
+        yield Rejection(codes.VALUE_NOT_ALLOWED, ("kind",), message)
     if group and not name_formats.DNS_SUBDOMAIN.fullmatch(group):
-        yield Rejection("DYN202", ("apiGroup",), f"{group!r} is not a valid API group; use lower-case letters, digits, dashes and dots")
+        yield Rejection(
+            codes.INVALID_NAME_IN_POD, ("apiGroup",), f"{group!r} is not a valid API group; use lower-case letters, digits, dashes and dots"
+        )
     if namespace and not name_formats.DNS_LABEL.fullmatch(namespace):
-        yield Rejection("DYN202", ("namespace",), f"{namespace!r} is not a valid namespace; use lower-case letters, digits and dashes")
+        yield Rejection(
+            codes.INVALID_NAME_IN_POD, ("namespace",), f"{namespace!r} is not a valid namespace; use lower-case letters, digits and dashes"
+        )

@@ -9,6 +9,7 @@ import base64
 import binascii
 import json
 
+from krm_fn.base import codes
 from krm_fn.kubernetes.api_server import object_meta, rejections
 from krm_fn.kubernetes.api_server.rejections import Rejection
 
@@ -40,7 +41,11 @@ def validate(resource: Resource) -> Iterator[Rejection]:
                 yield rejections.bad_name(key, (field, key), "letters, digits, dashes, underscores and dots, without .. at its start")
             value = _decoded(text) if field == encoded else text.encode(errors="replace")
             if value is None:
-                yield Rejection("DYN256", (field, key), "the value is not in Base64; encode it, or write the plain text under " + plain)
+                yield Rejection(
+                    codes.MALFORMED_NATIVE_VALUE,
+                    (field, key),
+                    "the value is not in Base64; encode it, or write the plain text under " + plain,
+                )
             if field == plain == "data" and key in values:
                 yield rejections.twice(f"the key {key}", (field, key))
             values[key] = value or b""
@@ -75,7 +80,9 @@ def _of_type(secret: Resource, values: Data) -> Iterator[Rejection]:
         if key not in values:
             yield rejections.required(("data", key), f"the key {key}")
         elif not _is_object(values[key]):
-            yield Rejection("DYN256", ("data", key), "the value is not a JSON object; write the content of a file of docker login")
+            yield Rejection(
+                codes.MALFORMED_NATIVE_VALUE, ("data", key), "the value is not a JSON object; write the content of a file of docker login"
+            )
 
 
 def _is_object(value: bytes) -> bool:

@@ -5,6 +5,7 @@ Follows `pkg/apis/batch/validation/validation.go`.
 
 from __future__ import annotations
 
+from krm_fn.base import codes
 from krm_fn.kubernetes import values
 from krm_fn.kubernetes.api_server import label_selectors, name_formats, object_meta, pod_rules, rejections
 
@@ -27,7 +28,7 @@ _NAMES = ("job-name", "batch.kubernetes.io/job-name")
 _IDS = ("controller-uid", "batch.kubernetes.io/controller-uid")
 _MOST, _MOST_OF_MANY = 100_000, 10_000
 _LONGEST_MANAGER = 63
-_DEADLINE = "DYN201"
+_DEADLINE = codes.ACTIVE_DEADLINE_NOT_ALLOWED
 """The code of a deadline, which the pods of a Job may have."""
 
 
@@ -160,25 +161,25 @@ def _failure(rules: Sequence[Fields], spec: Fields) -> Iterator[Rejection]:
 
 def _failure_rule(rule: Fields, spec: Fields, names: set[Any]) -> Iterator[Rejection]:
     """Checks one rule (validatePodFailurePolicyRule)."""
-    codes, conditions = rule.get("onExitCodes"), rule.get("onPodConditions") or ()
+    exit_codes, conditions = rule.get("onExitCodes"), rule.get("onPodConditions") or ()
     if not rule.get("action"):
         yield rejections.required(("action",), "the action")
     elif rule["action"] == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
         yield rejections.conflict(("action",), "FailIndex needs backoffLimitPerIndex", "write it, or another action")
-    if codes is not None:
-        for rejection in _exit_codes(codes, names):
+    if exit_codes is not None:
+        for rejection in _exit_codes(exit_codes, names):
             yield rejection.below("onExitCodes")
     for rejection in _conditions(conditions):
         yield rejection.below("onPodConditions")
-    if codes is not None and conditions:
+    if exit_codes is not None and conditions:
         yield rejections.conflict((), "a rule has either onExitCodes or onPodConditions", "write two rules")
-    if codes is None and not conditions:
+    if exit_codes is None and not conditions:
         yield rejections.required(("onExitCodes",), "one of onExitCodes and onPodConditions")
 
 
-def _exit_codes(codes: Fields, names: set[Any]) -> Iterator[Rejection]:
+def _exit_codes(exit_codes: Fields, names: set[Any]) -> Iterator[Rejection]:
     """Checks exit codes, which must be sorted (validatePodFailurePolicyRuleOnExitCodes)."""
-    operator, container, values = codes.get("operator"), codes.get("containerName"), codes.get("values") or []
+    operator, container, values = exit_codes.get("operator"), exit_codes.get("containerName"), exit_codes.get("values") or []
     if not operator:
         yield rejections.required(("operator",), "the operator")
     if container is not None and container not in names:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from krm_fn.base import codes
 from krm_fn.kubernetes import values
 from krm_fn.kubernetes.api_server import label_selectors, object_meta, pod_rules, rejections
 from krm_fn.kubernetes.api_server.by_kind import claim_rules
@@ -44,7 +45,7 @@ def _selector(selector: Fields, template: Fields) -> Iterator[Rejection]:
     labels: Fields = (template.get("metadata") or {}).get("labels") or {}
     if not label_selectors.matches(selector, labels):
         message = "the selector does not select the pods of the template; write the same labels under template.metadata.labels"
-        yield Rejection("DYN259", ("selector",), message)
+        yield Rejection(codes.SELECTOR_MISSES_OWN_PODS, ("selector",), message)
 
 
 def _counts(spec: Fields, *fields: str) -> Iterator[Rejection]:

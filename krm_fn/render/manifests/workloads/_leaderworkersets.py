@@ -6,7 +6,7 @@ Follows the operator's `internal/controller/dynamocomponentdeployment_controller
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.kubernetes import paths
 from krm_fn.render import labels, names
 from krm_fn.render.manifests.workloads import Workload
@@ -79,7 +79,9 @@ class Sets(Workload):
                 if index is not None and index < self.sets(plan):
                     parts, part = graph.part_words()
                     message = f"{part} {plan.identity.service} and this {part} would both have the Service {other.service_name}"
-                    yield results.error("DYN190", f"{message}; rename one of the {parts}", other.ref, other.at("name"))
+                    yield results.error(
+                        codes.COMPONENTS_NEED_SAME_NAME, f"{message}; rename one of the {parts}", other.ref, other.at("name")
+                    )
 
     def check(self, pods: Pods) -> Iterator[Result]:
         """Reports errors that the operator finds when it makes the LeaderWorkerSet (checkMainContainer), and long names."""
@@ -90,14 +92,16 @@ class Sets(Workload):
         over = len(names.instance(name, max(self.groups(plan), 1) - 1)) - names.GROUP_LIMIT - 2
         if over > 0:
             message = f"the LeaderWorkerSet would be named {name}, which is {over} over the limit of {len(name) - over} characters"
-            yield results.error("DYN143", f"{message}; shorten the graph's or the component's name", plan.ref, plan.at("name"))
+            yield results.error(
+                codes.LEADER_WORKER_SET_NAME_TOO_LONG, f"{message}; shorten the graph's or the component's name", plan.ref, plan.at("name")
+            )
         elif names.SERVICE.fullmatch(plan.service_name) and not names.SERVICE.fullmatch(name):
             message = f"the LeaderWorkerSet would be named {name}, which is not a valid name of a Service; use letters, digits and dashes"
-            yield results.error("DYN141", message, plan.ref, plan.at("name"))
+            yield results.error(codes.INVALID_SERVICE_NAME, message, plan.ref, plan.at("name"))
         for field in ("command", "args"):
             if not pods.main.get(field) and not plan.features.has_role_templates:
                 message = f"{field} is required in a multinode component, because the flags for the other nodes are added to it; set it"
-                yield results.error("DYN161", message, plan.ref, plan.at("main", field))
+                yield results.error(codes.MULTINODE_WITHOUT_COMMAND, message, plan.ref, plan.at("main", field))
 
 
 def resource(plan: ComponentPlan, index: int, replicas: int | None, marks: Labels, templates: Iterable[PodTemplateSpec]) -> Resource:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.kubernetes import merge, paths
 from krm_fn.render import labels, names
 from krm_fn.render.manifests import pod_template, services
@@ -71,7 +71,7 @@ class DeploymentWorkload(Workload):
         if plan.placement.nodes > 1:
             message = "a multinode component needs LeaderWorkerSets or Grove"
             fix = "set leaderWorkerSet.enabled or orchestrator: grove in the configuration"
-            yield results.error("DYN144", f"{message}; {fix}", plan.ref, plan.at("multinode"))
+            yield results.error(codes.MULTINODE_WITHOUT_ORCHESTRATOR, f"{message}; {fix}", plan.ref, plan.at("multinode"))
         yield from _check_steps(plan)
 
     def entries(self, graph: GraphPlan, plan: ComponentPlan) -> list[WorkloadEntry]:
@@ -147,10 +147,10 @@ def _check_steps(plan: ComponentPlan) -> Iterator[Result]:
     for field, key in (("maxSurge", labels.MAX_SURGE), ("maxUnavailable", labels.MAX_UNAVAILABLE)):
         if field in steps and _amount(steps[field]) is None:
             message = f"{steps[field]!r} is not a number of pods; write a number, or a percentage such as 25%"
-            yield results.error("DYN159", message, plan.ref, plan.annotation(key))
+            yield results.error(codes.INVALID_ROLLING_UPDATE, message, plan.ref, plan.annotation(key))
         elif steps and field == "maxUnavailable" and not any(_amount(step) for step in steps.values()):
             message = "no pod can be replaced, because maxSurge and maxUnavailable are both 0; write 1 for one of them"
-            yield results.error("DYN159", message, plan.ref, plan.annotation(key))
+            yield results.error(codes.INVALID_ROLLING_UPDATE, message, plan.ref, plan.annotation(key))
 
 
 @lru_cache(maxsize=64)  # nearly all Deployments have the default steps

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.render import labels, names
 from krm_fn.render.manifests import pod_builder, pod_template, services
 from krm_fn.render.manifests.workloads import _leaderworkersets
@@ -87,16 +87,16 @@ class LeaderWorkerSetWorkload(_leaderworkersets.Sets):
             message = "the scaling adapter has no effect, because each replica is a LeaderWorkerSet, and only a render makes one"
             off = plan.fix("no scaling adapter")
             fix = f"change replicas in Git, and {off}, or use orchestrator: grove in the configuration"
-            yield results.warning("DYN174", f"{message}; {fix}", plan.ref, plan.at("scalingAdapter"))
+            yield results.warning(codes.SCALING_ADAPTER_WITHOUT_EFFECT, f"{message}; {fix}", plan.ref, plan.at("scalingAdapter"))
         if self.sets(plan) == 0:
             return
         yield from super().check(pods)
         if main["name"] != pod_builder.MAIN:
             message = f"the main container of a LeaderWorkerSet must be named {pod_builder.MAIN}; rename it, or remove the name"
-            yield results.error("DYN160", message, plan.ref, plan.at("main", "name"))
+            yield results.error(codes.CONTAINER_NOT_NAMED_MAIN, message, plan.ref, plan.at("main", "name"))
         if not plan.pod.gpus.limit:
             message = "the GPU limit is required in a multinode component, because the engine needs the number of GPUs of one node; set it"
-            yield results.error("DYN162", message, plan.ref, plan.at("resources", "limits", "gpu"))
+            yield results.error(codes.MULTINODE_WITHOUT_GPUS, message, plan.ref, plan.at("resources", "limits", "gpu"))
 
 
 def _template(pod: Pod, index: int) -> PodTemplateSpec:

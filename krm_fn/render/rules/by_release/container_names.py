@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from krm_fn.base import results, spelling
+from krm_fn.base import codes, results, spelling
 from krm_fn.render import engines
 from krm_fn.render.convert.path_mapping import MAIN
 
@@ -24,10 +24,12 @@ def without_main(plan: ComponentPlan) -> Result:
     meant = _meant(plan)
     if meant is None:
         fix = "add it with an image"
-        return results.error("DYN450", f"{problem}; {fix}", plan.ref, plan.at("podTemplate", "spec", "containers"))
+        return results.error(codes.MISSING_MAIN_CONTAINER, f"{problem}; {fix}", plan.ref, plan.at("podTemplate", "spec", "containers"))
     name = f"{_beside(plan)[meant].get('name')}"
     path = (*plan.at("sidecars", meant), "name")
-    return results.error("DYN450", f"{problem}; rename the container {name} to main", plan.ref, path, current=name, proposed=MAIN)
+    return results.error(
+        codes.MISSING_MAIN_CONTAINER, f"{problem}; rename the container {name} to main", plan.ref, path, current=name, proposed=MAIN
+    )
 
 
 def _meant(plan: ComponentPlan) -> int | None:
@@ -56,10 +58,10 @@ def check_sidecar(plan: ComponentPlan) -> Iterator[Result]:
         runs = f"{plan.engine}" if plan.engine != engines.NONE.name else "the component itself"
         fix = f"write {meant}" if meant else f"remove {field}, or add a container with the frontend and write its name"
         message = f"{field} names a container beside main, and main runs {runs}; {fix}"
-        yield results.warning("DYN139", message, plan.ref, plan.at("frontendSidecar"))
+        yield results.warning(codes.FRONTEND_SIDECAR_IS_MAIN, message, plan.ref, plan.at("frontendSidecar"))
         return
     fix = f"write {meant}, or add the container" if meant else f"add the container, or remove {field}"
-    yield results.error("DYN460", f"the pod has no container {name}; {fix}", plan.ref, plan.at("frontendSidecar"))
+    yield results.error(codes.FRONTEND_SIDECAR_NOT_FOUND, f"the pod has no container {name}; {fix}", plan.ref, plan.at("frontendSidecar"))
 
 
 def _beside(plan: ComponentPlan) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from krm_fn.base import results, spelling
+from krm_fn.base import codes, results, spelling
 from krm_fn.render import names
 from krm_fn.render.kinds import types
 from krm_fn.render.manifests import volumes
@@ -75,10 +75,12 @@ def _check_component(component: ComponentPlan) -> Iterator[Result]:
         near = spelling.nearest(kind, types.names())
         choice = f"one of {', '.join(types.names())}, or remove the field"
         message = f"{message}; write {near or choice}"
-        yield results.warning("DYN476", message, component.ref, component.at("componentType"), current=kind, proposed=near or None)
+        yield results.warning(
+            codes.UNKNOWN_COMPONENT_TYPE, message, component.ref, component.at("componentType"), current=kind, proposed=near or None
+        )
     if name and not _NAME.fullmatch(name):  # a service of v1alpha1 can have other names, for example with a dot
         message = f"v1beta1 has no component named {name!r}; use letters, digits and dashes, and no dash at either end"
-        yield results.error("DYN479", message, component.ref, component.at("name"))
+        yield results.error(codes.INVALID_COMPONENT_NAME, message, component.ref, component.at("name"))
 
 
 def _check_command(plan: ComponentPlan) -> Iterator[Result]:
@@ -86,7 +88,7 @@ def _check_command(plan: ComponentPlan) -> Iterator[Result]:
     container = plan.pod.container
     if _ELASTIC in " ".join(container.get("args") or ()) and not container.get("command"):
         message = f"{_ELASTIC} needs the command that starts the engine, because Ray is started before it; set command"
-        yield results.error("DYN477", message, plan.ref, plan.at("main", "command"))
+        yield results.error(codes.ELASTIC_EP_WITHOUT_COMMAND, message, plan.ref, plan.at("main", "command"))
 
 
 def _check_topology_variables(plan: ComponentPlan) -> Iterator[Result]:
@@ -94,16 +96,16 @@ def _check_topology_variables(plan: ComponentPlan) -> Iterator[Result]:
     for index, variable in enumerate(plan.pod.container.get("env") or () if plan.placement.names_topology else ()):
         if variable.get("name") in TOPOLOGY_VARIABLES:
             message = "on several nodes, Dynamo sets this variable itself, and replaces the one that you wrote; remove it"
-            yield results.warning("DYN495", message, plan.ref, plan.at("main", "env", index))
+            yield results.warning(codes.VARIABLE_SET_BY_DYNAMO, message, plan.ref, plan.at("main", "env", index))
 
 
 def _check_replicas(plan: ComponentPlan) -> Iterator[Result]:
     """Reports `minAvailable` above the number of replicas, and a configuration that no endpoint picker reads."""
     least, picker = plan.features.min_available, plan.exposure.picker
     if least is not None and least > plan.placement.replicas_or_one > 0:
-        yield rule_messages.error("DYN454", plan.ref, plan.at("minAvailable"))
+        yield rule_messages.error(codes.MIN_AVAILABLE_ABOVE_REPLICAS, plan.ref, plan.at("minAvailable"))
     if (picker.config is not None or picker.by_reference) and not plan.type.singleton:
-        yield rule_messages.error("DYN455", plan.ref, plan.at("eppConfig"))
+        yield rule_messages.error(codes.EPP_CONFIG_WITHOUT_PICKER, plan.ref, plan.at("eppConfig"))
 
 
 def _check_runtime(plan: ComponentPlan) -> Iterator[Result]:
@@ -118,7 +120,9 @@ def _check_runtime(plan: ComponentPlan) -> Iterator[Result]:
     runtime = plan.features.runtime
     if runtime and runtime < _FIRST_WITH_REVISIONS and not plan.features.foreign_tag:
         fix = "use an image of version 1.0 or later, or set workerHash: none in the configuration"
-        yield results.warning("DYN417", f"a Dynamo runtime before 1.0 {ignored}; {fix}", plan.ref, plan.at("main", "image"))
+        yield results.warning(
+            codes.WORKER_REVISIONS_UNSUPPORTED, f"a Dynamo runtime before 1.0 {ignored}; {fix}", plan.ref, plan.at("main", "image")
+        )
 
 
 def _check_foreign_tag(plan: ComponentPlan) -> Iterator[Result]:
@@ -129,7 +133,7 @@ def _check_foreign_tag(plan: ComponentPlan) -> Iterator[Result]:
             f"the tag of {plan.pod.container.get('image')} is no version of Dynamo, and the operator reads it as one, which opens "
             f"{', '.join(opened)}; set {plan.word('runtimeVersionOverride')} to the version of Dynamo in the image"
         )
-        yield results.warning("DYN575", message, plan.ref, plan.at("main", "image"))
+        yield results.warning(codes.IMAGE_TAG_OPENS_GATES, message, plan.ref, plan.at("main", "image"))
 
 
 def _check_containers(plan: GraphPlan, component: ComponentPlan) -> Iterator[Result]:
@@ -166,7 +170,7 @@ def _check_version(plan: ComponentPlan) -> Iterator[Result]:
         )
         if "@" in image:
             message += ", or add the tag of the digest (kustomize: newTag beside digest under images)"
-        yield results.error("DYN451", message, plan.ref, at)
+        yield results.error(codes.UNKNOWN_IMAGE_VERSION, message, plan.ref, at)
 
 
 def _check_cache(plan: ComponentPlan, cache: Mount) -> Iterator[Result]:
@@ -180,9 +184,14 @@ def _check_cache(plan: ComponentPlan, cache: Mount) -> Iterator[Result]:
         at = plan.at("main", "volumeMounts", index)
         if mount.get("name") != cache.name:
             message = f"the compilation cache is mounted at {cache.path}, too; mount one of the two elsewhere"
-            yield results.error("DYN459", message, plan.ref, (*at, "mountPath"))
+            yield results.error(codes.UNMOUNTABLE_COMPILATION_CACHE, message, plan.ref, (*at, "mountPath"))
         elif mount.get("readOnly"):
-            yield results.error("DYN459", "the engine writes into the compilation cache; remove readOnly", plan.ref, (*at, "readOnly"))
+            yield results.error(
+                codes.UNMOUNTABLE_COMPILATION_CACHE,
+                "the engine writes into the compilation cache; remove readOnly",
+                plan.ref,
+                (*at, "readOnly"),
+            )
 
 
 def _check_shared_memory(plan: ComponentPlan) -> Iterator[Result]:
@@ -197,4 +206,4 @@ def _check_shared_memory(plan: ComponentPlan) -> Iterator[Result]:
 
 def _replaced(plan: ComponentPlan, part: str, path: Path) -> Result:
     message = f"the default shared memory replaces {part}; {plan.fix('no shared memory')} to leave out the default, or remove {part}"
-    return results.warning("DYN427", message, plan.ref, path)
+    return results.warning(codes.SHARED_MEMORY_REPLACES_VOLUME, message, plan.ref, path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.render.kinds import WHOLE_GRAPH
 from krm_fn.render.schema import rule_messages
 
@@ -31,20 +31,20 @@ def _check_topology(plan: GraphPlan) -> Iterator[Result]:
     if plan.features.topology is None and not plan.standalone:
         for component in limited:
             message = f"the graph has no {plan.word('topologyConstraint')}, which names the ClusterTopology; set it"
-            yield results.error("DYN470", message, plan.ref, component.at("topologyConstraint"))
+            yield results.error(codes.TOPOLOGY_CONSTRAINT_WITHOUT_TOPOLOGY, message, plan.ref, component.at("topologyConstraint"))
     elif plan.features.topology and not plan.features.topology.domain and not limited:
         message = f"neither the graph nor a component has a {plan.word('topologyConstraint', 'packDomain')}; set one, for example rack"
-        yield results.error("DYN471", message, plan.ref, plan.at("topologyConstraint", "packDomain"))
+        yield results.error(codes.TOPOLOGY_CONSTRAINT_WITHOUT_LEVEL, message, plan.ref, plan.at("topologyConstraint", "packDomain"))
 
 
 def _check_transfer(plan: GraphPlan, policy: KVTransfer) -> Iterator[Result]:
     if bool(policy.label_key) == bool(policy.topology):
-        yield rule_messages.error("DYN472", plan.ref, plan.at("experimental", "kvTransferPolicy"))
+        yield rule_messages.error(codes.TRANSFER_POLICY_SOURCES, plan.ref, plan.at("experimental", "kvTransferPolicy"))
     if (policy.enforcement == "preferred") != (policy.weight is not None):
-        yield rule_messages.error("DYN473", plan.ref, plan.at("experimental", "kvTransferPolicy", "preferredWeight"))
+        yield rule_messages.error(codes.TRANSFER_POLICY_WEIGHT, plan.ref, plan.at("experimental", "kvTransferPolicy", "preferredWeight"))
     prefix, slash, _ = policy.label_key.partition("/")
     if slash and len(prefix) > _PREFIX_LIMIT:
-        yield rule_messages.error("DYN474", plan.ref, plan.at("experimental", "kvTransferPolicy", "labelKey"))
+        yield rule_messages.error(codes.LABEL_DOMAIN_TOO_LONG, plan.ref, plan.at("experimental", "kvTransferPolicy", "labelKey"))
 
 
 def _without_controller(plan: GraphPlan, policy: KVTransfer) -> Iterator[Result]:
@@ -55,7 +55,7 @@ def _without_controller(plan: GraphPlan, policy: KVTransfer) -> Iterator[Result]
         "a controller of Dynamo's operator copies the labels of each node to its pods, and without it the workers do not know their "
         "topology domain; run the operator beside krm-fn, or remove the policy"
     )
-    yield results.warning("DYN435", message, plan.ref, plan.at("experimental", "kvTransferPolicy"))
+    yield results.warning(codes.FEATURE_NEEDS_CONTROLLER, message, plan.ref, plan.at("experimental", "kvTransferPolicy"))
 
 
 def _check_orchestrator(plan: GraphPlan) -> Iterator[Result]:
@@ -63,10 +63,10 @@ def _check_orchestrator(plan: GraphPlan) -> Iterator[Result]:
     paths = [*_of_graph(plan), *(path for component in plan.components for path in _of_component(component))]
     for path in paths:
         message = f"only Grove acts on {path[-1]}; remove it, or set orchestrator: grove in the configuration"
-        yield results.error("DYN452", message, plan.ref, path)
+        yield results.error(codes.FIELD_NEEDS_GROVE, message, plan.ref, path)
     if plan.features.topology and not plan.standalone:
         message = "only Grove places pods by their topology, so this constraint has no effect; remove it, or set orchestrator: grove"
-        yield results.warning("DYN453", f"{message} in the configuration", plan.ref, plan.at("topologyConstraint"))
+        yield results.warning(codes.TOPOLOGY_WITHOUT_GROVE, f"{message} in the configuration", plan.ref, plan.at("topologyConstraint"))
 
 
 def _of_graph(plan: GraphPlan) -> Iterator[Path]:

@@ -5,7 +5,7 @@ Follows the operator's `internal/webhook/validation/` for graphs, and the rules 
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.kubernetes import version
 from krm_fn.kubernetes.api_server import name_formats
 from krm_fn.render import labels
@@ -45,15 +45,15 @@ def _of_graph(plan: GraphPlan) -> Iterator[Result]:
     for key, values in {**_VALUES, labels.GROVE_UPDATE_STRATEGY: plan.release.grove.update_strategies}.items():
         if key in annotations and not values:
             message = f"Dynamo {plan.release.name[1:]} does not read this annotation, so it has no effect; remove it"
-            yield results.warning("DYN125", message, plan.ref, ("metadata", "annotations", key))
+            yield results.warning(codes.FIELD_WITHOUT_EFFECT, message, plan.ref, ("metadata", "annotations", key))
         elif key in annotations and annotations[key] not in values:
             message = f"{annotations[key]!r} is not a known value; write {' or '.join(values)}"
-            yield results.error("DYN456", message, plan.ref, ("metadata", "annotations", key))
+            yield results.error(codes.INVALID_ANNOTATION_VALUE, message, plan.ref, ("metadata", "annotations", key))
     origin = annotations.get(labels.ORIGIN_VERSION)
     if origin is not None:
         yield from _check_origin(plan, origin)
     if not _is_executor(annotations.get(labels.EXECUTOR_BACKEND)):
-        yield rule_messages.error("DYN457", plan.ref, ("metadata", "annotations", labels.EXECUTOR_BACKEND))
+        yield rule_messages.error(codes.INVALID_VLLM_EXECUTOR, plan.ref, ("metadata", "annotations", labels.EXECUTOR_BACKEND))
 
 
 def _check_origin(plan: GraphPlan, origin: str) -> Iterator[Result]:
@@ -61,33 +61,37 @@ def _check_origin(plan: GraphPlan, origin: str) -> Iterator[Result]:
     path, parsed = ("metadata", "annotations", labels.ORIGIN_VERSION), version.of_operator(origin)
     if parsed is None:
         message = f"{origin!r} is not a semantic version; write the version of the operator, for example 1.5.0, or remove the annotation"
-        yield results.error("DYN456", message, plan.ref, path)
+        yield results.error(codes.INVALID_ANNOTATION_VALUE, message, plan.ref, path)
     elif parsed[:2] > plan.release.number:
         message = (
             f"an operator of version {origin} created the graph, and the render follows {plan.release.name}, which is older; set "
             "behaviour in the configuration to the release of the operator in the cluster, or remove the annotation"
         )
-        yield results.warning("DYN492", message, plan.ref, path)
+        yield results.warning(codes.OPERATOR_NEWER_THAN_RELEASE, message, plan.ref, path)
 
 
 def _of_component(plan: ComponentPlan) -> Iterator[Result]:
     """Reports annotations of pods whose value is not valid, and of debug modes, which this release does not have."""
     annotations = plan.pod.annotations
     if not _is_executor(annotations.get(labels.EXECUTOR_BACKEND)):
-        yield rule_messages.error("DYN457", plan.ref, plan.at("podTemplate", "metadata", "annotations", labels.EXECUTOR_BACKEND))
+        yield rule_messages.error(
+            codes.INVALID_VLLM_EXECUTOR, plan.ref, plan.at("podTemplate", "metadata", "annotations", labels.EXECUTOR_BACKEND)
+        )
     for key in _DEBUG_MODES:
         if plan.identity.annotations.get(key) == "true":
             message = "the annotation has no effect, because this release of Dynamo has no debug mode; remove it, and use kubectl debug"
-            yield results.warning("DYN426", message, plan.ref, plan.annotation(key))
+            yield results.warning(codes.NO_DEBUG_MODE, message, plan.ref, plan.annotation(key))
     limit = annotations.get(labels.POWER_LIMIT)
     if limit is None:
         return
     at = plan.at("podTemplate", "metadata", "annotations", labels.POWER_LIMIT)
     if not (limit.isascii() and limit.isdigit() and limit.strip("0")):
-        yield results.error("DYN458", f"{limit!r} is not a whole number of watts above 0; write for example 500", plan.ref, at)
+        yield results.error(
+            codes.INVALID_POWER_LIMIT, f"{limit!r} is not a whole number of watts above 0; write for example 500", plan.ref, at
+        )
     elif plan.features.gpu_memory or plan.pod.container.get("resources", {}).get("claims"):
         message = "the limit applies to GPUs that the container requests, and this component claims its GPUs; remove the annotation"
-        yield results.error("DYN458", message, plan.ref, at)
+        yield results.error(codes.INVALID_POWER_LIMIT, message, plan.ref, at)
 
 
 def _is_executor(value: str | None) -> bool:
@@ -115,4 +119,4 @@ def _overridden(pod: Pod) -> Iterator[Result]:
     for key, value in plan.pod.labels.items():
         if final.get(key, value) != value:
             message = f"Dynamo sets this label on the pods itself, to {final[key]}; remove it"
-            yield results.warning("DYN425", message, plan.ref, plan.at("podTemplate", "metadata", "labels", key))
+            yield results.warning(codes.RESERVED_LABEL, message, plan.ref, plan.at("podTemplate", "metadata", "labels", key))

@@ -5,7 +5,7 @@ Follows the operator's `internal/controller/dynamocomponentdeployment_controller
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.kubernetes.values import mapping
 from krm_fn.render.manifests import workloads
 
@@ -25,7 +25,7 @@ def check(plan: GraphPlan, _pods: Sequence[Pods]) -> Iterator[Result]:
     for component in plan.components:
         for path, cause, fix in (*_without_gpus(component), *_of_cache(component), *_of_claims(component)):
             message = f"the operator {plan.release.name[1:]} makes no pods here, because {cause}, and krm-fn makes those of newer operators"
-            yield results.info("DYN441", f"{message}; {fix}", plan.ref, path)
+            yield results.info(codes.OPERATOR_FAILS, f"{message}; {fix}", plan.ref, path)
 
 
 def _without_gpus(plan: ComponentPlan) -> Iterator[tuple[Path, str, str]]:

@@ -5,7 +5,7 @@ Follows the operator's `internal/webhook/validation/shared_v1beta1.go`.
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.kubernetes.values import mapping
 from krm_fn.render.kinds import WHOLE_GRAPH
 from krm_fn.render.manifests.workloads.grove import clique_roles
@@ -43,7 +43,7 @@ def _of_component(graph: GraphPlan, plan: ComponentPlan) -> Iterator[Result]:
         at = plan.at("providerOverride")
         if graph.standalone:
             message = "only a component of a graph has an override, because Grove runs whole graphs; remove the field"
-            yield results.error("DYN475", message, plan.ref, at)
+            yield results.error(codes.REFUSED_PROVIDER_OVERRIDE, message, plan.ref, at)
             return
         target = component_roles.SCALING_GROUP if clique_roles.in_groups(plan) else component_roles.CLIQUE
         fields = (_TOPOLOGY, _MINIMUM[target]) if plan.release.grove.overridden_minimum else (_TOPOLOGY,)
@@ -59,17 +59,17 @@ def _check(override: OverridePlan, target: str, fields: tuple[Path, ...], ref: R
     """Checks one override. `fields` are the paths that its value may have."""
     if override.api_version == _BETA:
         message = f"krm-fn does not know the fields of {_BETA}, and writes objects of {_API_VERSION}; write {_API_VERSION}"
-        yield results.warning("DYN449", message, ref, (*at, "apiVersion"))
+        yield results.warning(codes.UNKNOWN_GROVE_VERSION_IN_OVERRIDE, message, ref, (*at, "apiVersion"))
     elif override.api_version != _API_VERSION:
         message = f"an override has the apiVersion {_API_VERSION}; write it"
-        yield results.error("DYN475", message, ref, (*at, "apiVersion"))
+        yield results.error(codes.REFUSED_PROVIDER_OVERRIDE, message, ref, (*at, "apiVersion"))
     if override.target not in ("", target):
         message = f"the override at this place sets fields of {target}; write {target}, or remove target"
-        yield results.error("DYN475", message, ref, (*at, "target"))
+        yield results.error(codes.REFUSED_PROVIDER_OVERRIDE, message, ref, (*at, "target"))
     allowed = " and ".join(results.field(field) for field in fields)
     for path in _leaves(override.value, fields):
         message = f"an override of {target} can set {allowed} only; remove this field"
-        yield results.error("DYN475", message, ref, (*at, "value", *path))
+        yield results.error(codes.REFUSED_PROVIDER_OVERRIDE, message, ref, (*at, "value", *path))
 
 
 def _leaves(value: Any, fields: tuple[Path, ...], above: Path = ()) -> Iterator[Path]:
@@ -89,10 +89,10 @@ def _check_minimum(plan: ComponentPlan, override: OverridePlan, at: Path) -> Ite
     if written is None:
         return
     if override.min_available is None or override.min_available < 1:
-        yield results.error("DYN475", "the minimum of replicas is a whole number above 0; correct it", plan.ref, at)
+        yield results.error(codes.REFUSED_PROVIDER_OVERRIDE, "the minimum of replicas is a whole number above 0; correct it", plan.ref, at)
     elif override.min_available > plan.placement.replicas_or_one > 0:
         message = f"the minimum is {override.min_available}, and the component has {plan.placement.replicas_or_one} replicas; lower it"
-        yield results.error("DYN475", message, plan.ref, at)
+        yield results.error(codes.REFUSED_PROVIDER_OVERRIDE, message, plan.ref, at)
 
 
 def _written_minimum(override: OverridePlan) -> Any:
@@ -111,4 +111,4 @@ def _check_forms(plan: GraphPlan) -> Iterator[Result]:
             message = (
                 f"{fields[0].identity.service} has minAvailable, and a graph has its minimums in one form; write all of them in overrides"
             )
-            yield results.error("DYN475", message, plan.ref, component.at("providerOverride"))
+            yield results.error(codes.REFUSED_PROVIDER_OVERRIDE, message, plan.ref, component.at("providerOverride"))

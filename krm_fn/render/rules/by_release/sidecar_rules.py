@@ -5,7 +5,7 @@ Follows the operator's `internal/webhook/validation/shared_v1beta1.go`.
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.render import names
 from krm_fn.render.kinds import types
 
@@ -44,16 +44,16 @@ def _check_runtime(plan: ComponentPlan, container: Mapping[str, Any], path: Path
                 f"{plan.release.name} adds nothing of Dynamo to this container, because sidecar mode came with Dynamo 1.6; use images of "
                 "1.6 or later, set behaviour: v1.6 in the configuration, or rename the container"
             )
-            yield results.warning("DYN497", message, plan.ref, (*path, "name"))
+            yield results.warning(codes.NOT_IN_SIDECAR_MODE, message, plan.ref, (*path, "name"))
         return
     if not plan.type.runs_engine:
         kinds = ", ".join(name for name in types.names() if types.get(name).runs_engine)
         message = f"only components of the types {kinds} can have an init container runtime; rename it"
-        yield results.error("DYN496", message, plan.ref, (*path, "name"))
+        yield results.error(codes.REFUSED_SIDECAR_MODE, message, plan.ref, (*path, "name"))
         return
     if container.get("restartPolicy") != "Always":
         message = "the container runs Dynamo beside the engine until the pod ends; write restartPolicy: Always"
-        yield results.error("DYN496", message, plan.ref, (*path, "restartPolicy"))
+        yield results.error(codes.REFUSED_SIDECAR_MODE, message, plan.ref, (*path, "restartPolicy"))
     yield from _check_features(plan)
 
 
@@ -70,7 +70,7 @@ def _check_features(plan: ComponentPlan) -> Iterator[Result]:
         if is_used:
             is_supported_later = path[-1] == "multinode" and plan.engine in _ON_NODES
             problem = f"{_UNKNOWN_PODS} remove one of the two" if is_supported_later else f"{_LATER}; remove one of the two"
-            yield results.error("DYN496", f"{path[-1]} {problem}", plan.ref, path)
+            yield results.error(codes.REFUSED_SIDECAR_MODE, f"{path[-1]} {problem}", plan.ref, path)
 
 
 def _beside_main(plan: ComponentPlan) -> Result:
@@ -78,4 +78,4 @@ def _beside_main(plan: ComponentPlan) -> Result:
         f"a container {names.RUNTIME} beside main gets nothing of Dynamo; for sidecar mode, move it to initContainers with "
         "restartPolicy: Always, otherwise give it another name"
     )
-    return results.warning("DYN497", message, plan.ref, plan.at("podTemplate", "spec", "containers"))
+    return results.warning(codes.NOT_IN_SIDECAR_MODE, message, plan.ref, plan.at("podTemplate", "spec", "containers"))

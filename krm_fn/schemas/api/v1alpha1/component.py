@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from krm_fn.base import codes
 from krm_fn.schemas.api import base, common, endpoint_picker, native, rules
 
 Mode = Literal["intraPod", "interPod"]
@@ -18,7 +19,7 @@ class SharedMemory(base.Model):
 
     model_config = base.rules(
         base.Rule(
-            "DYN116",
+            codes.SHARED_MEMORY_WITHOUT_SIZE,
             f"self.?disabled.orValue(false) || (has(self.size) && !({_IS_ZERO}))",
             "size",
             "Required",
@@ -35,9 +36,9 @@ class VolumeMount(base.Model):
     """A mount of a PersistentVolumeClaim in the main container. The claim is one of `pvcs`, or exists already."""
 
     model_config = base.rules(
-        base.Rule("DYN145", 'self.name != ""', "name", "Required"),
+        base.Rule(codes.MOUNT_WITHOUT_CLAIM, 'self.name != ""', "name", "Required"),
         base.Rule(
-            "DYN146",
+            codes.MOUNT_WITHOUT_PATH,
             'self.?useAsCompilationCache.orValue(false) || self.?mountPoint.orValue("") != ""',
             "mountPoint",
             "Required",
@@ -65,7 +66,7 @@ class Ingress(base.Model):
 
     model_config = base.rules(
         base.Rule(
-            "DYN149",
+            codes.INGRESS_WITHOUT_HOST,
             '!self.?enabled.orValue(false) || self.?host.orValue("") != ""',
             "host",
             "Required",

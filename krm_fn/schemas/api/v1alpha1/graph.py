@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from krm_fn.base import codes
 from krm_fn.schemas.api import base, common, native, rules
 from krm_fn.schemas.api.v1alpha1 import component
 
@@ -26,10 +27,10 @@ class PVC(base.Model):
     """A PersistentVolumeClaim that services of the graph mount."""
 
     model_config = base.rules(
-        base.Rule("DYN103", 'self.name != ""', "name", "Required"),
+        base.Rule(codes.PVC_WITHOUT_NAME, 'self.name != ""', "name", "Required"),
         *(
             base.Rule(
-                "DYN105",
+                codes.UNCREATABLE_PVC,
                 f"!self.?create.orValue(false) || (has(self.{field}) && {given})",
                 field,
                 "Required",

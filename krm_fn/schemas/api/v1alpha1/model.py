@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from krm_fn.base import codes
 from krm_fn.render.schema import rule_messages
 from krm_fn.schemas.api import base
 
@@ -26,9 +27,9 @@ class ModelSpec(base.Model):
     """The desired state of a model."""
 
     model_config = base.rules(
-        base.Rule("DYN170", f"{_NO_LORA} || has(self.source)", "source", "Required"),
+        base.Rule(codes.LORA_WITHOUT_SOURCE, f"{_NO_LORA} || has(self.source)", "source", "Required"),
         base.Rule(
-            "DYN171",
+            codes.UNSUPPORTED_LORA_SOURCE,
             f"{_NO_LORA} || !has(self.source) || "
             + " || ".join(f'self.source.uri.startsWith("{source}")' for source in rule_messages.SCHEMES),
             "source.uri",

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from krm_fn.base import codes
 from krm_fn.render import labels
 from krm_fn.schemas.api import base, common, endpoint_picker, native, rules
 
@@ -66,7 +67,7 @@ class PodTemplateMetadataV1beta1(RolePodMetadataV1beta1):
 
     model_config = base.rules(
         base.Rule(
-            "DYN457",
+            codes.INVALID_VLLM_EXECUTOR,
             f'!({_BACKEND} in self.?annotations.orValue({{}})) || self.annotations[{_BACKEND}].lowerAscii() in ["mp", "ray"]',
             "annotations",
         )

@@ -6,7 +6,7 @@ uses the first such clique of the set as the template. So cliques have an order,
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.render import names
 from krm_fn.render.plan import Addressing, RolePlan
 
@@ -94,11 +94,11 @@ def check_names(graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Re
     for index, plan in enumerate(plans):
         if plan.identity.service == _HEADLESS_SERVICE:
             message = f"{part} {plan.identity.service} and the pods of the whole graph would have one Service, {plan.identity.name}"
-            yield results.error("DYN190", f"{message}; rename the {part}", plan.ref, plan.at("name"))
+            yield results.error(codes.COMPONENTS_NEED_SAME_NAME, f"{message}; rename the {part}", plan.ref, plan.at("name"))
         for other in plans[:index]:
             if plan.identity.name != other.identity.name and (_is_mixed_up(plan, other, whole) or _is_mixed_up(other, plan, whole)):
                 message = f"Grove cannot distinguish the cliques of this {part} from the cliques of {part} {other.identity.service}"
-                yield results.error("DYN190", f"{message}; rename one of the {parts}", plan.ref, plan.at("name"))
+                yield results.error(codes.COMPONENTS_NEED_SAME_NAME, f"{message}; rename one of the {parts}", plan.ref, plan.at("name"))
 
 
 def _by_rank(plan: ComponentPlan) -> Iterator[RolePlan]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.kubernetes import identity
 from krm_fn.render import names
 from krm_fn.render.manifests.workloads.grove import clique_roles, cliques, grove_schedulers
@@ -28,7 +28,7 @@ def _check_scheduler(plan: ComponentPlan) -> Iterator[Result]:
     if known and name not in (*known, grove_schedulers.enabled(plan)):
         message = f"Grove does not know the scheduler {name}, only {', '.join(known)}"
         fix = "use one of them, or list it under grove.schedulers in the configuration if your Grove knows it"
-        yield _refused(plan, "DYN191", f"{message}; {fix}", plan.at("pod", "schedulerName"))
+        yield _refused(plan, codes.SCHEDULER_UNKNOWN_TO_GROVE, f"{message}; {fix}", plan.at("pod", "schedulerName"))
 
 
 def check_together(graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
@@ -47,11 +47,16 @@ def check_together(graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator
     for plan in plans[1:]:
         if (name := grove_schedulers.scheduler(plan)) != expected:
             message = f"schedulerName is {name}, but the pods of {plans[0].identity.service} have {expected}, and Grove allows one"
-            yield _refused(plan, "DYN167", f"{message}; use one scheduler for all {graph.part_words()[0]}", plan.at("pod", "schedulerName"))
+            yield _refused(
+                plan,
+                codes.SEVERAL_SCHEDULERS_FOR_GROVE,
+                f"{message}; use one scheduler for all {graph.part_words()[0]}",
+                plan.at("pod", "schedulerName"),
+            )
     if expected == grove_schedulers.KAI and not any(map(_has_queue, plans)):
         message = "the pods name no queue, so the KAI scheduler puts them into default-queue, and newer releases of Grove refuse them"
         fix = f"set grove.kaiScheduler.enabled in the configuration, or the label {identity.KAI_QUEUE} on the pods of a component"
-        yield results.warning("DYN192", f"{message}; {fix}", plans[0].ref, plans[0].at("pod", "schedulerName"))
+        yield results.warning(codes.KAI_PODS_WITHOUT_QUEUE, f"{message}; {fix}", plans[0].ref, plans[0].at("pod", "schedulerName"))
 
 
 def _check_schedulers(graph: GraphPlan) -> Iterator[Result]:
@@ -59,7 +64,9 @@ def _check_schedulers(graph: GraphPlan) -> Iterator[Result]:
     grove = graph.config.grove
     if graph.release.grove.volcano and grove.kai_scheduler.enabled and grove.volcano_scheduler.enabled:
         message = "the configuration enables the KAI scheduler and the Volcano scheduler, and one of them schedules all pods"
-        yield results.error("DYN440", f"{message}; disable grove.kaiScheduler or grove.volcanoScheduler", graph.ref)
+        yield results.error(
+            codes.TWO_SCHEDULERS_ENABLED_FOR_GROVE, f"{message}; disable grove.kaiScheduler or grove.volcanoScheduler", graph.ref
+        )
 
 
 def _check_topology(graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
@@ -70,12 +77,12 @@ def _check_topology(graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterato
     fix = "set config.topologyAwareScheduling.enabled in the values of Grove's chart, and grove.topologyAwareScheduling: enabled here"
     if setting == "disabled":
         message = f"Grove rejects a graph with a topology constraint, because its topology-aware scheduling is off; {fix}"
-        yield results.error("DYN587", f"{message}, or remove the constraint", graph.ref, path)
+        yield results.error(codes.GROVE_REJECTS_TOPOLOGY, f"{message}, or remove the constraint", graph.ref, path)
     else:
         message = (
             f"Grove rejects a graph with a topology constraint, unless its topology-aware scheduling is on, and its chart has it off; {fix}"
         )
-        yield results.warning("DYN588", message, graph.ref, path)
+        yield results.warning(codes.GROVE_MAY_REJECT_TOPOLOGY, message, graph.ref, path)
 
 
 def _constraints(graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Path]:
@@ -104,7 +111,7 @@ def _check_restart(graph: GraphPlan) -> Iterator[Result]:
         parts, _ = graph.part_words()
         message = f"each apply removes the restart that the syncer writes into the PodCliqueSet, so {parts} restart again"
         fix = "set restart: render in the configuration of graphs that run on Grove"
-        yield results.warning("DYN119", f"{message}; {fix}", graph.ref, graph.at("restart"))
+        yield results.warning(codes.GROVE_RESTART_UNDONE, f"{message}; {fix}", graph.ref, graph.at("restart"))
 
 
 def _check_length(plan: ComponentPlan, whole: str) -> Iterator[Result]:
@@ -122,7 +129,7 @@ def _check_length(plan: ComponentPlan, whole: str) -> Iterator[Result]:
             fix = f"shorten the graph's name by {over}, or {of_component}"
         else:
             fix = f"shorten the graph's or the component's name by {over}"
-        yield results.error("DYN163", f"{message}; {fix}", plan.ref, plan.at("name"))
+        yield results.error(codes.GROVE_NAMES_TOO_LONG, f"{message}; {fix}", plan.ref, plan.at("name"))
 
 
 def _check_replicas(plan: ComponentPlan) -> Iterator[Result]:
@@ -130,9 +137,11 @@ def _check_replicas(plan: ComponentPlan) -> Iterator[Result]:
         fix = "write 1, or remove the component"
         if clique_roles.in_groups(plan):
             what = "a multinode component" if plan.placement.nodes > 1 else "a scaling group"
-            yield _refused(plan, "DYN164", f"Grove refuses {what} with 0 replicas; {fix}", plan.at("replicas"))
+            yield _refused(plan, codes.GROVE_WITH_ZERO_REPLICAS, f"Grove refuses {what} with 0 replicas; {fix}", plan.at("replicas"))
         else:
-            yield results.warning("DYN164", f"Grove runs 1 pod where replicas is 0; {fix}", plan.ref, plan.at("replicas"))
+            yield results.warning(
+                codes.GROVE_WITH_ZERO_REPLICAS, f"Grove runs 1 pod where replicas is 0; {fix}", plan.ref, plan.at("replicas")
+            )
 
 
 def _check_pod(plan: ComponentPlan) -> Iterator[Result]:
@@ -141,13 +150,13 @@ def _check_pod(plan: ComponentPlan) -> Iterator[Result]:
     refused = {"nodeName": bool(spec.get("nodeName")), "topologySpreadConstraints": "topologySpreadConstraints" in spec}
     for field in (field for field, is_set in refused.items() if is_set):
         message = f"Grove refuses pods with {field}, because it places them itself; remove the field"
-        yield _refused(plan, "DYN168", message, plan.at("pod", field))
+        yield _refused(plan, codes.POD_FIELD_REFUSED_BY_GROVE, message, plan.at("pod", field))
     for index, volume in enumerate(spec.get("volumes") or ()):
         template = (volume.get("ephemeral") or {}).get("volumeClaimTemplate") or {}
         if template.get("metadata"):
             message = "Grove drops the labels and annotations of an ephemeral volume's claim; remove them, or mount a claim of your own"
             at = plan.at("pod", "volumes", index, "ephemeral", "volumeClaimTemplate", "metadata")
-            yield results.warning("DYN193", message, plan.ref, at)
+            yield results.warning(codes.GROVE_DROPS_CLAIM_METADATA, message, plan.ref, at)
 
 
 def _has_queue(plan: ComponentPlan) -> bool:

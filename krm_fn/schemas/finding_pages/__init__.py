@@ -1,19 +1,6 @@
-"""The codes of findings. Each code has a page: a title, the meaning, and the fix.
+"""The pages of findings. Each code of `krm_fn.base.codes` has a page: a title, the meaning, and the fix.
 
 The pages are those of docs/errors, of `krm-fn explain` and of SARIF rules. The files in `texts/` contain them; a render never reads them.
-The meaning of a code never changes, and no code is used again: DYN055 (requests are expanded), DYN165 and DYN430 (the rank of a follower
-can be computed everywhere) are retired.
-
-The ranges: 001-019 reading ResourceLists and files, 020-029, 080 and 085 the schema, 030-039 deprecated kinds and fields, 040-049 the
-configuration, 050-059 and 081-089 items, 060-069 later build layers and committed renders, 070-079 files of the commands, 100-199 graphs,
-models and requests, 200-249 pods, 250-269 native objects, 270-299 pods, 300-399 notes, 400-408 changes, 409-414 conversion, 415-424 worker
-revisions and the configuration of an operator, 425-449 pods, nodes and Grove since Dynamo 1.2, 450-499 rules of Dynamo 1.5 and 1.6, 500-509
-explain and finished builds, 510-529 comparisons of two states, 530-540 forecasts, 550-554 diagrams, 555-564 images, 565-572 exports of a
-cluster and adoption, 573-574 further findings about forecasts, 575-579 the choice of a release, 585-589 about adoption, Grove and worker
-revisions, 590-599 repositories, 541-549, 600-639, 643-649, 714-719, 724-729 and 733-734 command lines of engines, 640-642 budgets, 650-669
-and 745-747 upgrades, 670-689 references and layers of builds, 690-699 further findings about graphs, 700-709 and 711-713 graphs that find
-each other, workers, images and slips, 710-710 remote bases, 720-723 pipelines, 730-732 values that no node can run, 735-739 clusters,
-740-744 roots of a command, 748-749 pods on several GPU products and passes of an operator.
 """
 
 from __future__ import annotations
@@ -23,10 +10,13 @@ from importlib import resources
 from typing import NamedTuple
 
 import krm_fn
+from krm_fn.base import codes
 from krm_fn.base.yaml import reader
 from krm_fn.render import dynamo_api
 
 _FOLDER = f"{krm_fn.PAGES}/errors"
+CONSTANTS = {code: constant for constant, code in vars(codes).items() if constant.isupper()}
+"""The constant of each code, such as `UNKNOWN_FIELD`, in the order of the codes."""
 
 
 class Page(NamedTuple):
@@ -45,9 +35,22 @@ class Page(NamedTuple):
     version: str = dynamo_api.BETA1
 
 
-def names() -> list[str]:
-    """Returns all codes in their order."""
-    return list(_sections())
+def name(code: str) -> str:
+    """Returns the name of a code as a person writes it, such as `unknown-field`. Raises KeyError if the code does not exist."""
+    return CONSTANTS[code].lower().replace("_", "-")
+
+
+def find(text: str) -> str:
+    """Returns the code that a person means by a code or a name, in upper or lower case. Raises KeyError if there is none.
+
+    >>> find("dyn023"), find("unknown-field"), find("UNKNOWN_FIELD")
+    ('DYN023', 'DYN023', 'DYN023')
+    """
+    text = text.upper()
+    code = next((code for code, constant in CONSTANTS.items() if constant == text.replace("-", "_")), text)
+    if code not in CONSTANTS:
+        raise KeyError(text)
+    return code
 
 
 @cache
@@ -58,7 +61,7 @@ def page(code: str) -> Page:
 
 def pages() -> dict[str, Page]:
     """Returns all pages by code, in the order of the codes."""
-    return {code: page(code) for code in names()}
+    return {code: page(code) for code in CONSTANTS}
 
 
 @cache
@@ -86,7 +89,7 @@ def markdown(code: str) -> str:
     examples = [f"```yaml\n{text}```" for text in yaml if text]
     older = f"These are fields of `{dynamo_api.GROUP}/{version}`:" if examples and version != dynamo_api.BETA1 else ""
     example = f"The finding says, for example: {_code_span(message)}"
-    sections = [f"# {code}: {title}", example, means, "## Fix", fix, older, "\n\nbecomes\n\n".join(examples)]
+    sections = [f"# {code} {name(code)}: {title}", example, means, "## Fix", fix, older, "\n\nbecomes\n\n".join(examples)]
     return "\n\n".join(filter(None, sections)) + "\n"
 
 
