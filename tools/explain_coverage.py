@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from krm_fn.base import results
 from krm_fn.kubernetes import identity
 from krm_fn.origins import trace
-from krm_fn.origins.marked_values import UserMark
+from krm_fn.origins.origin import Origin
 from krm_fn.render import dynamo_api, expand
 from krm_fn.repository.files import sources
 
@@ -49,7 +49,7 @@ class _Variant(NamedTuple):
     `shifts`: leaves came or went. `switches`: the field is gone, or its value is no text.
     """
 
-    resource: int
+    resource: results.Ref
     path: results.Path
     done: str
     moved: frozenset[Place]
@@ -74,8 +74,8 @@ def _judged(figures: Figures, leaves: dict[Place, Leaf], variants: Sequence[_Var
     """The figures with those of the oracle."""
     judged, refuted = 0, []
     for place, leaf in leaves.items():
-        user = {mark for mark in leaf.marks if isinstance(mark, UserMark)}
-        tried = [each for each in variants if UserMark(each.resource, each.path) in user]
+        user = {mark for mark in leaf.marks if mark.kind == "user"}
+        tried = [each for each in variants if Origin("user", each.path, each.resource) in user]
         moved = any(_moves(place, each) for each in tried)
         judged += moved or not user or any(each.done == _CHANGED for each in tried)
         if not moved and any(each.done == _CHANGED for each in tried):
@@ -91,11 +91,11 @@ def _moves(place: Place, variant: _Variant) -> bool:
     return place in variant.moved or (is_name and any(each[: len(place) - 1] == place[:-1] for each in variant.moved))
 
 
-def _unexplained(place: Place, variant: _Variant, user: set[UserMark]) -> bool:
+def _unexplained(place: Place, variant: _Variant, user: set[Origin]) -> bool:
     """True if a changed text moves a leaf and is not its origin. Ignores removed fields and numbers, which switch other fields."""
     if variant.shifts or variant.switches or place not in variant.moved:
         return False
-    return all(mark.resource != variant.resource or mark.path != variant.path for mark in user)
+    return Origin("user", variant.path, variant.resource) not in user
 
 
 def _variants(resources: Sequence[Resource], config: Config, before: dict[Place, Any]) -> list[_Variant]:
@@ -107,9 +107,8 @@ def _variants(resources: Sequence[Resource], config: Config, before: dict[Place,
             continue
         values = _values(after.resources, given | {identity.key(each) for each in changed})
         moved = frozenset(place for place, value in before.items() if place not in values or values[place] != value)
-        found.append(
-            _Variant(index, path, done, moved, values.keys() != before.keys(), done == _REMOVED or not _is_text(resources[index], path))
-        )
+        switches = done == _REMOVED or not _is_text(resources[index], path)
+        found.append(_Variant(results.ref(resources[index]), path, done, moved, values.keys() != before.keys(), switches))
     return found
 
 

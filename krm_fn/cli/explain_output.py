@@ -8,9 +8,8 @@ from typing import Any
 from krm_fn.base import escaping, report, results
 from krm_fn.base.yaml import emitter, positions
 from krm_fn.cli import command_output
-from krm_fn.origins.docstring_rules import DocstringRule
-from krm_fn.origins.explain import Explained, ExplainedField, LeafOrigin
-from krm_fn.review.inputs import origin_locations
+from krm_fn.origins.explain import Explained, ExplainedField
+from krm_fn.origins.origin import Origin
 from krm_fn.review.inputs.explained_roots import RootSections, Section
 from krm_fn.review.inputs.origin_locations import OriginLocations
 
@@ -92,7 +91,7 @@ def _of_field(field: ExplainedField, locations: OriginLocations, shown_rules: se
         yield "overrides", f"{report.value(overridden.value)}: {words}"
 
 
-def _first(origins: Sequence[LeafOrigin]) -> list[LeafOrigin]:
+def _first(origins: Sequence[Origin]) -> list[Origin]:
     """The first origins of a value, among them a rule if the value has any."""
     shown, rules = list(origins[:_MOST]), [origin for origin in origins if origin.kind == "rule"]
     return shown if any(origin.kind == "rule" for origin in shown) else [*shown[: _MOST - len(rules[:1])], *rules[:1]]
@@ -103,15 +102,15 @@ def _styled(word: str, rest: str, *, colour: bool) -> str:
     return f"{escaping.painted(padded, _COLOURS.get(word, escaping.WHITE)) if colour else padded} {rest}".rstrip()
 
 
-def _described(origin: LeafOrigin, locations: OriginLocations, shown_rules: set[str]) -> tuple[str, str]:
+def _described(origin: Origin, locations: OriginLocations, shown_rules: set[str]) -> tuple[str, str]:
     """The kind of an origin, and its description. A rule outside of `shown_rules` gets its sentence, and is added to them."""
     location, field = locations.of(origin), report.visible(results.field(origin.path))
-    where = f"{report.visible(location['file'])}:{location['line']} " if location else ""
+    where = f"{report.visible(location.file)}:{location.line} " if location else ""
     if origin.kind == "user":
         return "user", f"{where}{field}"
     if origin.kind == "config":
-        return "config", f"{where}{field}{' (default)' if origin_locations.is_default(origin, location) else ''}"
-    rule = origin.rule or DocstringRule("", "")
+        return "config", f"{where}{field}{' (default)' if locations.is_default(origin) else ''}"
+    rule = origin.rule
     if rule.name in shown_rules:
         return "rule", rule.name
     shown_rules.add(rule.name)
@@ -148,13 +147,14 @@ def json_field(field: ExplainedField, locations: OriginLocations) -> dict[str, A
     }
 
 
-def _json_origin(origin: LeafOrigin, locations: OriginLocations) -> dict[str, Any]:
+def _json_origin(origin: Origin, locations: OriginLocations) -> dict[str, Any]:
     location = locations.of(origin)
+    line = {"file": location.file, "line": location.line} if location else {}
     if origin.kind == "user":
-        return {"kind": "user", **location, "field": results.field(origin.path)}
+        return {"kind": "user", **line, "field": results.field(origin.path)}
     if origin.kind == "config":
-        return {"kind": "config", "key": results.field(origin.path), **location, "default": origin_locations.is_default(origin, location)}
-    rule = origin.rule or DocstringRule("", "")
+        return {"kind": "config", "key": results.field(origin.path), **line, "default": locations.is_default(origin)}
+    rule = origin.rule
     return {"kind": "rule", "name": rule.name, "says": rule.says, **({"follows": rule.follows} if rule.follows else {})}
 
 
@@ -170,5 +170,5 @@ def _yaml(explained: Explained, locations: OriginLocations) -> str:
     return "\n".join(lines)
 
 
-def _short(origin: LeafOrigin, locations: OriginLocations) -> str:
-    return f"rule {origin.rule.name}" if origin.rule else " ".join(_described(origin, locations, set()))
+def _short(origin: Origin, locations: OriginLocations) -> str:
+    return f"rule {origin.rule.name}" if origin.kind == "rule" else " ".join(_described(origin, locations, set()))

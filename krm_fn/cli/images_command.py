@@ -9,7 +9,7 @@ import click
 
 from krm_fn.base import report, results
 from krm_fn.cli import command_options, command_output, finding_formats
-from krm_fn.origins.field_authors import FieldLocation
+from krm_fn.origins.origin import FieldLocation
 from krm_fn.repository.files import reading
 from krm_fn.review.images import image_lock, image_references
 from krm_fn.review.images.image_formats import FORMATS, ImageList

@@ -6,69 +6,57 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from krm_fn.base import results
-from krm_fn.base.results import Path
+from krm_fn.base.results import Path, Ref
 from krm_fn.kubernetes import identity, paths
 from krm_fn.kubernetes.types import Resource
 from krm_fn.origins import ablation, explain
 from krm_fn.origins.ablation import Ablation
 from krm_fn.origins.explain import Explained, Explanation
-from krm_fn.origins.marked_values import NONE, ConfigMark, Mark, UserMark
+from krm_fn.origins.origin import Origin
 from krm_fn.render import dynamo_api, dynamo_resources, expand, labels
 from krm_fn.render.config import Config
 from krm_fn.render.resolve import cluster
 
 
-def from_fields(explanation: Explanation, index: int, paths: Iterable[Path]) -> list[Explained]:
-    """Returns the objects with only the fields that are made of one of these fields of a resource, or of a field below."""
-    starts = tuple(paths)
+def reached(explanation: Explanation, inputs: Iterable[Origin]) -> list[Explained]:
+    """Returns the objects with only the fields that are made of one of these fields or settings, or of a field below."""
+    starts = tuple(inputs)
 
-    def is_of(mark: Mark) -> bool:
-        return isinstance(mark, UserMark) and mark.resource == index and any(mark.path[: len(start)] == start for start in starts)
+    def is_of(origin: Origin) -> bool:
+        return any((origin.ref, origin.path[: len(start.path)]) == (start.ref, start.path) for start in starts if start.kind == origin.kind)
 
-    return _only(explanation, lambda _, field: any(is_of(mark) for mark in field.marks))
-
-
-def affected_by_fields(
-    explanation: Explanation, resources: Sequence[Resource], settings: Config, index: int, paths: Iterable[Path]
-) -> list[Explained]:
-    """Returns the objects with only the fields that differ without these fields of a resource. Empty if the render then fails."""
-    ablated = ablation.without(resources[index], paths)
-    return _differing(explanation, [*resources[:index], ablated, *resources[index + 1 :]], settings)
+    return _only(explanation, lambda _, field: any(map(is_of, field.origins)))
 
 
-def _differing(explanation: Explanation, resources: Sequence[Resource], settings: Config) -> list[Explained]:
-    """Returns the objects with only the fields that another render does not have, or has with another value. Empty if that render fails."""
-    current = {explained.key: explained.resource for explained in explanation.objects}
-    changed = ablation.unlike(Ablation(resources, settings), current)
-    return _only(explanation, lambda key, field: any(field.path[: len(path)] == path for path in changed.get(key, ())))
-
-
-def from_setting(explanation: Explanation, path: Path) -> list[Explained]:
-    """Returns the objects with only the fields that are made of a key of the configuration."""
-    return _only(explanation, lambda _, field: ConfigMark(path) in field.marks)
-
-
-def affected_by_setting(explanation: Explanation, resources: Sequence[Resource], settings: Config, path: Path) -> list[Explained]:
-    """Returns the objects with only the fields that differ with the default of a key of the configuration.
+def decided(explanation: Explanation, resources: Sequence[Resource], settings: Config, inputs: Iterable[Origin]) -> list[Explained]:
+    """Returns the objects with only the fields that differ without these fields of resources, and with the defaults of these settings.
 
     Empty if the render then fails.
     """
-    return _differing(explanation, resources, ablation.with_default(settings, path))
+    ablated: dict[Ref | None, list[Path]] = {}
+    for origin in inputs:
+        ablated.setdefault(origin.ref, []).append(origin.path)
+    for path in ablated.get(None, ()):
+        settings = ablation.with_default(settings, path)
+    changed = [ablation.without(resource, ablated.get(results.ref(resource), ())) for resource in resources]
+    current = {explained.key: explained.resource for explained in explanation.objects}
+    differing = ablation.unlike(Ablation(changed, settings), current)
+    return _only(explanation, lambda key, field: any(field.path[: len(path)] == path for path in differing.get(key, ())))
 
 
-def unused(explanation: Explanation, resources: Sequence[Resource], settings: Config) -> list[tuple[int, Path]]:
+def unused(explanation: Explanation, resources: Sequence[Resource], settings: Config) -> list[Origin]:
     """Returns the leaves of Dynamo resources that reach no object: no field is made of them, and no object changes with them.
 
     Fields that a render needs, labels of the resource itself, and fields of resources that are not expanded, are not among them.
     """
-    used = NONE.union(*(field.marks for explained in explanation.objects for field in explained.fields))
+    used = {origin for explained in explanation.objects for field in explained.fields for origin in field.origins}
     others = [resource for resource in resources if results.ref(resource).kind not in dynamo_resources.EXPANDED]
-    unused_fields = []
+    unused_fields: list[Origin] = []
     for index, resource in enumerate(resources):
         if results.ref(resource).kind in dynamo_resources.EXPANDED:
-            fields = [(path, value) for path, value in paths.leaves(resource) if UserMark(index, path) not in used]
-            rest = [*resources[:index], *resources[index + 1 :]]
-            unused_fields += [(index, path) for path in _without_effect(resource, fields, others, rest, settings)]
+            ref, rest = results.ref(resource), [*resources[:index], *resources[index + 1 :]]
+            fields = [(path, value) for path, value in paths.leaves(resource) if Origin("user", path, ref) not in used]
+            unused_fields += [Origin("user", path, ref) for path in _without_effect(resource, fields, others, rest, settings)]
     return unused_fields
 
 

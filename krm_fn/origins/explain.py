@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from krm_fn.base import results
@@ -10,10 +11,11 @@ from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import identity, paths, secret_values
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
-from krm_fn.origins import docstring_rules, trace, tracing_loader
+from krm_fn.origins import trace, tracing_loader
 from krm_fn.origins.docstring_rules import DocstringRule
-from krm_fn.origins.marked_values import NONE, ConfigMark, Mark, Marks, RuleMark, UserMark
-from krm_fn.origins.trace import Leaf
+from krm_fn.origins.marked_values import Marks
+from krm_fn.origins.origin import Origin
+from krm_fn.origins.trace import Leaf, Trace
 from krm_fn.render import config, dynamo_resources, expand, labels
 from krm_fn.render.config import Config
 from krm_fn.render.resolve import cluster
@@ -24,24 +26,11 @@ _OWNER_FIELDS: tuple[Path, ...] = (("kind",), ("metadata", "name"))
 _OWNER_PATH: Path = ("metadata", "annotations", labels.OWNER)
 
 
-class LeafOrigin(NamedTuple):
-    """One origin of a value: a field of the resource with index `resource`, a key of the configuration, or a rule.
-
-    `path` is the path of the field or of the key. `value` is the value of a setting.
-    """
-
-    kind: str
-    path: Path = ()
-    resource: int = -1
-    value: Any = None
-    rule: DocstringRule | None = None
-
-
 class OverriddenValue(NamedTuple):
     """A value that a field overrides, and its origins."""
 
     value: Any
-    origins: tuple[LeafOrigin, ...]
+    origins: tuple[Origin, ...]
 
 
 class ExplainedField(NamedTuple):
@@ -52,10 +41,9 @@ class ExplainedField(NamedTuple):
 
     path: Path
     value: Any
-    origins: tuple[LeafOrigin, ...]
-    placed: tuple[LeafOrigin, ...]
+    origins: tuple[Origin, ...]
+    placed: tuple[Origin, ...]
     overridden: tuple[OverriddenValue, ...]
-    marks: Marks
 
 
 class Explained(NamedTuple):
@@ -115,19 +103,30 @@ def explain(resources: Sequence[Resource], settings: Config) -> Explanation:
 
 
 def explained(rendered: Renderable, objects: Iterable[Resource], settings: Config) -> Iterator[Explained]:
-    """Yields generated objects with their fields. A few Dynamo resources at a time are traced, because a trace needs much memory."""
-    reader, namespace = _OriginReader(settings), cluster.default_namespace(settings)
-    keys = {
-        index: identity.key(resource, namespace) for index, resource in rendered.resources.items() if dynamo_resources.is_expanded(resource)
-    }
+    """Yields generated objects with their fields."""
+    reader = _OriginReader(rendered.resources)
+    for resource, leaves in traced(rendered.resources, objects, settings, trace.render):
+        yield reader.explained(resource, leaves)
+
+
+def traced(
+    resources: Mapping[int, Resource],
+    objects: Iterable[Resource],
+    settings: Config,
+    render: Callable[[Sequence[Resource], Config], Trace],
+) -> Iterator[tuple[Resource, list[Leaf]]]:
+    """Yields generated objects with their leaves. A few Dynamo resources at a time are traced, because a trace needs much memory."""
+    namespace = cluster.default_namespace(settings)
+    keys = {index: identity.key(resource, namespace) for index, resource in resources.items() if dynamo_resources.is_expanded(resource)}
     for owners, owned in _by_owners(objects):
-        indexes = [index for index in rendered.resources if index not in keys or keys[index] in owners or not owners]
-        traced = trace.render([rendered.resources[index] for index in indexes], settings, indexes)
+        read = [resource for index, resource in resources.items() if index not in keys or keys[index] in owners or not owners]
+        traced = render(read, settings)
         for resource in owned:
             others = {*_owner_keys(resource)} - owners
-            more = frozenset(UserMark(index, path) for index, key in keys.items() if key in others for path in _OWNER_FIELDS)
+            refs = [results.ref(resources[index]) for index, key in keys.items() if key in others]
+            more = frozenset(Origin("user", path, ref) for ref in refs for path in _OWNER_FIELDS)
             leaves = traced.leaves.get(identity.key(resource), [])
-            yield reader.explained(resource, [_with_owners(leaf, resource, more) for leaf in leaves] if more else leaves)
+            yield resource, [_with_owners(leaf, resource, more) for leaf in leaves] if more else leaves
 
 
 def _by_owners(objects: Iterable[Resource]) -> Iterator[tuple[set[ObjectKey], list[Resource]]]:
@@ -181,11 +180,13 @@ def _settings_of(value: Any, default: Any, path: Path) -> Iterator[Path]:
 
 
 class _OriginReader:
-    """Turns marks into origins."""
+    """Sorts the marks of values, and leaves out functions of the same rule. `resources` is the input, for the order of its fields."""
 
-    def __init__(self, settings: Config) -> None:
-        self._settings = settings
-        self._known: dict[Mark, tuple[tuple[Any, ...], tuple[Any, ...], LeafOrigin]] = {}
+    def __init__(self, resources: Mapping[int, Resource]) -> None:
+        self._indexes = {results.ref(resources[index]): index for index in sorted(resources, reverse=True)}
+        self._known: dict[Marks, tuple[Origin, ...]] = {}
+        self._read: dict[Origin, tuple[tuple[Any, ...], Origin]] = {}
+        self._rules: dict[DocstringRule, Origin] = {}
 
     def explained(self, resource: Resource, leaves: Iterable[Leaf]) -> Explained:
         """An object with its fields."""
@@ -195,45 +196,33 @@ class _OriginReader:
     def _field(self, path: Path, value: Any, leaf: Leaf | None, secrets: Sequence[Path]) -> ExplainedField:
         shown = secret_values.shown(value, path, secrets)
         if leaf is None or leaf.value != value:
-            return ExplainedField(path, shown, (), (), (), NONE)
+            return ExplainedField(path, shown, (), (), ())
         overridden = tuple(OverriddenValue(_shown(old.value, path, secrets), self._origins(old.marks)) for old in leaf.overridden)
         origins = self._origins(leaf.marks)
         placed = tuple(origin for origin in self._origins(leaf.placed) if origin not in origins)
-        return ExplainedField(path, shown, origins, placed, overridden, leaf.marks)
+        return ExplainedField(path, shown, origins, placed, overridden)
 
-    def _origins(self, marks: Marks) -> tuple[LeafOrigin, ...]:
+    def _origins(self, marks: Marks) -> tuple[Origin, ...]:
         """The origins of marks, each once: the user's fields, settings, rules."""
-        if not marks:
-            return ()
-        known = sorted([self._known.get(mark) or self._read(mark) for mark in marks], key=_sort_key)
-        return tuple({identifier: origin for _, identifier, origin in known}.values())
+        if marks not in self._known:
+            ordered = [self._read[mark] if mark in self._read else self._reading(mark) for mark in marks]
+            self._known[marks] = tuple(dict.fromkeys([origin for _, origin in sorted(ordered, key=itemgetter(0))]))
+        return self._known[marks]
 
-    def _read(self, mark: Mark) -> tuple[tuple[Any, ...], tuple[Any, ...], LeafOrigin]:
-        """The sort key of a mark, what makes its origin unique, and the origin."""
-        origin = self._origin(mark)
-        read = self._known[mark] = _order(mark), (origin.kind, origin.resource, origin.path, origin.rule), origin
+    def _reading(self, mark: Origin) -> tuple[tuple[Any, ...], Origin]:
+        """Returns the sort key of a mark, and the first known origin with its rule."""
+        origin = self._rules.setdefault(mark.rule, mark) if mark.kind == "rule" else mark
+        self._read[mark] = read = self._order(mark), origin
         return read
 
-    def _origin(self, mark: Mark) -> LeafOrigin:
-        if isinstance(mark, UserMark):
-            return LeafOrigin("user", mark.path, mark.resource)
-        if isinstance(mark, ConfigMark):
-            return LeafOrigin("config", mark.path, value=setting(self._settings, mark.path))
-        return LeafOrigin("rule", rule=docstring_rules.rule(mark.module, mark.function))
-
-
-def _sort_key(known: tuple[Any, ...]) -> Any:
-    return known[0]
+    def _order(self, mark: Origin) -> tuple[Any, ...]:
+        """A sort key. Indexes sort before keys, and a rule that made the whole value, such as a hash, before other rules."""
+        if mark.kind == "rule":
+            return 2, mark.path[0] not in tracing_loader.COMPUTING, *mark.path
+        steps = tuple((isinstance(step, str), step if isinstance(step, int) else 0, str(step)) for step in mark.path)
+        return (1, steps) if mark.ref is None else (0, self._indexes[mark.ref], steps)
 
 
 def _shown(value: Any, path: Path, secrets: Sequence[Path]) -> Any:
     """A value that the field had before, without its own secret values and those of the field."""
     return secret_values.shown(secret_values.shown(value, (), secret_values.paths(value)), path, secrets)
-
-
-def _order(mark: Mark) -> tuple[Any, ...]:
-    """A sort key. Indexes sort before keys, and a rule that made the whole value, such as a hash, before other rules."""
-    if isinstance(mark, RuleMark):
-        return 2, mark.module not in tracing_loader.COMPUTING, mark.module, mark.function
-    steps = tuple((isinstance(step, str), step if isinstance(step, int) else 0, str(step)) for step in mark.path)
-    return (0, mark.resource, steps) if isinstance(mark, UserMark) else (1, steps)

@@ -1,4 +1,4 @@
-"""Texts and numbers with marks: the fields, settings and rules that they were made of."""
+"""Texts and numbers with marks: the origins that they were made of."""
 
 from __future__ import annotations
 
@@ -6,32 +6,9 @@ import itertools
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, Self
 
-from krm_fn.base.results import Path
+from krm_fn.origins.origin import Origin
 
-
-class UserMark(NamedTuple):
-    """A field of an input resource. `resource` is the index of the resource in the input."""
-
-    resource: int
-    path: Path
-
-
-class ConfigMark(NamedTuple):
-    """A key of the configuration."""
-
-    path: Path
-
-
-class RuleMark(NamedTuple):
-    """A function or a constant of krm-fn that makes values, and its line."""
-
-    module: str
-    function: str
-    line: int
-
-
-Mark = UserMark | ConfigMark | RuleMark
-Marks = frozenset[Mark]
+Marks = frozenset[Origin]
 NONE: Marks = frozenset()
 
 
@@ -146,7 +123,9 @@ def plain_type(kind: type) -> type:
 
 def of(*values: Any) -> Marks:
     """Returns the marks of values, and of all values in their lists and mappings. Ignores named tuples: plans hold the whole input."""
-    marks: set[Mark] = set()
+    if len(values) == 1 and type(values[0]) in _PLAIN:
+        return values[0].marks  # type: ignore[no-any-return]
+    marks: set[Origin] = set()
     for value in values:
         kind = type(value)
         if kind in _PLAIN:

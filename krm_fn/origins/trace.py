@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from krm_fn.base.results import Path
+from krm_fn.base import results
+from krm_fn.base.results import Path, Ref
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
 from krm_fn.origins import marked_values, tracing_loader
-from krm_fn.origins.marked_values import NONE, ConfigMark, MarkedText, Marks, Overridden, RuleMark, UserMark
+from krm_fn.origins.marked_values import NONE, MarkedText, Marks, Overridden
+from krm_fn.origins.origin import Origin
 from krm_fn.render import config
 from krm_fn.render.config import Config
 
@@ -45,16 +47,27 @@ class Trace(NamedTuple):
         return [marked_values.plain(resource) for resource in self.marked]
 
 
-def render(resources: Sequence[Resource], settings: Config, indexes: Sequence[int] | None = None) -> Trace:
-    """Renders with the second core. The objects are those of the ordinary core; `krm_fn.origins.explain` compares them.
+def render(resources: Sequence[Resource], settings: Config) -> Trace:
+    """Renders with the second core. The objects are those of the ordinary core; `krm_fn.origins.explain` compares them."""
+    return _traced(resources, settings, lambda core, *arguments: core.expand(*arguments).resources)
 
-    `indexes` are those of the resources in the whole input, for the marks; without them, the resources are the whole input.
-    """
+
+def plan(resources: Sequence[Resource], settings: Config) -> Trace:
+    """Makes the objects of each resource, also of one that `render` refuses because of a placeholder."""
+    return _traced(resources, settings, lambda core, *arguments: [made for entry in core.plans(*arguments) for made in entry.objects])
+
+
+def _traced(resources: Sequence[Resource], settings: Config, objects: Callable[[Any, list[Resource], Any], list[Resource]]) -> Trace:
     with tracing_loader.second_core() as load:
         core, kind = load("krm_fn.render.expand"), load("krm_fn.render.config").Config
-        marked = [marked_resource(resource, index) for index, resource in zip(indexes or range(len(resources)), resources, strict=True)]
-        rendered = core.expand(marked, marked_config(settings, kind, config.key)).resources
-    return Trace(rendered, {identity.key(marked): leaves(marked) for marked in rendered})
+        made = objects(core, [marked_resource(resource) for resource in resources], marked_config(settings, kind, config.key))
+    return Trace(made, {identity.key(marked): leaves(marked) for marked in made})
+
+
+def convert(resource: Resource, version: str) -> list[Leaf]:
+    """Returns the leaves of a resource in another API version, `v1alpha1` or `v1beta1`."""
+    with tracing_loader.second_core() as load:
+        return leaves(load("krm_fn.render.convert.versions").to(version, marked_resource(resource)))
 
 
 def leaves(value: Any, path: Path = (), key: Any = "") -> list[Leaf]:
@@ -74,14 +87,14 @@ def _collect(value: Any, path: Path, key: Any, collected: list[Leaf]) -> None:
     else:
         is_marked = type(key) is MarkedText
         placed = key.marks if is_marked else NONE
-        rules = frozenset(mark for mark in placed if type(mark) is RuleMark)
+        rules = frozenset(mark for mark in placed if mark.kind == "rule")
         overridden = key.overridden if is_marked else ()
         collected.append(Leaf(path, marked_values.plain(value), marked_values.of(value) or placed, rules, overridden))
 
 
-def marked_resource(resource: Resource, index: int) -> Resource:
-    """The resource with marked values and keys. `index` is its index in the input."""
-    marked: Resource = _marked_field(resource, index, ())
+def marked_resource(resource: Resource) -> Resource:
+    """The resource with marked values and keys."""
+    marked: Resource = _marked_field(resource, results.ref(resource), ())
     return marked
 
 
@@ -90,17 +103,17 @@ def marked_config(settings: Config, kind: Any, key: Callable[[str], str]) -> Any
     return _marked_settings(settings, kind, key, ())
 
 
-def _marked_field(value: Any, index: int, path: Path) -> Any:
+def _marked_field(value: Any, ref: Ref, path: Path) -> Any:
     if type(value) is dict:
         return {
-            MarkedText(name, frozenset((UserMark(index, (*path, name)),))) if isinstance(name, str) else name: _marked_field(
-                inner, index, (*path, name)
+            MarkedText(name, frozenset((Origin("user", (*path, name), ref),))) if isinstance(name, str) else name: _marked_field(
+                inner, ref, (*path, name)
             )
             for name, inner in value.items()
         }
     if type(value) is list:
-        return [_marked_field(inner, index, (*path, step)) for step, inner in enumerate(value)]
-    return marked_values.marked(value, frozenset((UserMark(index, path),)))
+        return [_marked_field(inner, ref, (*path, step)) for step, inner in enumerate(value)]
+    return marked_values.marked(value, frozenset((Origin("user", path, ref),)))
 
 
 def _marked_settings(settings: Any, kind: Any, key: Callable[[str], str], path: Path) -> Any:
@@ -119,4 +132,4 @@ def _marked_setting(value: Any, path: Path) -> Any:
     if isinstance(value, tuple):
         entries = [_marked_setting(entry, path) for entry in value]
         return type(value)(*entries) if hasattr(value, "_fields") else tuple(entries)
-    return marked_values.marked(value, frozenset((ConfigMark(path),)))
+    return marked_values.marked(value, frozenset((Origin("config", path),)))

@@ -20,7 +20,7 @@ from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 from krm_fn.origins import tracing_rewriter, tracing_runtime
-from krm_fn.origins.marked_values import RuleMark
+from krm_fn.origins.origin import Origin
 
 _PACKAGE = __name__.partition(".")[0]
 _FOLDER = sys.modules[_PACKAGE].__path__[0].removesuffix(_PACKAGE).rstrip("/\\")
@@ -185,5 +185,5 @@ class _ComputingLoader(_DelegatingLoader):
                 setattr(module, name, tracing_runtime.on_plain_values(value, _mark(short, value)))
 
 
-def _mark(module: str, function: Callable[..., Any]) -> RuleMark:
-    return RuleMark(module, function.__qualname__, function.__code__.co_firstlineno)
+def _mark(module: str, function: Callable[..., Any]) -> Origin:
+    return Origin("rule", (module, function.__qualname__))

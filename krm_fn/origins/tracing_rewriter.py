@@ -10,7 +10,7 @@ import ast
 from typing import Any
 
 from krm_fn.origins import marked_values
-from krm_fn.origins.marked_values import RuleMark
+from krm_fn.origins.origin import Origin
 
 CONSTANTS, LOCATIONS = "_trace_constants", "_trace_locations"
 """The names of the lists of a rewritten module that hold its marked constants and its locations."""
@@ -31,7 +31,7 @@ class Rewriter(ast.NodeTransformer):
 
     def __init__(self, module: str, *, constants: bool) -> None:
         self.constants: list[Any] = []
-        self.locations: list[RuleMark] = []
+        self.locations: list[Origin] = []
         self._module = module
         self._marks_constants = constants
         self._scopes: list[str] = []
@@ -129,7 +129,7 @@ class Rewriter(ast.NodeTransformer):
         for keyword in node.keywords:
             keyword.value = self._keyword(keyword)
         name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-        return _at(_call("_trace_placed", self._location(node), node), node) if node.keywords and name in _MAPPINGS else node
+        return _at(_call("_trace_placed", self._location(), node), node) if node.keywords and name in _MAPPINGS else node
 
     def visit_Dict(self, node: ast.Dict) -> Any:
         """A dict display marks its keys with its location."""
@@ -137,7 +137,7 @@ class Rewriter(ast.NodeTransformer):
         for key, value in zip(node.keys, node.values, strict=True):
             inner = _name("_trace_spread") if key is None else self._unless_constant(key)
             entries.append(ast.Tuple([inner, self.visit(value)], ast.Load()))
-        return _at(_call("_trace_mapping", self._location(node), *entries), node)
+        return _at(_call("_trace_mapping", self._location(), *entries), node)
 
     def visit_DictComp(self, node: ast.DictComp) -> Any:
         """A dict comprehension keeps what a later entry replaces."""
@@ -156,7 +156,7 @@ class Rewriter(ast.NodeTransformer):
             else:
                 spec = part.format_spec or ast.Constant("")
                 parts.append(_call("_trace_converted", self.visit(part.value), ast.Constant(part.conversion), spec))
-        return _at(_call("_trace_joined", self._location(node), *parts), node)
+        return _at(_call("_trace_joined", self._location(), *parts), node)
 
     def visit_Constant(self, node: ast.Constant) -> Any:
         """Texts and whole numbers become marked constants."""
@@ -170,7 +170,7 @@ class Rewriter(ast.NodeTransformer):
     def _constant(self, node: ast.Constant) -> Any:
         if type(node.value) not in (str, int) or not self._marks_constants:
             return node
-        location = self._mark(node)
+        location = self._here
         key = (type(node.value), node.value, location)
         if key not in self._known:
             self._known[key] = len(self.constants)
@@ -202,11 +202,12 @@ class Rewriter(ast.NodeTransformer):
         self._scopes.pop()
         return rewritten
 
-    def _mark(self, node: Any) -> RuleMark:
-        return RuleMark(self._module, ".".join(self._scopes) or "<module>", node.lineno)
+    @property
+    def _here(self) -> Origin:
+        return Origin("rule", (self._module, ".".join(self._scopes) or "<module>"))
 
-    def _location(self, node: ast.AST) -> ast.expr:
-        location = self._mark(node)
+    def _location(self) -> ast.expr:
+        location = self._here
         if (location,) not in self._known:
             self._known[location,] = len(self.locations)
             self.locations.append(location)
@@ -218,7 +219,7 @@ class Rewriter(ast.NodeTransformer):
         for node in _returns(function.body):
             if node.value is not None:
                 arguments = [_name(name) for name in named]
-                node.value = _at(_call("_trace_returned", self._location(node), node.value, *arguments), node)
+                node.value = _at(_call("_trace_returned", self._location(), node.value, *arguments), node)
 
 
 def _returns(body: list[ast.stmt]) -> list[ast.Return]:

@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from krm_fn.origins import marked_values
-from krm_fn.origins.marked_values import MarkedText, Marks, Overridden, RuleMark
+from krm_fn.origins.marked_values import MarkedText, Marks, Overridden
+from krm_fn.origins.origin import Origin
 
 SPREAD = object()
 """Stands for the key of `**mapping` in a dict display."""
 
 
-def mapping(location: RuleMark, *entries: tuple[Any, Any]) -> dict[Any, Any]:
+def mapping(location: Origin, *entries: tuple[Any, Any]) -> dict[Any, Any]:
     """Makes a dict display: each key has the location of the display as its mark, and keeps the marks of a key that the user wrote."""
     builder = _Builder()
     here = frozenset((location,))
@@ -23,13 +24,13 @@ def mapping(location: RuleMark, *entries: tuple[Any, Any]) -> dict[Any, Any]:
             for inner, inner_value in value.items() if hasattr(value, "items") else ((inner, value[inner]) for inner in value):
                 builder.put(inner if type(inner) is not str else MarkedText(inner, here), inner_value)
         elif isinstance(key, str):
-            builder.put(MarkedText(key, here | {mark for mark in marked_values.of(key) if not isinstance(mark, RuleMark)}), value)
+            builder.put(MarkedText(key, here | {mark for mark in marked_values.of(key) if mark.kind != "rule"}), value)
         else:
             builder.put(key, value)
     return builder.mapping()
 
 
-def placed(location: RuleMark, arguments: dict[Any, Any]) -> dict[Any, Any]:
+def placed(location: Origin, arguments: dict[Any, Any]) -> dict[Any, Any]:
     """Makes a mapping of keyword arguments: its keys have the location of the call."""
     here = frozenset((location,))
     return {MarkedText(key, here) if type(key) is str else key: value for key, value in arguments.items()}
@@ -97,7 +98,7 @@ def _overriding(old_key: Any, old: Any, key: Any, value: Any) -> Any:
     return MarkedText(key, marked_values.of(key), overridden)
 
 
-def joined(location: RuleMark, *parts: str) -> MarkedText:
+def joined(location: Origin, *parts: str) -> MarkedText:
     """Makes the text of an f-string: its values have their own marks, and the text between them has the location of the f-string."""
     return marked_values.joined(parts, frozenset((location,)))
 
@@ -123,7 +124,7 @@ def kind(value: Any) -> type:
     return marked_values.plain_type(type(value))
 
 
-def returned(location: RuleMark, value: Any, *arguments: Any) -> Any:
+def returned(location: Origin, value: Any, *arguments: Any) -> Any:
     """Marks the result of a function that returns texts or numbers: one without marks gets those of the arguments, and the location."""
     if type(value) in (str, int):
         return marked_values.marked(value, marked_values.of(*arguments) | {location})
@@ -138,7 +139,7 @@ def uncached(*arguments: Any, **_options: Any) -> Any:
     return function if inspect.signature(function).parameters else functools.cache(function)
 
 
-def on_plain_values(function: Callable[..., Any], location: RuleMark | None) -> Callable[..., Any]:
+def on_plain_values(function: Callable[..., Any], location: Origin | None) -> Callable[..., Any]:
     """Wraps a function so that it works on plain values. All texts and numbers of its result get the marks of its arguments.
 
     A result that is not one of the arguments gets the location of the function too.

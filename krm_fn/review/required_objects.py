@@ -16,8 +16,7 @@ from krm_fn.kubernetes import identity, paths
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.references import name_fields
 from krm_fn.kubernetes.types import Resource
-from krm_fn.origins import copied_texts, field_authors
-from krm_fn.origins.field_authors import FieldAuthor
+from krm_fn.origins.origin import Origin
 from krm_fn.render import dynamo_api, dynamo_references, expand, labels
 from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
@@ -35,7 +34,7 @@ class ObjectUse(NamedTuple):
     keys: tuple[str, ...]
     ref: Ref
     path: Path
-    author: FieldAuthor | None
+    author: Origin | None
 
 
 NAMESPACE = "Namespace"
@@ -57,14 +56,16 @@ def of_render(resources: Sequence[Resource], config: Config) -> list[ObjectUse]:
 
     Resources with errors are left out.
     """
+    from krm_fn.origins.text_origins import TextOrigins  # noqa: PLC0415 - `krm-fn check` traces nothing
+
     default_namespace = cluster.default_namespace(config)
-    inputs = copied_texts.distinct(resources, config)
-    rendered = [resource for planned in expand.plans(inputs.resources, inputs.settings) for resource in planned.objects]
+    rendered = [resource for planned in expand.plans(resources, config) for resource in planned.objects]
+    origins = TextOrigins(resources, rendered, config)
     known = {identity.key(resource, default_namespace) for resource in (*resources, *rendered)}
     known |= {*promised_secrets(resources, default_namespace)}
     known |= {key._replace(namespace="") for key in known}  # cluster-scoped objects have no namespace, whatever the default is
     return [
-        requirement._replace(author=field_authors.of_copy(requirement.key.name, inputs))
+        requirement._replace(author=origins.of(resource, requirement.path))
         for resource in rendered
         for requirement in _of_object(resource, identity.key(resource, default_namespace).namespace)
         if requirement.key not in known and not _is_built_in(requirement.key)
@@ -87,7 +88,7 @@ def namespaces(resources: Sequence[Resource], default_namespace: str) -> list[Ob
     for resource, key in zip(resources, keys, strict=True):
         if dynamo_api.is_dynamo(resource) and key.namespace not in known:
             ref, path = results.ref(resource), ("metadata", "namespace")
-            author = FieldAuthor(ref, path) if paths.at(resource, path) else None
+            author = Origin("user", path, ref) if paths.at(resource, path) else None
             uses.append(ObjectUse(ObjectKey("", NAMESPACE, "", key.namespace), (), ref, path, author))
     return uses
 

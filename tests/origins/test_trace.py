@@ -9,15 +9,16 @@ import sys
 import explain_coverage
 import pytest
 
+from krm_fn.base import results
 from krm_fn.origins import marked_values, trace, tracing_loader, tracing_rewriter, tracing_runtime
-from krm_fn.origins.marked_values import MarkedText, RuleMark, UserMark, Whole
+from krm_fn.origins.marked_values import MarkedText, Whole
+from krm_fn.origins.origin import Origin
 from krm_fn.render import expand
 from krm_fn.render.config import Config
 from tests.support import given
 from tests.testbed import tier
 
-A, B = UserMark(0, ("a",)), UserMark(0, ("b",))
-HERE = RuleMark("module", "function", 1)
+A, B = Origin("user", ("a",)), Origin("user", ("b",))
 EXAMPLES = dict(explain_coverage.examples())
 
 
@@ -62,7 +63,7 @@ def run(source):
 def test_a_rewritten_module_marks_its_constants_with_their_function():
     found = run("PORT = 8000\ndef f(x): return f'{x}:{PORT}'\nmade = f('host')\n")
     assert found["made"] == "host:8000"
-    assert {mark[:2] for mark in marked_values.of(found["made"])} == {("module", "PORT"), ("module", "f"), ("module", "made")}
+    assert {mark.path for mark in marked_values.of(found["made"])} == {("module", "PORT"), ("module", "f"), ("module", "made")}
 
 
 def test_a_key_tells_who_placed_its_value_and_what_it_won_over():
@@ -71,7 +72,7 @@ def test_a_key_tells_who_placed_its_value_and_what_it_won_over():
     (key,) = made
     assert made == {"a": 2}
     assert marked_values.of(key) == frozenset((A,))
-    assert [(won.value, {mark.function for mark in won.marks}) for won in key.overridden] == [(1, {"f"})]
+    assert [(won.value, {mark.path for mark in won.marks}) for won in key.overridden] == [(1, {("module", "f")})]
 
 
 def test_patterns_types_and_comparisons_work_as_before():
@@ -124,14 +125,14 @@ def test_the_oracle_confirms_an_example():
 
 def test_the_oracle_refutes_a_wrong_origin(monkeypatch):
     """The replicas as the origin of everything."""
-    right, field = trace.render, ("spec", "services", "A", "replicas")
-    wrong = frozenset((UserMark(0, field),))
+    right, graph = trace.render, given.graph({"A": given.service("frontend", replicas=2)})
+    wrong = frozenset((Origin("user", ("spec", "services", "A", "replicas"), results.ref(graph)),))
 
-    def render(resources, settings, *more):
-        traced = right(resources, settings, *more)
+    def render(resources, settings):
+        traced = right(resources, settings)
         return traced._replace(leaves={key: [leaf._replace(marks=wrong) for leaf in found] for key, found in traced.leaves.items()})
 
     monkeypatch.setattr(trace, "render", render)
-    found = explain_coverage.measure([given.graph({"A": given.service("frontend", replicas=2)})], Config(), oracle=True)
+    found = explain_coverage.measure([graph], Config(), oracle=True)
     assert found is not None
     assert len([each for each in found.refuted if "does not follow spec.services.A.replicas" in each]) > 100

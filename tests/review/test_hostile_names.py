@@ -15,7 +15,7 @@ from hypothesis import example, settings
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
-from krm_fn.origins.field_authors import FieldLocation
+from krm_fn.origins.origin import FieldLocation
 from krm_fn.render.config import Config
 from krm_fn.review.diagram import Diagram, DiagramEdge, DiagramNode, graph_diagram, graphviz_diagram, mermaid_diagram
 from krm_fn.review.images import image_lock, image_references, image_uses

@@ -6,14 +6,13 @@ import difflib
 import posixpath
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 from krm_fn.base.results import Path
 from krm_fn.base.yaml import reader
 from krm_fn.kubernetes import paths
 from krm_fn.migration.edits.edit_locations import DocumentEdit
-from krm_fn.origins import moved_fields
+from krm_fn.origins import text_origins
 from krm_fn.render.convert import versions
 from krm_fn.repository.files import reading, text_comments, text_edits
 from krm_fn.repository.files.reading import Source
@@ -82,9 +81,8 @@ def _converted(text: str, at: Path, version: str) -> str | None:
     resource = paths.at(documents[0].value, at) if documents else None
     if not isinstance(resource, dict):
         return None
-    convert = partial(versions.to, version)
-    new = convert(resource)
-    return text if new is resource else text_comments.replaced(text, at, new, moved_fields.of(resource, convert))
+    new = versions.to(version, resource)
+    return text if new is resource else text_comments.replaced(text, at, new, text_origins.moved(resource, version))
 
 
 def _file(whole: str, documents: Mapping[int, tuple[Source, str]]) -> FileText:

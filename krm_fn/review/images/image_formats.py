@@ -10,7 +10,7 @@ from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Ref, Result
 from krm_fn.base.yaml import emitter
 from krm_fn.kubernetes import paths
-from krm_fn.origins.field_authors import FieldLocation
+from krm_fn.origins.origin import FieldLocation
 from krm_fn.review.images import FORMAT_VERSION, image_references
 from krm_fn.review.images.image_uses import ImageUse
 

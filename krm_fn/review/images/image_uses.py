@@ -11,9 +11,8 @@ from krm_fn.base.results import Path, Ref
 from krm_fn.kubernetes import encryption, identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
-from krm_fn.origins import copied_texts, field_authors
-from krm_fn.origins.copied_texts import DistinctInput
-from krm_fn.origins.field_authors import FieldAuthor
+from krm_fn.origins.origin import Origin
+from krm_fn.origins.text_origins import TextOrigins
 from krm_fn.render import dynamo_api, expand, labels
 from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
@@ -36,7 +35,7 @@ class ImageUse(NamedTuple):
     path: Path
     role: ImageRole
     name: str
-    author: FieldAuthor | None
+    author: Origin | None
 
     @property
     def where(self) -> tuple[Ref, Path]:
@@ -52,8 +51,7 @@ def uses(resources: Sequence[Resource], config: Config) -> list[ImageUse]:
     rendered object is also among the resources, as in a finished build, its images there count: a later layer may have changed them.
     """
     default_namespace = cluster.default_namespace(config)
-    inputs = copied_texts.distinct(resources, config)
-    planned = expand.plans(inputs.resources, inputs.settings)
+    planned = expand.plans(resources, config)
     rendered = [(identity.key(resource, default_namespace), resource) for entry in planned for resource in entry.objects]
     keys = {key for key, _ in rendered}
     owners = {f"{results.ref(entry.source).kind}/{results.ref(entry.source).name}" for entry in planned}
@@ -65,9 +63,10 @@ def uses(resources: Sequence[Resource], config: Config) -> list[ImageUse]:
             built[key] = resource
         elif owners.isdisjoint(ownership.owners(resource)) and not dynamo_api.is_dynamo(resource) and not _is_local(resource):
             written.append(resource)
+    origins = TextOrigins(resources, [resource for _, resource in rendered], config)
     all_uses: list[ImageUse] = []
     for key, resource in rendered:
-        of_render = list(_of_rendered(resource, inputs))
+        of_render = list(_of_rendered(resource, origins))
         all_uses.extend(_of_built(built[key], of_render) if key in built else of_render)
     for resource in written:
         all_uses.extend(_of_written(resource))
@@ -83,7 +82,7 @@ def _of_written(resource: Resource) -> Iterator[ImageUse]:
     """The images of an object that a user wrote: its own fields name them."""
     address = results.ref(resource)
     for path, role, name, image in _images(resource):
-        yield ImageUse(image, address, path, role, name, FieldAuthor(address, path))
+        yield ImageUse(image, address, path, role, name, Origin("user", path, address))
 
 
 def _of_built(resource: Resource, rendered: Sequence[ImageUse]) -> Iterator[ImageUse]:
@@ -93,11 +92,11 @@ def _of_built(resource: Resource, rendered: Sequence[ImageUse]) -> Iterator[Imag
         yield known.get((use.path, use.image), use)
 
 
-def _of_rendered(resource: Resource, inputs: DistinctInput) -> Iterator[ImageUse]:
+def _of_rendered(resource: Resource, origins: TextOrigins) -> Iterator[ImageUse]:
     """The images of a rendered object, with the field of which each image is a copy."""
     address = results.ref(resource)
     for path, role, name, image in _images(resource):
-        yield ImageUse(image, address, path, role, name, field_authors.of_copy(image, inputs))
+        yield ImageUse(image, address, path, role, name, origins.of(resource, path))
 
 
 def _images(resource: Resource) -> Iterator[tuple[Path, ImageRole, str, str]]:

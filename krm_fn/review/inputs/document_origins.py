@@ -17,7 +17,7 @@ from krm_fn.origins.explain import Explained, ExplainedField
 from krm_fn.render import labels
 from krm_fn.repository.files import reading, selection
 from krm_fn.repository.files.reading import Source
-from krm_fn.review.inputs import InputError, Inputs, document_checks, explained_roots, origin_locations, path_inputs
+from krm_fn.review.inputs import InputError, Inputs, document_checks, explained_roots, path_inputs
 from krm_fn.review.inputs.document_checks import DocumentScope
 from krm_fn.review.inputs.explained_roots import ExplainedRoot, RootSections
 from krm_fn.review.inputs.origin_locations import OriginLocations
@@ -139,5 +139,5 @@ def _lines(root: RootSections, field: ExplainedField) -> Iterator[OriginLine]:
     locations.add([field])
     for origin in field.origins:
         location = locations.of(origin)
-        if location and not origin_locations.is_default(origin, location):
-            yield OriginLine(location["file"], location["line"])
+        if location:
+            yield OriginLine(location.file, location.line)

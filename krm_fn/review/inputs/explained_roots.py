@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 from krm_fn.base import codes, results
-from krm_fn.base.results import Path, Result
+from krm_fn.base.results import Path, Ref, Result
 from krm_fn.kubernetes import paths
 from krm_fn.kubernetes.types import Resource
 from krm_fn.origins import affected_fields, field_paths
 from krm_fn.origins import explain as explaining
 from krm_fn.origins.explain import Explained, Explanation, Renderable
+from krm_fn.origins.origin import Origin
 from krm_fn.render import function_config
 from krm_fn.render.manifests import ownership
 from krm_fn.repository.files import reading
@@ -82,9 +83,7 @@ class ExplainedRoot:
         """Returns the warnings about fields that reach no object, with their locations."""
         message = "the field reaches no generated object; remove it, or check its name and its place"
         unused = affected_fields.unused(self.explanation, self.loaded.values, self.loaded.config)
-        resources = self.loaded.resources
-        findings = [results.warning(_UNUSED, message, resources[index].address, path) for index, path in unused]
-        return reading.locate(findings, resources)
+        return reading.locate([results.warning(_UNUSED, message, origin.ref, origin.path) for origin in unused], self.loaded.resources)
 
 
 def unused(roots: Sequence[ExplainedRoot]) -> list[Result]:
@@ -118,7 +117,7 @@ def select(roots: Sequence[ExplainedRoot], object_name: str | None, field: str |
         if line is not None:
             sections = _of_line(root, line)
         elif selected_path and not of_objects:
-            sections = _of_fields(root, inputs[id(root)])
+            sections = _affected(root, inputs[id(root)])
         path = selected_path if line is not None or of_objects else None
         objects = [section._replace(objects=_selected(section.objects, object_name, path)) for section in sections]
         shown.append(RootSections(root.name, objects, root.loaded))
@@ -148,18 +147,18 @@ def _has_field(resource: Resource, selected: Path) -> bool:
     return any(field_paths.is_at_or_below(path, selected, resource) for path, _ in paths.leaves(resource))
 
 
-def _inputs(root: ExplainedRoot, selected: Path) -> list[tuple[int, Path]]:
+def _inputs(root: ExplainedRoot, selected: Path) -> list[Origin]:
     """Returns the fields of Dynamo resources with a path: in the resource as it is built, or in the file that has the field."""
     return [
-        (index, path)
-        for index, source in enumerate(root.loaded.resources)
+        Origin("user", path, source.address)
+        for source in root.loaded.resources
         for path in origin_locations.paths_of(source.value)
         for document, inner in [reading.written(source, path)]
         if field_paths.is_at_or_below(path, selected, source.value) or field_paths.is_at_or_below(inner, selected, document.value)
     ]
 
 
-def _require_field(roots: Sequence[ExplainedRoot], object_name: str | None, field: str, inputs: dict[int, list[tuple[int, Path]]]) -> None:
+def _require_field(roots: Sequence[ExplainedRoot], object_name: str | None, field: str, inputs: Mapping[int, Sequence[Origin]]) -> None:
     if any(inputs.values()):
         return
     objects = [resource for root in roots for resource in _named(root, object_name)]
@@ -193,7 +192,7 @@ def _require_line(roots: Sequence[ExplainedRoot], line: str) -> None:
     """Raises InputError for a line without a field in any root."""
     file, _, line_text = line.rpartition(":")
     number = int(line_text) if line_text.isdecimal() else 0
-    known = {known_line for root in roots for lines in origin_locations.fields_by_line(root.loaded, file) for known_line in lines}
+    known = {known_line for root in roots for known_line in origin_locations.by_line(root.loaded, file)}
     if number in known:
         return
     nearest = min(known, key=lambda line_number: (abs(line_number - number), line_number)) if known and number else 0
@@ -205,31 +204,20 @@ def _require_line(roots: Sequence[ExplainedRoot], line: str) -> None:
 def _of_line(root: ExplainedRoot, line: str) -> list[Section]:
     """Fields that a line reaches, and other fields that it decides."""
     file, _, number = line.rpartition(":")
-    lines, settings = origin_locations.fields_by_line(root.loaded, file)
-    return _affected(root, lines.get(int(number), {}), settings.get(int(number), ()))
+    return _affected(root, origin_locations.by_line(root.loaded, file).get(int(number), ()))
 
 
-def _of_fields(root: ExplainedRoot, fields: Sequence[tuple[int, Path]]) -> list[Section]:
-    """Fields of objects that fields of Dynamo resources reach, and other fields that they decide."""
-    by_resource: dict[int, list[Path]] = {}
-    for index, path in fields:
-        by_resource.setdefault(index, []).append(path)
-    return _affected(root, by_resource, ())
-
-
-def _affected(root: ExplainedRoot, fields: dict[int, list[Path]], settings: Iterable[Path]) -> list[Section]:
+def _affected(root: ExplainedRoot, inputs: Iterable[Origin]) -> list[Section]:
+    """Fields that fields of a resource or a setting reach, and other fields that they decide."""
+    groups: dict[Ref | Path, list[Origin]] = {}
+    for origin in inputs:
+        groups.setdefault(origin.ref or origin.path, []).append(origin)
     explanation, loaded = root.explanation, root.loaded
-    sourced: list[Explained] = []
-    affected: list[Explained] = []
-    for index, selected_paths in fields.items():
-        sourced += affected_fields.from_fields(explanation, index, selected_paths)
-        affected += affected_fields.affected_by_fields(explanation, loaded.values, loaded.config, index, selected_paths)
-    for path in settings:
-        sourced += affected_fields.from_setting(explanation, path)
-        affected += affected_fields.affected_by_setting(explanation, loaded.values, loaded.config, path)
-    shown = {(explained.key, entry.path) for explained in sourced for entry in explained.fields}
+    reached = [entry for group in groups.values() for entry in affected_fields.reached(explanation, group)]
+    decided = [entry for group in groups.values() for entry in affected_fields.decided(explanation, loaded.values, loaded.config, group)]
+    shown = {(explained.key, entry.path) for explained in reached for entry in explained.fields}
     more = [
         explained._replace(fields=[entry for entry in explained.fields if (explained.key, entry.path) not in shown])
-        for explained in affected
+        for explained in decided
     ]
-    return [Section("reaches", sourced), Section("decides", [explained for explained in more if explained.fields])]
+    return [Section("reaches", reached), Section("decides", [explained for explained in more if explained.fields])]

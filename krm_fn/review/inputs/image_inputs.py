@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 from krm_fn.base import codes, report, results
 from krm_fn.base.results import Result
-from krm_fn.origins.field_authors import FieldLocation
+from krm_fn.origins.origin import FieldLocation
 from krm_fn.repository.files import reading
 from krm_fn.repository.files.sources import Sources
 from krm_fn.review.images import image_lock, image_references, image_uses
 from krm_fn.review.images.image_lock import ImageLock
 from krm_fn.review.images.image_uses import ImageUse
-from krm_fn.review.inputs import author_locations
+from krm_fn.review.inputs import origin_locations
 from krm_fn.review.inputs.path_inputs import PathPart
 
 _IMAGE = "{}"
@@ -48,7 +48,7 @@ def uses(part: PathPart) -> list[ImageUse]:
 
 def located(uses: Sequence[ImageUse], loaded: Sources, root: Path | None) -> list[tuple[ImageUse, FieldLocation]]:
     """Returns the uses with the locations of the fields that name their images, in the same order. `root` is the root folder of a build."""
-    locations = author_locations.find((use.author for use in uses), loaded, root)
+    locations = origin_locations.of_authors((use.author for use in uses), loaded, root)
     return [(use, locations[use.author]) for use in uses]
 
 

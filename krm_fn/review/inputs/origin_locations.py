@@ -1,43 +1,43 @@
-"""Locates the origins of values in files, and the fields that a line of a file has, for `krm-fn explain`."""
+"""Locates origins in files: the file and the line of each, and the origins that a line of a file has."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from os.path import normpath
+from pathlib import Path as FilePath
 from typing import Any
 
-from krm_fn.base.results import Path
+from krm_fn.base import results
+from krm_fn.base.results import Path, Ref
+from krm_fn.kubernetes import paths
 from krm_fn.origins import explain
-from krm_fn.origins.explain import ExplainedField, LeafOrigin
+from krm_fn.origins.explain import ExplainedField
+from krm_fn.origins.origin import FieldLocation, Origin
 from krm_fn.render import dynamo_api, labels
 from krm_fn.render.config import Config
 from krm_fn.repository.files import reading
+from krm_fn.repository.files.reading import Source
 from krm_fn.repository.files.sources import Sources
 
 
-def fields_by_line(loaded: Sources, file: str) -> tuple[dict[int, dict[int, list[Path]]], dict[int, list[Path]]]:
-    """The lines of a file on which fields of Dynamo resources begin, and those on which keys of the configuration begin.
-
-    The first has the paths of the fields by the index of their resource, the second the paths of the keys.
-    """
+def by_line(loaded: Sources, file: str) -> dict[int, list[Origin]]:
+    """Returns the fields of Dynamo resources and the keys of the configuration that begin on each line of a file: first the fields."""
     wanted = normpath(reading.STDIN_NAME if file == reading.STDIN else file)
-    fields_of_users = [
-        (index, path)
-        for index, source in enumerate(loaded.resources)
+    fields = [
+        (source, path)
+        for source in loaded.resources
         if dynamo_api.is_dynamo(source.value) and any(part.file and normpath(part.file) == wanted for part in (source, *source.patches))
         for path in paths_of(source.value)
     ]
-    locations = reading.field_locations((loaded.resources[index], path) for index, path in fields_of_users)
-    fields: dict[int, dict[int, list[Path]]] = {}
-    for (index, path), location in zip(fields_of_users, locations, strict=True):
-        if normpath(location["file"]) == wanted:
-            fields.setdefault(location["line"], {}).setdefault(index, []).append(path)
-    keys: dict[int, list[Path]] = {}
-    for path in explain.settings_of(loaded.config):
-        written = _find_setting(loaded, path)
-        if written and normpath(written["file"]) == wanted:
-            keys.setdefault(written["line"], []).append(path)
-    return fields, keys
+    origins = [Origin("user", path, source.address) for source, path in fields]
+    located = [*zip(origins, map(_location, origins, reading.field_locations(fields)), strict=True)]
+    settings = [Origin("config", path) for path in explain.settings_of(loaded.config)]
+    located += [(origin, location) for origin in settings if (location := setting(origin.path, loaded))]
+    lines: dict[int, list[Origin]] = {}
+    for origin, location in located:
+        if normpath(location.file) == wanted:
+            lines.setdefault(location.line, []).append(origin)
+    return lines
 
 
 def paths_of(value: Any, path: Path = ()) -> Iterator[Path]:
@@ -48,54 +48,65 @@ def paths_of(value: Any, path: Path = ()) -> Iterator[Path]:
         yield from paths_of(inner, (*path, step))
 
 
+def _location(origin: Origin, location: dict[str, Any]) -> FieldLocation:
+    return FieldLocation(results.field(origin.path), location["file"], location["line"], location["column"])
+
+
 class OriginLocations:
     """The locations of origins in files. Those of several fields are computed together, because each one needs the text of its file."""
 
     def __init__(self, loaded: Sources) -> None:
         self._loaded = loaded
-        self._known: dict[tuple[int, Path], dict[str, Any]] = {}
-        self._settings: dict[Path, dict[str, Any]] = {}
-        self._by_text: dict[int, list[int]] = {}
-        for index, source in enumerate(loaded.resources):
-            self._by_text.setdefault(id(source.text), []).append(index)
+        self._known: dict[Origin, FieldLocation | None] = {}
+        self._sources: dict[Ref, Source] = {source.address: source for source in reversed(loaded.resources)}
+        self._by_text: dict[int, list[Source]] = {}
+        for source in loaded.resources:
+            self._by_text.setdefault(id(source.text), []).append(source)
 
     def add(self, fields: Iterable[ExplainedField]) -> None:
         """Computes the locations of the origins of some fields."""
-        origins = [
-            origin for field in fields for origin in (*field.origins, *(origin for old in field.overridden for origin in old.origins))
-        ]
-        wanted = {(origin.resource, origin.path) for origin in origins if origin.kind == "user"}
-        missing = {field for field in wanted if field not in self._known}
-        for index in {index for index, _ in missing}:  # a List has many resources in one text, which is read only once
-            sources = self._by_text.pop(id(self._loaded.resources[index].text), ())
-            missing |= {(other, path) for other in sources for path in ((), *paths_of(self._loaded.resources[other].value))}
-        ordered = [*missing]
-        locations = reading.field_locations((self._loaded.resources[index], path) for index, path in ordered)
-        self._known.update(zip(ordered, locations, strict=True))
-        for path in {origin.path for origin in origins if origin.kind == "config" and origin.path not in self._settings}:
-            self._settings[path] = _find_setting(self._loaded, path)
+        listed = [origins for field in fields for origins in (field.origins, *(old.origins for old in field.overridden))]
+        origins = {origin for origins in listed for origin in origins}
+        missing = {origin for origin in origins if origin.kind == "user" and origin not in self._known}
+        for ref in {origin.ref for origin in missing if origin.ref}:  # a List has many resources in one text, which is read only once
+            for source in self._by_text.pop(id(self._sources[ref].text), ()):
+                missing |= {Origin("user", path, source.address) for path in ((), *paths_of(source.value))}
+        ordered = [(origin, self._sources[origin.ref]) for origin in missing if origin.ref]
+        locations = reading.field_locations((source, origin.path) for origin, source in ordered)
+        self._known |= {origin: _location(origin, location) for (origin, _), location in zip(ordered, locations, strict=True)}
+        self._known |= {origin: setting(origin.path, self._loaded) for origin in origins if origin.kind == "config"}
 
-    def of(self, origin: LeafOrigin) -> dict[str, Any]:
-        """File and line of an origin; empty for rules and defaults."""
-        if origin.kind == "config":
-            return self._settings[origin.path]
-        return {key: self._known[origin.resource, origin.path][key] for key in ("file", "line")} if origin.kind == "user" else {}
+    def of(self, origin: Origin) -> FieldLocation | None:
+        """Returns the location of an origin; None for a rule, and for a setting that no file sets."""
+        return self._known.get(origin)
+
+    def is_default(self, origin: Origin) -> bool:
+        """True for a setting that no file sets, and that has its default."""
+        return not self.of(origin) and explain.setting(Config(), origin.path) == explain.setting(self._loaded.config, origin.path)
 
 
-def _find_setting(loaded: Sources, path: Path) -> dict[str, Any]:
-    """File and line of a key of the configuration; empty if the configuration does not have it."""
+def setting(path: Path, loaded: Sources) -> FieldLocation | None:
+    """Returns the location of a key of the configuration; None if the configuration does not have it."""
     dotted = ".".join(map(str, path))
     for source in loaded.configs[:1]:
-        candidates = [("spec", *path), ("data", dotted), ("metadata", "annotations", f"{labels.SETTINGS}{dotted}")]
-        for candidate in candidates:
-            held: Any = source.value
-            for step in candidate:
-                held = held.get(step) if isinstance(held, dict) else None
-            if held is not None:
-                return {key: source.location(candidate)[key] for key in ("file", "line")}
-    return {}
+        for candidate in (("spec", *path), ("data", dotted), ("metadata", "annotations", f"{labels.SETTINGS}{dotted}")):
+            if paths.at(source.value, candidate) is not None:
+                return _location(Origin("config", candidate), source.location(candidate))
+    return None
 
 
-def is_default(origin: LeafOrigin, location: dict[str, Any]) -> bool:
-    """True for a setting that no file sets. `location` is its location."""
-    return bool(not location and explain.setting(Config(), origin.path) == origin.value)
+def of_authors(authors: Iterable[Origin | None], loaded: Sources, root: FilePath | None = None) -> dict[Origin | None, FieldLocation]:
+    """Returns the locations of origins of texts in the files that a build names. None, for an unknown origin, has an empty one.
+
+    `root` is the root folder of a build.
+    """
+    numbers = {author: f"{number}" for number, author in enumerate(dict.fromkeys(author for author in authors if author))}
+    unlocated = [results.info("", number, author.ref, author.path) for author, number in numbers.items() if author.ref]
+    located = {result.message: result for result in reading.locate(unlocated, loaded.resources, root)}
+    locations: dict[Origin | None, FieldLocation] = {None: FieldLocation("")}
+    for author, number in numbers.items():
+        if result := located.get(number):
+            locations[author] = FieldLocation(results.field(author.path), result.file, result.line, result.column)
+        else:
+            locations[author] = setting(author.path, loaded) or FieldLocation(f"default of {'.'.join(map(str, author.path))}")
+    return locations

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from krm_fn.base import results
 from krm_fn.kubernetes import identity
-from krm_fn.origins.field_authors import FieldAuthor, FieldLocation
+from krm_fn.origins.origin import FieldLocation, Origin
 from krm_fn.render import expand
 from krm_fn.render.resolve import cluster
 from krm_fn.review import required_objects, requirement_states
-from krm_fn.review.inputs import author_locations
+from krm_fn.review.inputs import origin_locations
 from krm_fn.review.inputs.path_inputs import RootRender
 from krm_fn.review.required_objects import ObjectUse
 from krm_fn.review.requirement_states import ExportedKeys, RequiredObject, State
@@ -23,7 +23,7 @@ class RenderNeeds(NamedTuple):
     root: str
     objects: list[RequiredObject]
     definitions: list[tuple[str, str, State]]
-    locations: dict[FieldAuthor | None, FieldLocation]
+    locations: dict[Origin | None, FieldLocation]
 
     @property
     def is_incomplete(self) -> bool:
@@ -41,7 +41,7 @@ def find(render: RootRender, exported: ExportedKeys | None, root: Path | None, *
         render.name if is_named else "",
         requirement_states.grouped(requirements, exported),
         [(*kind, requirement_states.definition_state(*kind, exported)) for kind in kinds],
-        author_locations.find((requirement.author for requirement in requirements), loaded, root),
+        origin_locations.of_authors((requirement.author for requirement in requirements), loaded, root),
     )
 
 

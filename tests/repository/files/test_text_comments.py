@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from krm_fn.base.results import Path as FieldPath
-from krm_fn.origins import moved_fields
+from krm_fn.origins import text_origins
 from krm_fn.render import dynamo_api
 from krm_fn.render.convert import versions
 from krm_fn.repository.files import reading, text_comments, text_nodes
@@ -50,7 +50,7 @@ def test_no_comment_is_lost_in_a_conversion(source):
     text = commented(source.text)
     version = dynamo_api.BETA1 if source.address.api_version == dynamo_api.V1ALPHA1 else dynamo_api.ALPHA1
     new = versions.to(version, source.value)
-    result = text_comments.replaced(text, (), new, moved_fields.of(source.value, lambda resource: versions.to(version, resource)))
+    result = text_comments.replaced(text, (), new, text_origins.moved(source.value, version))
     assert result is not None
     assert sorted(re.findall(r"# (?:above|behind) \d+", result)) == sorted(re.findall(r"# (?:above|behind) \d+", text))
     assert reading.parse(result.encode(), "x").sources[0].value == new
