@@ -226,6 +226,15 @@ MOVED = [
         "DYN029",
     ),
     (
+        "a field of the pod in the main container of the service",
+        OLDER,
+        "          args: [--model, Qwen/Qwen3-0.6B]\n",
+        "          args: [--model, Qwen/Qwen3-0.6B]\n          nodeSelector: {zone: a} # here\n",
+        "          nodeSelector: {zone: a} # here\n",
+        "        nodeSelector: {zone: a} # here\n",
+        "DYN029",
+    ),
+    (
         "a field of a container at the service",
         OLDER,
         "      replicas: 1\n",

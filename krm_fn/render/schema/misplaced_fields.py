@@ -1,64 +1,93 @@
-"""Fields at a wrong level: the objects where they may belong, and the path of the one place where `krm-fn check --fix` moves them."""
+"""Fields at a wrong level: the objects where they may belong, and the path of the one location where `krm-fn check --fix` moves them."""
 
 from __future__ import annotations
 
-import re
-
-from krm_fn.base import results
+from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Literal, TypeAlias
 
     from krm_fn.base.results import Path
     from krm_fn.render.schema.table import SchemaNode
 
+Start: TypeAlias = 'Literal["resource", "object", "above", "main", "pod", "container"]'
+
+
+class Destination(NamedTuple):
+    """Where a misplaced field belongs: the fields `steps` below one object.
+
+    This is the resource, the object of the field, the nearest object above it that has such a field, the container `main`, or the
+    securityContext of the pod or of a container.
+    """
+
+    start: Start
+    steps: Path
+
+
+class Parent(NamedTuple):
+    """An object in which a misplaced field may belong, with its definition. `name` is that of a message.
+
+    An object above has a `start`. Without one, the name is that of the fields that lead to it, or there are several such objects.
+    """
+
+    name: str
+    definition: str
+    start: Start | None = None
+
+    def text(self, key: str) -> str:
+        """Returns the fix of the field `key`."""
+        return f"it belongs in {self.name}, as {key}" if " " in self.name else f"it belongs in {self.name}.{key}"
+
+    def destination(self, key: str) -> Destination | None:
+        """Returns where the field `key` belongs; None if there are several such objects."""
+        if self.start:
+            return Destination(self.start, (key,))
+        return None if " " in self.name else Destination("object", (*self.name.split("."), key))
+
+
 CONTAINER, POD = "io.k8s.api.core.v1.Container", "io.k8s.api.core.v1.PodSpec"
 _OF_CONTAINER, _OF_POD = "io.k8s.api.core.v1.SecurityContext", "io.k8s.api.core.v1.PodSecurityContext"
+_COMPONENT = Parent("the component", "ComponentV1beta1", "above")
+_SERVICE = Parent("the service", "Component", "above")
 PARENTS = {
-    "ComponentExperimentalV1beta1": (("the component, as", "ComponentV1beta1"),),
+    "ComponentExperimentalV1beta1": (_COMPONENT,),
     "ComponentV1beta1": (
-        ("experimental", "ComponentExperimentalV1beta1"),
-        ("experimental.grove", "ComponentGroveV1beta1"),
-        ("the container main of podTemplate, as", CONTAINER),
-        ("podTemplate.spec", POD),
+        Parent("experimental", "ComponentExperimentalV1beta1"),
+        Parent("experimental.grove", "ComponentGroveV1beta1"),
+        Parent("the container main of podTemplate", CONTAINER, "main"),
+        Parent("podTemplate.spec", POD),
     ),
-    "Component": (("extraPodSpec.mainContainer", "MainContainer"), ("extraPodSpec", "ExtraPodSpec")),
-    "DynamoComponentDeployment": (("spec", "ComponentDeploymentSpec"),),
-    "DynamoGraphDeployment": (("spec", "GraphSpec"),),
-    "DynamoGraphDeploymentRequest": (("spec", "RequestSpec"),),
-    "DynamoGraphDeploymentScalingAdapter": (("spec", "ScalingAdapterSpec"),),
-    "DynamoComponentDeploymentV1beta1": (("spec", "ComponentDeploymentSpecV1beta1"),),
-    "DynamoGraphDeploymentV1beta1": (("spec", "GraphSpecV1beta1"),),
-    "DynamoGraphDeploymentRequestV1beta1": (("spec", "RequestSpecV1beta1"),),
-    "DynamoGraphDeploymentScalingAdapterV1beta1": (("spec", "ScalingAdapterSpecV1beta1"),),
-    "DynamoModel": (("spec", "ModelSpec"),),
-    "DynamoRender": (("spec", "RenderSpec"),),
-    "ExtraPodSpec": (("mainContainer", "MainContainer"), ("the service, as", "Component")),
-    "GraphSpec": (("a service, as", "Component"),),
-    "GraphSpecV1beta1": (("a component, as", "ComponentV1beta1"),),
-    "MainContainer": (("extraPodSpec", "ExtraPodSpec"), ("the service, as", "Component")),
-    "PodTemplateMetadataV1beta1": (("the podTemplate, as", "PodTemplateV1beta1"),),
+    "Component": (Parent("extraPodSpec.mainContainer", "MainContainer"), Parent("extraPodSpec", "ExtraPodSpec")),
+    "DynamoComponentDeployment": (Parent("spec", "ComponentDeploymentSpec"),),
+    "DynamoGraphDeployment": (Parent("spec", "GraphSpec"),),
+    "DynamoGraphDeploymentRequest": (Parent("spec", "RequestSpec"),),
+    "DynamoGraphDeploymentScalingAdapter": (Parent("spec", "ScalingAdapterSpec"),),
+    "DynamoComponentDeploymentV1beta1": (Parent("spec", "ComponentDeploymentSpecV1beta1"),),
+    "DynamoGraphDeploymentV1beta1": (Parent("spec", "GraphSpecV1beta1"),),
+    "DynamoGraphDeploymentRequestV1beta1": (Parent("spec", "RequestSpecV1beta1"),),
+    "DynamoGraphDeploymentScalingAdapterV1beta1": (Parent("spec", "ScalingAdapterSpecV1beta1"),),
+    "DynamoModel": (Parent("spec", "ModelSpec"),),
+    "DynamoRender": (Parent("spec", "RenderSpec"),),
+    "ExtraPodSpec": (Parent("mainContainer", "MainContainer"), _SERVICE),
+    "GraphSpec": (Parent("a service", "Component"),),
+    "GraphSpecV1beta1": (Parent("a component", "ComponentV1beta1"),),
+    "MainContainer": (Parent("extraPodSpec", "ExtraPodSpec", "above"), _SERVICE),
+    "PodTemplateMetadataV1beta1": (Parent("the podTemplate", "PodTemplateV1beta1", "above"),),
     "PodTemplateV1beta1": (
-        *(("metadata", "PodTemplateMetadataV1beta1"), ("spec", POD)),
-        *(("the container main, as", CONTAINER), ("the component, as", "ComponentV1beta1")),
+        Parent("metadata", "PodTemplateMetadataV1beta1"),
+        Parent("spec", POD),
+        Parent("the container main", CONTAINER, "main"),
+        _COMPONENT,
     ),
-    _OF_CONTAINER: (("the securityContext of the pod, as", _OF_POD),),
-    _OF_POD: (("the securityContext of the container, as", _OF_CONTAINER),),
-    POD: (("a container, as", CONTAINER), ("the component, as", "ComponentV1beta1")),
+    _OF_CONTAINER: (Parent("the securityContext of the pod", _OF_POD, "pod"),),
+    _OF_POD: (Parent("the securityContext of the container", _OF_CONTAINER, "container"),),
+    POD: (Parent("a container", CONTAINER, "main"), _COMPONENT),
 }
-"""By definition: the parents in which a misplaced field may belong, with the definition that has the field."""
+"""By definition: the parents in which a misplaced field may belong."""
 _EVERYWHERE = ("annotations", "apiVersion", "kind", "labels", "metadata", "name", "namespace", "spec", "status", "type", "value")
 """Names that so many objects have that another object with such a field says nothing."""
-_FIELDS = re.compile(r"(?:it belongs in|write) ((?:[A-Za-z]+\.)+[A-Za-z]+)")
-"""The fix with fields below the object of the field."""
-_GROUP = re.compile(r"(?:move|write) it below ([a-z]+)")
-_ABOVE = re.compile(r"it belongs in the (?:component|service|podTemplate), as [A-Za-z]+")
-_IN_MAIN = re.compile(
-    r"(?:it belongs in (?:a|the) container(?: main)?(?: of podTemplate)?, as|write) ([A-Za-z]+)(?: in the container main of podTemplate)?"
-)
-_SECURITY = re.compile(r"it belongs in the securityContext of the (pod|container), as [A-Za-z]+")
 _TO_CONTAINERS = {"ComponentV1beta1": ("podTemplate", "spec"), "PodTemplateV1beta1": ("spec",)}
 """The fields from an object to the spec of its pod."""
 
@@ -95,30 +124,26 @@ def _above(nodes: list[SchemaNode], path: Path) -> Path:
     return () if number is None else (*path[:number], path[-1])
 
 
-def target(fix: str, root: SchemaNode, resource: Any, path: Path) -> Path:
-    """Returns the path that a fix gives to the unknown field at `path` of a resource; empty for another fix, or without the one place.
+def target(destination: Destination, root: SchemaNode, resource: Any, path: Path) -> Path:
+    """Returns the path to which the unknown field at `path` of a resource moves; empty if the resource does not have the one location.
 
     >>> from krm_fn.render.schema import table
-    >>> target("move it below limits", table.node("Resources"), {"gpu": "1"}, ("gpu",))
+    >>> target(Destination("object", ("limits", "gpu")), table.node("Resources"), {"gpu": "1"}, ("gpu",))
     ('limits', 'gpu')
     """
-    *parents, key = path
     nodes = _nodes(root, path)
     if len(nodes) < len(path):
         return ()
-    if (level := level_of(root, path)) and fix == f"it belongs in {results.field(level)}":
-        return level
-    if match := _FIELDS.fullmatch(fix):
-        return (*parents, *match[1].split("."))
-    if match := _GROUP.fullmatch(fix):
-        return (*parents, match[1], key)
-    if _ABOVE.fullmatch(fix):
+    if destination.start == "resource":
+        return destination.steps
+    if destination.start == "object":
+        return (*path[:-1], *destination.steps)
+    if destination.start == "above":
         return _above(nodes, path)
-    if match := _SECURITY.fullmatch(fix):
-        return _in_security_context(match[1], nodes, resource, path)
-    match = _IN_MAIN.fullmatch(fix)
-    container = _main(resource, (*parents, *_TO_CONTAINERS.get(nodes[-1].name, ()))) if match and " container" in fix else ()
-    return (*container, match[1]) if match and container else ()
+    if destination.start == "main":
+        container = _main(resource, (*path[:-1], *_TO_CONTAINERS.get(nodes[-1].name, ())))
+        return (*container, *destination.steps) if container else ()
+    return _in_security_context(destination.start, nodes, resource, path)
 
 
 def _main(resource: Any, pod: Path) -> Path:

@@ -269,15 +269,14 @@ class _Checker:
         from krm_fn.base import edits  # noqa: PLC0415 - only a finding needs it
         from krm_fn.render.schema import misplaced_fields, unknown_fields  # noqa: PLC0415
 
-        level = results.field(misplaced_fields.level_of(self._root, path))
-        fix = unknown_fields.fix(node.name, key, parent, level)
-        to = misplaced_fields.target(fix, self._root, self._resource, path)
-        edit = edits.Edit(edits.Move(to)) if to else edits.of_unknown_field(fix)
+        fix = unknown_fields.fix(node.name, key, parent, misplaced_fields.level_of(self._root, path))
+        to = misplaced_fields.target(fix.destination, self._root, self._resource, path) if fix.destination else ()
+        edit = edits.Edit(edits.Move(to)) if to else edits.of_unknown_field(fix.text)
         if node.is_native:
-            text = self._or_newer(f"unknown field in Kubernetes {table.load().kubernetes}; {fix}")
+            text = self._or_newer(f"unknown field in Kubernetes {table.load().kubernetes}; {fix.text}")
             self._add(self._unknown, Violation(codes.UNKNOWN_KUBERNETES_FIELD, text, edit=edit), path)
         else:
-            self._add("error", Violation(codes.UNKNOWN_FIELD, f"unknown field; {fix}", edit=edit), path)
+            self._add("error", Violation(codes.UNKNOWN_FIELD, f"unknown field; {fix.text}", edit=edit), path)
 
     def _add_null(self, path: Path) -> None:
         from krm_fn.base import edits  # noqa: PLC0415 - only a finding needs it

@@ -9,16 +9,19 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from krm_fn.base import spelling
+from krm_fn.base import results, spelling
+from krm_fn.base.records import NamedTuple
 from krm_fn.render.schema import misplaced_fields, table
+from krm_fn.render.schema.misplaced_fields import Destination
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from krm_fn.base.results import Path
+
 _REQUIREMENTS = "io.k8s.api.core.v1.ResourceRequirements"
 _VARIABLE = "io.k8s.api.core.v1.EnvVar"
-_MAIN = "the container main of podTemplate"
 _SWITCHES_ON = "remove it, because the object itself switches the feature on"
 _NOT_IN_V1BETA1 = "remove it, because nvidia.com/v1beta1 has no such field"
 _AS_LIST = "write components, a list of entries with names"
@@ -37,16 +40,11 @@ OTHER_VALUES = {
 _FIXES = {
     # v1alpha1 fields in v1beta1
     ("ComponentDeploymentSpecV1beta1", "serviceName"): "write name",
-    ("ComponentV1beta1", "annotations"): "write podTemplate.metadata.annotations",
     ("ComponentV1beta1", "autoscaling"): _NOT_IN_V1BETA1,
     ("ComponentV1beta1", "componentType"): "write type",
     ("ComponentV1beta1", "dynamoNamespace"): _NOT_IN_V1BETA1,
-    ("ComponentV1beta1", "envFromSecret"): f"write envFrom in {_MAIN}",
-    ("ComponentV1beta1", "envs"): f"write env in {_MAIN}",
-    ("ComponentV1beta1", "extraPodMetadata"): "write podTemplate.metadata",
     ("ComponentV1beta1", "extraPodSpec"): "write podTemplate.spec, and its mainContainer as the container main",
     ("ComponentV1beta1", "ingress"): "write an Ingress as a resource of its own",
-    ("ComponentV1beta1", "labels"): "write podTemplate.metadata.labels",
     ("ComponentV1beta1", "serviceName"): "write name",
     ("ComponentV1beta1", "sharedMemory"): "write sharedMemorySize with the size alone",
     ("ComponentV1beta1", "subComponentType"): "write type: prefill or type: decode",
@@ -57,17 +55,14 @@ _FIXES = {
     ("GraphSpecV1beta1", "pvcs"): "write the PersistentVolumeClaims as resources of their own",
     ("GraphSpecV1beta1", "services"): f"{_AS_LIST}, or apiVersion: nvidia.com/v1alpha1",
     ("GraphTopologyConstraintV1beta1", "topologyProfile"): "write clusterTopologyName",
-    ("RequestSpecV1beta1", "deploymentOverrides"): "write overrides.dgd",
     ("RequestSpecV1beta1", "enableGpuDiscovery"): _NOT_IN_V1BETA1,
     ("RequestSpecV1beta1", "profilingConfig"): "write image, sla, workload, modelCache and overrides.profilingJob",
-    ("RequestSpecV1beta1", "useMocker"): "write features.mocker.enabled",
     ("ScalingAdapterV1beta1", "enabled"): _SWITCHES_ON,
     (misplaced_fields.POD, "mainContainer"): "write it in containers, with name: main",
     # v1beta1 fields in v1alpha1
     ("Component", "compilationCache"): "write useAsCompilationCache: true in an entry of volumeMounts",
     ("Component", "experimental"): "write gpuMemoryService, failover or checkpoint",
     ("Component", "podTemplate"): "write extraPodSpec and extraPodMetadata",
-    ("Component", "sharedMemorySize"): "write sharedMemory.size",
     ("GraphServiceReference", "componentName"): "write serviceName",
     ("GraphSpec", "components"): f"{_AS_MAP}, or apiVersion: nvidia.com/v1beta1",
     ("GraphTopologyConstraint", "clusterTopologyName"): "write topologyProfile",
@@ -90,11 +85,21 @@ _FIXES = {
     ("Component", "name"): "remove it, because the key in spec.services is the name",
     ("Component", "type"): "write componentType",
     ("PVC", "accessModes"): "write volumeAccessMode with a single mode",
-    ("ResourceItem", "ephemeral-storage"): "write it below custom",
     ("ResourceItem", "nvidia.com/gpu"): "write gpu",
     ("VolumeMount", "mountPath"): "write mountPoint",
 }
 """The fix by definition and field, where no rule finds it."""
+_BELOW = {
+    ("ComponentV1beta1", "annotations"): ("podTemplate", "metadata", "annotations"),
+    ("ComponentV1beta1", "extraPodMetadata"): ("podTemplate", "metadata"),
+    ("ComponentV1beta1", "labels"): ("podTemplate", "metadata", "labels"),
+    ("RequestSpecV1beta1", "deploymentOverrides"): ("overrides", "dgd"),
+    ("RequestSpecV1beta1", "useMocker"): ("features", "mocker", "enabled"),
+    ("Component", "sharedMemorySize"): ("sharedMemory", "size"),
+}
+"""By definition and field: the fields below the object that hold the value."""
+_IN_MAIN = {("ComponentV1beta1", "envFromSecret"): "envFrom", ("ComponentV1beta1", "envs"): "env"}
+"""By definition and field: the field of the container `main` that holds the value."""
 _COMPONENTS = {"GraphSpec": ("components", "services"), "GraphSpecV1beta1": ("services", "components")}
 """By definition: the field that holds the components in the other API version, and in this one."""
 _OF_OTHER_VERSION = {
@@ -107,14 +112,37 @@ _AS_FLAG = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)+", re.ASCII)
 _ONLY_VALUE = (str, int, float)
 _COMPONENT_NODES = ("Component", "ComponentV1beta1")
 _SAME_FIELDS = {"ComponentDeploymentSpec": "Component", "ComponentDeploymentSpecV1beta1": "ComponentV1beta1"}
+_CUSTOM = "custom"
 _MAX_LISTED = 8
 
 
-def fix(definition: str, key: str, parent: dict[str, object], level: str = "") -> str:
+class Fix(NamedTuple):
+    """The fix of an unknown field: the end of its message, and where the field belongs, if the fix says this."""
+
+    text: str
+    destination: Destination | None = None
+
+
+def fix(definition: str, key: str, parent: dict[str, object], level: Path = ()) -> Fix:
     """Returns the fix for the unknown field `key` of an object. `definition` is the definition of the object in the table.
 
-    `level` is the field above or below the object that has the name `key` (`misplaced_fields.level_of`).
+    `level` is the path of the field above or below the object that has the name `key` (`misplaced_fields.level_of`).
     """
+    if text := _of_form(definition, key, parent):
+        return Fix(text)
+    known = _certain(definition, key)
+    if known is None and level:
+        return Fix(f"it belongs in {results.field(level)}", Destination("resource", level))
+    known = known or Fix(_probable(definition, key, _missing(definition, parent)))
+    component = _SAME_FIELDS.get(definition, definition)
+    if known.text == "remove it" and component in _COMPONENT_NODES and _AS_FLAG.fullmatch(key) and isinstance(parent[key], _ONLY_VALUE):
+        flag = f"--{key.replace('_', '-')}"
+        return Fix(f"if it is a flag of the engine, write {flag} and its value in the args of the container main, or remove it")
+    return known
+
+
+def _of_form(definition: str, key: str, parent: dict[str, object]) -> str:
+    """Returns the fix that depends on the value of a field, on the fields beside it, or on blanks in its name; empty without one."""
     if key != key.strip():
         blank = next((letter for letter in key if letter.isspace() and letter != " "), "")
         return f"write blanks in place of the character U+{ord(blank):04X} beside {key.strip()}" if blank else f"write {key.strip()}"
@@ -130,13 +158,7 @@ def fix(definition: str, key: str, parent: dict[str, object], level: str = "") -
     if key == other and _is_of_other_version(key, parent[key]):
         version, right = ("v1alpha1", _AS_LIST) if key == "services" else ("v1beta1", _AS_MAP)
         return f"its entries have the form of nvidia.com/{version}: write this apiVersion, or {right.removeprefix('write ')}"
-    known = _certain(definition, key) or (f"it belongs in {level}" if level else _probable(definition, key, _missing(definition, parent)))
-    component = _SAME_FIELDS.get(definition, definition)
-    if known == "remove it" and component in _COMPONENT_NODES and _AS_FLAG.fullmatch(key) and isinstance(parent[key], _ONLY_VALUE):
-        return (
-            f"if it is a flag of the engine, write --{key.replace('_', '-')} and its value in the args of the container main, or remove it"
-        )
-    return known
+    return ""
 
 
 def _is_of_other_version(key: str, entries: object) -> bool:
@@ -157,24 +179,32 @@ def _definition(name: str) -> dict[str, Any]:
 
 
 @cache
-def _certain(definition: str, key: str) -> str:
-    """Returns the fix that depends on the definition alone; empty if it has no field with nearly this name, and no table one."""
+def _certain(definition: str, key: str) -> Fix | None:
+    """Returns the fix that depends on the definition alone; None if it has no field with nearly this name, and no table one."""
     component = _SAME_FIELDS.get(definition, definition)
     if (component, key) in _FIXES:
-        return _FIXES[component, key]
-    if definition == "ResourceItem" and "/" in key:
-        return "write it below custom"
-    if key == "storage" and definition.endswith("ResourceRequirements"):
-        return "move it below requests"
-    if definition == _REQUIREMENTS and ("/" in key or key in ("cpu", "memory")):
-        return "move it below limits"
-    if definition == "Resources" and key in _definition("ResourceItem")["properties"]:
-        return "move it below limits"
-    for parent, name in misplaced_fields.PARENTS.get(component, ()):
-        if key in _definition(name)["properties"]:
-            return f"it belongs in {parent}{' ' if ' ' in parent else '.'}{key}"
+        return Fix(_FIXES[component, key])
+    if steps := _BELOW.get((component, key)):
+        return Fix(f"write {'.'.join(steps)}", Destination("object", steps))
+    if name := _IN_MAIN.get((component, key)):
+        return Fix(f"write {name} in the container main of podTemplate", Destination("main", (name,)))
+    if group := _group(definition, key):
+        return Fix(f"{'write' if group == _CUSTOM else 'move'} it below {group}", Destination("object", (group, key)))
+    for parent in misplaced_fields.PARENTS.get(component, ()):
+        if key in _definition(parent.definition)["properties"]:
+            return Fix(parent.text(key), parent.destination(key))
     plain = {_plain(name): name for name in _definition(definition)["properties"]}
-    return f"write {plain[_plain(key)]}" if _plain(key) in plain else ""
+    return Fix(f"write {plain[_plain(key)]}") if _plain(key) in plain else None
+
+
+def _group(definition: str, key: str) -> str:
+    """Returns the field of resources below which an amount belongs: `custom`, `requests` or `limits`; empty for another field."""
+    if definition == "ResourceItem" and ("/" in key or key == "ephemeral-storage"):
+        return _CUSTOM
+    if key == "storage" and definition.endswith("ResourceRequirements"):
+        return "requests"
+    is_amount = definition == _REQUIREMENTS and ("/" in key or key in ("cpu", "memory"))
+    return "limits" if is_amount or (definition == "Resources" and key in _definition("ResourceItem")["properties"]) else ""
 
 
 @cache

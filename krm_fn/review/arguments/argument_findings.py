@@ -48,8 +48,6 @@ from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.judged_commands import AuthorContainer, JudgedCommand, ReadContainer
 from krm_fn.review.arguments.shell_words import Word
 
-_QUOTING = {*"\"'\\{[$`"}
-"""Characters of an item whose blanks may be inside of a value."""
 _VARIABLE = re.compile(r"\$\(([A-Za-z_]\w*)\)", re.ASCII)
 """An item that is the value of a variable."""
 _MOST = 20
@@ -90,7 +88,9 @@ def _check_graph(components: Iterable[Pods], ref: Ref, *, notes: bool) -> Iterat
                 yield from _not_judged(container, ref, read)
             findings = [
                 *(
-                    ArgumentFinding(problem.code, problem.severity, problem.word, problem.reason, old=problem.word.text)
+                    ArgumentFinding(
+                        problem.code, problem.severity, problem.word, problem.reason, old=problem.word.text, items=problem.items
+                    )
                     for problem in read.problems
                     if problem.is_mistake
                 ),
@@ -242,13 +242,7 @@ def _of_items(container: AuthorContainer, finding: ArgumentFinding, item: str) -
         field: WordsField = "args" if container.fields.get("args") else "command"
         last = len(container.fields[field]) - 1
         return Edit(edits.Items((container.fields[field][last], *finding.added)), path=container.at(field, last))
-    if finding.message.endswith("; write each of them as an item of its own") and _QUOTING.isdisjoint(item):
-        return Edit(edits.Items((*item.split(),)))
-    if finding.message.endswith("; remove the blank at the end of the flag"):
-        return Edit(edits.Items((item.rstrip(),)))
-    if finding.message.endswith(" removes the single quotes; remove them") and item[:1] == item[-1:] == "'":
-        return Edit(edits.Items((item[1:-1],)))
-    return Edit(edits.Items(("-m", item))) if finding.message.endswith("; write -m before it") else None
+    return Edit(edits.Items(finding.items)) if finding.items else None
 
 
 def _edit(finding: ArgumentFinding, item: str) -> Edit | None:

@@ -44,7 +44,8 @@ class ArgumentFinding(NamedTuple):
     """A finding at a word of a command line. `kind` is that of a problem of the parser; empty for another finding.
 
     `old` is the part of the word in whose place the fix says to write another word; empty if there is none. `is_same` is true if the fix
-    changes nothing that runs. `added` are the words that the fix says to add behind the command.
+    changes nothing that runs. `added` are the words that the fix says to add behind the command. `items` are those that the fix says to
+    write in place of the item that the word is.
     """
 
     code: str
@@ -55,6 +56,7 @@ class ArgumentFinding(NamedTuple):
     old: str = ""
     is_same: bool = False
     added: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
 
     @property
     def key(self) -> tuple[str, Word]:
@@ -64,13 +66,13 @@ class ArgumentFinding(NamedTuple):
 
 def check(parsed: ParsedCommand, table: FlagTable) -> Iterator[ArgumentFinding]:
     """Yields the findings about a parsed command line."""
-    messages = [(problem, *_MESSAGES[problem.kind](problem, table)) for problem in parsed.problems]
-    written = {match[1] for problem, _, message in messages if problem.kind == "unknown" and (match := _WRITTEN.search(message))}
-    for problem, code, message in messages:
+    messages = [(problem, _MESSAGES[problem.kind](problem, table)) for problem in parsed.problems]
+    written = {match[1] for problem, (_, message, *_) in messages if problem.kind == "unknown" and (match := _WRITTEN.search(message))}
+    for problem, (code, message, *items) in messages:
         if problem.kind == "required" and problem.flag and not written.isdisjoint(problem.flag.options):
             continue  # the flag is there under another name, and the fix of this name writes it
         severity: Severity = "warning" if problem.kind in ("ignored field", "advised range") else "error"
-        yield ArgumentFinding(code, severity, problem.word, message, _kind(problem), _misspelt(problem))
+        yield ArgumentFinding(code, severity, problem.word, message, _kind(problem), _misspelt(problem), items=(*items,))
     yield from _check_uses(parsed, table)
 
 
@@ -247,8 +249,9 @@ def _superfluous_value(problem: Problem, table: FlagTable) -> tuple[str, str]:
     return codes.UNREAD_WORD, f"{_name(problem)} of {_program(table)} takes no value; {fix}"
 
 
-def _superfluous_word(problem: Problem, table: FlagTable) -> tuple[str, str]:
+def _superfluous_word(problem: Problem, table: FlagTable) -> tuple[str, ...]:
     text = problem.word.text
+    items: tuple[str, ...] = ()
     before = "".join(problem.detail)
     if before.startswith("--") and before.endswith("="):
         joined = f"write {before[:60]}{shown(problem.word)} as one item"
@@ -256,10 +259,12 @@ def _superfluous_word(problem: Problem, table: FlagTable) -> tuple[str, str]:
     elif flag := _inner_flag(before, table):
         fix = f"write a blank before {flag} in `{before[:60]}`"
     elif text != text.strip() and text.strip().startswith("--"):
-        fix = "remove the blank before the flag" if text[:1].isspace() else "remove the blank at the end of the flag"
+        is_before = text[:1].isspace()
+        fix = "remove the blank before the flag" if is_before else "remove the blank at the end of the flag"
+        items = () if is_before else (text.rstrip(),)
     else:
         fix = f"write {problem.option} before it" if problem.option else "remove it, or quote it"
-    return codes.UNREAD_WORD, f"`{shown(problem.word)}` is not the value of a flag, and {_program(table)} reads no such word; {fix}"
+    return codes.UNREAD_WORD, f"`{shown(problem.word)}` is not the value of a flag, and {_program(table)} reads no such word; {fix}", *items
 
 
 def _inner_flag(text: str, table: FlagTable) -> str:
@@ -327,7 +332,7 @@ def _refused(problem: Problem, table: FlagTable) -> tuple[str, str]:
     )
 
 
-_MESSAGES: dict[ProblemKind, Callable[[Problem, FlagTable], tuple[str, str]]] = {
+_MESSAGES: dict[ProblemKind, Callable[[Problem, FlagTable], tuple[str, ...]]] = {
     "unknown": _unknown,
     "ambiguous": _ambiguous,
     "missing value": _missing_value,

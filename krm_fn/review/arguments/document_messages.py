@@ -20,12 +20,12 @@ _QUOTES = 'write names and texts in double quotes as in {"name": "value"}, and t
 _EXPANDED = re.compile(r"[$`]")
 
 
-def wrong_json(problem: Problem, table: FlagTable) -> tuple[str, str]:
-    """Returns the code and the message of a text that is no JSON."""
+def wrong_json(problem: Problem, table: FlagTable) -> tuple[str, ...]:
+    """Returns the code and the message of a text that is no JSON, and the item in place of one whose only mistake are its quotes."""
     text, named = problem.word.text, f"the value of {message_parts.flag(problem)} of {message_parts.program(table)} is not JSON"
     inner = text[1:-1] if text[:1] == text[-1:] == "'" else ""
     if inner and not problem.word.source and json_mistakes.first(inner) is None:
-        return codes.FLAG_VALUE_NOT_JSON, f"{named}, because no shell reads this word and removes the single quotes; remove them"
+        return codes.FLAG_VALUE_NOT_JSON, f"{named}, because no shell reads this word and removes the single quotes; remove them", inner
     mistake = None if _is_secret(text) else json_mistakes.first(text)
     return (
         codes.FLAG_VALUE_NOT_JSON,

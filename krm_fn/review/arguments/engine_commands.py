@@ -49,13 +49,14 @@ class EngineCommand(NamedTuple):
 class LaunchProblem(NamedTuple):
     """A part of a command that is not judged, or that cannot start its program. `code` is that of a mistake; empty for a note.
 
-    `severity` is that of a mistake.
+    `severity` and `items` are those of a mistake.
     """
 
     word: Word
     reason: str
     code: str = ""
     severity: Severity = "error"
+    items: tuple[str, ...] = ()
 
     @property
     def is_mistake(self) -> bool:
@@ -136,7 +137,7 @@ class _CommandReader:
     def report(self, mistake: Mistake | None) -> None:
         """Adds a mistake."""
         if mistake is not None:
-            self.problems.append(LaunchProblem(mistake.word, mistake.message, mistake.code))
+            self.problems.append(LaunchProblem(mistake.word, mistake.message, mistake.code, items=mistake.items))
 
     def add_references(self, words: Sequence[Word], raw: Sequence[str]) -> None:
         """Adds the references in words that no shell reads."""

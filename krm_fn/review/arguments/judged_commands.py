@@ -211,6 +211,7 @@ def _with_default(problem: LaunchProblem, container: AuthorContainer) -> LaunchP
     elif problem.word.item == 0 and container.plan.engine:
         what, _, _ = reason.partition("; ")
         reason = f"{what}; write command: [python3, -m, dynamo.{container.plan.engine}], and leave the flags in args"
+        return problem._replace(reason=reason, items=())
     return problem._replace(reason=reason)
 
 

@@ -44,12 +44,16 @@ _BY_SHELL = ", or let a shell read it with command: [/bin/sh, -c] and the whole 
 
 
 class Mistake(NamedTuple):
-    """A mistake at a word. `hides_line` is true if the shell does not run the line that follows."""
+    """A mistake at a word. `hides_line` is true if the shell does not run the line that follows.
+
+    `items` are those that the fix says to write in place of the item that the word is.
+    """
 
     code: str
     word: Word
     message: str
     hides_line: bool = False
+    items: tuple[str, ...] = ()
 
 
 class Module(NamedTuple):
@@ -239,9 +243,8 @@ def _check_file(word: Word) -> Mistake | None:
     name = (word.text.split(None, 1) or [""])[0]
     if flag_tables.program_of(name) is None:
         return None
-    return Mistake(
-        codes.PYTHON_WITHOUT_MODULE, word, f"Python reads `{name}` as the name of a file, because -m is missing; write -m before it"
-    )
+    message = f"Python reads `{name}` as the name of a file, because -m is missing; write -m before it"
+    return Mistake(codes.PYTHON_WITHOUT_MODULE, word, message, items=("-m", word.text))
 
 
 def _without_module(text: str) -> str:

@@ -24,6 +24,8 @@ _FLAG_AND_VALUE = re.compile(r"(--?[A-Za-z][\w.-]*)\s+\S", re.ASCII)
 _INNER_FLAG = re.compile(r"\s(--[A-Za-z][\w.-]*)(?![^\s=])", re.ASCII)
 _ANY_TEXT = ("template", "args", "prompt")
 """Parts of the names of flags whose values can hold flags."""
+_QUOTING = {*"\"'\\{[$`"}
+"""Characters of a word whose blanks may be inside of a value."""
 _UPPER_CASE = re.compile(r"[A-Z_][A-Z0-9_]*", re.ASCII)
 _DOLLAR = re.compile(r"(?:\A|(?<=[=/:,\"'{\[]))\$(?:\{([A-Z_][A-Z0-9_]*)\}|([A-Z_][A-Z0-9_]*))", re.ASCII)
 _IN_SINGLE_QUOTES = re.compile(r"(?:\A|=)'\$(?:\{([A-Z_][A-Z0-9_]*)\}|([A-Z_][A-Z0-9_]*))'\Z", re.ASCII)
@@ -50,12 +52,13 @@ def check_words(judged: JudgedCommand) -> Iterator[ArgumentFinding]:
             continue
         match = _FLAG_AND_VALUE.match(word.text)
         fix = "remove the quotes around them" if judged.command.is_in_shell else "write each of them as an item of its own"
+        items = () if judged.command.is_in_shell or not _QUOTING.isdisjoint(word.text) else (*word.text.split(),)
         if match and (word in superfluous or _is_flag(match[1], judged)):
             message = f"`{match[1][:60]}` and the words behind it are one word here, so the program does not read the flag; {fix}"
-            yield ArgumentFinding(SEVERAL, "error", word, message)
+            yield ArgumentFinding(SEVERAL, "error", word, message, items=items)
         elif flag := _inner_flag(word.text, option, judged):
             message = f"`{flag[:60]}` and the words before it are one word here, so the program does not read the flag; {fix}"
-            yield ArgumentFinding(SEVERAL, "error", word, message)
+            yield ArgumentFinding(SEVERAL, "error", word, message, items=items)
         elif not judged.command.is_in_shell and (name := _shell_variable(judged.container.fields[word.field][word.item], option)):
             known = known_names()
             addition = ", which Kubernetes replaces" if known is None or name in known else ", and add the variable"

@@ -82,16 +82,11 @@ def _check_transfers(commands: Sequence[JudgedCommand]) -> Iterator[WorkerFindin
             continue
         effect = "so it ends at its start" if mode == PREFILL else "so it computes each prompt again"
         other = next((worker for of_other, worker in having.items() if of_other != mode), None)
-        message = f"the {mode} worker has no {connector_flags.TRANSFER}, {effect}; add {_addition(judged, mode, other)}"
+        addition, added = _addition(judged, mode, other)
+        message = f"the {mode} worker has no {connector_flags.TRANSFER}, {effect}; add {addition}"
         severity: Severity = "error" if mode == PREFILL else "warning"
-        added = connector_flags.TRANSFER, connector_flags.default_config(mode, judged.table)
-        is_default = f"{added[0]} '{added[1]}'" in message
-        yield WorkerFinding(
-            judged,
-            ArgumentFinding(
-                codes.WORKER_WITHOUT_KV_TRANSFER, severity, worker_modes.word(judged), message, added=added if is_default else ()
-            ),
-        )
+        finding = ArgumentFinding(codes.WORKER_WITHOUT_KV_TRANSFER, severity, worker_modes.word(judged), message, added=added)
+        yield WorkerFinding(judged, finding)
 
 
 def _has_transfer(judged: JudgedCommand) -> bool:
@@ -108,15 +103,20 @@ def _variables(judged: JudgedCommand) -> list[Mapping[str, Any]]:
     return [entry for entry in judged.container.fields.get("env") or () if entry.get("name") == connector_flags.VARIABLE]
 
 
-def _addition(judged: JudgedCommand, mode: str, other: JudgedCommand | None) -> str:
-    """Returns the flag that a worker lacks. `other` is a worker of another mode that has it."""
-    default = f"{connector_flags.TRANSFER} '{connector_flags.default_config(mode, judged.table)}'"
+def _addition(judged: JudgedCommand, mode: str, other: JudgedCommand | None) -> tuple[str, tuple[str, ...]]:
+    """Returns the flag that a worker lacks, as text and as words; no words if its connector is not the default one.
+
+    `other` is a worker of another mode that has the flag.
+    """
+    added = connector_flags.TRANSFER, connector_flags.default_config(mode, judged.table)
+    default = f"{added[0]} '{added[1]}'"
     use = connector_flags.transfer(other.parsed, other.table) if other else None
     if other is None or use is None:
-        return default
+        return default, added
     beside = f"{other.plan.identity.service} ({other.field_of(use.word)})"
-    is_default = transfer_connectors.names(use.text) == _NIXL
-    return f"{default}, as {beside} has" if is_default else f"{connector_flags.TRANSFER} with the connector of {beside}"
+    if transfer_connectors.names(use.text) == _NIXL:
+        return f"{default}, as {beside} has", added
+    return f"{connector_flags.TRANSFER} with the connector of {beside}", ()
 
 
 def check_variable(judged: JudgedCommand, ref: Ref) -> Iterator[Result]:

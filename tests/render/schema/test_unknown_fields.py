@@ -11,8 +11,8 @@ def test_hints_are_about_definitions_that_are_there():
     """Without this test, a renamed model would lose its suggestions unnoticed."""
     definitions = table.load().definitions
     named = (
-        {name for name, _ in unknown_fields._FIXES}
-        | {name for parents in misplaced_fields.PARENTS.values() for _, name in parents}
+        {name for name, _ in (*unknown_fields._FIXES, *unknown_fields._BELOW, *unknown_fields._IN_MAIN)}
+        | {parent.definition for parents in misplaced_fields.PARENTS.values() for parent in parents}
         | set(misplaced_fields.PARENTS)
     )
     assert named <= set(definitions)
@@ -20,7 +20,11 @@ def test_hints_are_about_definitions_that_are_there():
 
 def test_synonyms_are_not_fields():
     definitions = table.load().definitions
-    assert not [(name, field) for name, field in unknown_fields._FIXES if field in definitions[name]["properties"]]
+    assert not [
+        (name, field)
+        for name, field in (*unknown_fields._FIXES, *unknown_fields._BELOW, *unknown_fields._IN_MAIN)
+        if field in definitions[name]["properties"]
+    ]
 
 
 @pytest.mark.parametrize(
@@ -51,4 +55,4 @@ CLAIM = "io.k8s.api.core.v1.PersistentVolumeClaimVolumeSource"
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_fix(reason, definition, key, parent, expected):
-    assert unknown_fields.fix(definition, key, parent) == expected
+    assert unknown_fields.fix(definition, key, parent).text == expected
