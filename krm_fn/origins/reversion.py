@@ -122,9 +122,9 @@ class Search:
 
 def _affected(one: Mapping[FieldNumber, bool] | None, other: Mapping[FieldNumber, bool] | None, fields: Fields) -> Fields:
     """Returns the changes that a half makes, from the effects of both. A half that cannot be reverted makes what the other does not."""
-    if one is None:
-        return frozenset(fields - (other or {}).keys())
     exact = {field for field, is_exact in (other or {}).items() if is_exact}
+    if one is None:
+        return frozenset(fields - exact)
     return frozenset(field for field, is_exact in one.items() if field in fields and (is_exact or field not in exact))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -12,6 +13,8 @@ _LARGEST = 4_000_000
 """The largest product of the numbers of lines that are compared line by line. Larger differences are one hunk."""
 _KEY = re.compile(r"\s*(?:-\s+)*+(?:(?:\"[^\"]*\"|'[^']*')\s*|[^\s:#'\"{}\[\]][^:#]*):(?=\s|$)")
 """The beginning of a line of YAML or JSON, up to the colon behind its key."""
+_OPERATION = re.compile(r"\s*-\s+(?:\{\s*)?[\"']?op[\"']?:\s")
+"""The first line of an operation of a JSON patch (RFC 6902)."""
 _ENTRY = re.compile(r"\s*-(\s|$)")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
@@ -98,9 +101,9 @@ def parts(hunk: Hunk, pair: TextPair) -> list[Hunk]:
         elif kind == "replace":
             smaller.append(_below(hunk, a, b, c, d))
         elif kind == "delete":
-            smaller += [_below(hunk, start, end, c, c) for start, end in _groups(old, a, b)]
+            smaller += [_below(hunk, *block, c, c) for group in _groups(old, a, b) for block in _operations(old, *group)]
         else:
-            smaller += [_below(hunk, a, a, start, end) for start, end in _groups(new, c, d)]
+            smaller += [_below(hunk, a, a, *block) for group in _groups(new, c, d) for block in _operations(new, *group)]
     return smaller
 
 
@@ -125,6 +128,15 @@ def _groups(texts: Sequence[str], start: int, end: int) -> Iterator[tuple[int, i
             yield begin, at
             begin = at
     yield begin, end
+
+
+def _operations(texts: Sequence[str], start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yields the parts of a block: each operation of a JSON patch in it, the first one with all before it, and what is behind them."""
+    columns = {at: len(texts[at]) - len(texts[at].lstrip()) for at in range(start, end) if texts[at].strip()}
+    operations = [at for at in columns if _OPERATION.match(texts[at])]
+    last = next((at for at in columns if operations and at > operations[-1] and columns[at] < columns[operations[0]]), end)
+    borders = [start, *(at for at in operations[1:] if columns[at] == columns[operations[0]]), last, end]
+    yield from ((begin, stop) for begin, stop in itertools.pairwise(borders) if begin < stop)
 
 
 def reverted(pair: TextPair, hunks: Iterable[Hunk]) -> str | None:

@@ -6,18 +6,22 @@ has another cause, such as a build that reads the network, or its cause cannot b
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any
 
 from krm_fn.base.records import NamedTuple
+from krm_fn.kubernetes import paths
 from krm_fn.origins import reversion, text_hunks
 from krm_fn.origins.ablation import FieldNumber
 from krm_fn.origins.reversion import Objects, Search
 from krm_fn.origins.text_hunks import Hunk, TextPair
 from krm_fn.render import labels
 from krm_fn.render.manifests import ownership
-from krm_fn.render.schema.object_changes import ObjectChange
+from krm_fn.render.schema.object_changes import FieldChange, ObjectChange
 from krm_fn.review.changed_lines import hunk_lines
 from krm_fn.review.changed_lines.hunk_lines import HunkLine, HunkLines, Sought
+from krm_fn.review.diff import diff_report
 from krm_fn.review.diff.rendered_state import ChangeOrigin
 
 Changes = Sequence[tuple[int, ObjectChange]]
@@ -103,16 +107,35 @@ class Attribution(NamedTuple):
             groups = self._groups(only)
         else:
             groups = known[key] if key in known else known.setdefault(key, self._groups(only))
-        return {(changes[position][0], index): self._origins(listed, only[position], index) for (position, index), listed in groups.items()}
+        return {(changes[position][0], index): _origins(lines) for (position, index), lines in self._named(only, groups).items()}
+
+    def _named(self, changes: Sequence[ObjectChange], groups: Groups) -> dict[FieldNumber, list[HunkLine]]:
+        """Returns the lines of each change: those that fit best, and for a worker hash those of the changes in the pods of its workers."""
+        hashes = _hashes(changes)
+        lines = {field: self._nearest(listed, changes[field[0]], field[1]) for field, listed in groups.items() if field not in hashes}
+        for field in groups.keys() & hashes.keys():
+            parts = {*itertools.chain(*groups[field])}
+            makers = {
+                (line.file, line.line): line
+                for maker in hashes[field]
+                if not parts.isdisjoint(itertools.chain(*groups.get(maker, ())))
+                for line in lines[maker]
+            }
+            clear = sorted(line for line in makers.values() if line.points >= hunk_lines.CLEAR)
+            lines[field] = clear or self._nearest(groups[field], changes[field[0]], field[1])
+        return lines
 
     def _groups(self, changes: Sequence[ObjectChange]) -> Groups:
         addresses = [(*_address(part), index) for index, part in enumerate(self.parts)]
+        hashes = _hashes(changes)
 
         def is_settled(group: tuple[int, ...], field: FieldNumber) -> bool:
             if not self.is_costly or len({addresses[part][:-1] for part in group}) > 1:
                 return False
-            line = self._line(group, changes[field[0]], field[1])
-            return line is not None and line.points >= hunk_lines.CLEAR
+            if field in hashes:
+                return True
+            lines = self._lines(group, changes[field[0]], field[1])
+            return len(lines) == 1 and lines[0].points >= hunk_lines.CLEAR
 
         numbered = [*enumerate(changes)]
         search = Search(addresses, numbered, lambda group: self.render([self.parts[part] for part in group]), self.limit, is_settled)
@@ -122,15 +145,44 @@ class Attribution(NamedTuple):
         """Returns the lines that fit best to changes, without a render: for objects of which one state has no sources at all."""
         every = [range(len(self.parts))]
         return {
-            field: self._origins(every, change, field[1]) for number, change in changes for field in reversion.field_numbers(number, change)
+            field: _origins(self._nearest(every, change, field[1]))
+            for number, change in changes
+            for field in reversion.field_numbers(number, change)
         }
 
-    def _line(self, group: Iterable[int], change: ObjectChange, field: int | None) -> HunkLine | None:
+    def _lines(self, group: Iterable[int], change: ObjectChange, field: int | None) -> list[HunkLine]:
         return self.texts.lines.best((self.parts[part].lines for part in group), _sought(change, field))
 
-    def _origins(self, groups: Iterable[Iterable[int]], change: ObjectChange, field: int | None) -> tuple[ChangeOrigin, ...]:
-        named = filter(None, (self._line(group, change, field) for group in groups))
-        return tuple(dict.fromkeys(map(_origin, named)))[:_ORIGINS]
+    def _nearest(self, groups: Iterable[Iterable[int]], change: ObjectChange, field: int | None) -> list[HunkLine]:
+        """Returns the line of each group that fits best; several lines of a patch that fit equally."""
+        named: list[HunkLine] = []
+        for group in groups:
+            lines = self._lines(group, change, field)
+            named += lines if lines and lines[0].is_patch and lines[0].points >= hunk_lines.CLEAR else lines[:1]
+        return named
+
+
+def _hashes(changes: Sequence[ObjectChange]) -> dict[FieldNumber, list[FieldNumber]]:
+    """Returns the fields with a worker hash that changes, each with the changes in the pods of the workers with this hash.
+
+    The hash is an effect of these changes, so no line has its value.
+    """
+    hashes: dict[tuple[Any, Any], tuple[list[FieldNumber], list[FieldNumber]]] = {}
+    for position, change in enumerate(changes):
+        marks = diff_report.hash_fields(change.fields)
+        if marks:
+            of_hash, makers = hashes.setdefault((change.fields[marks[0]].old, change.fields[marks[0]].new), ([], []))
+            of_hash += [(position, index) for index in marks]
+            makers += [(position, index) for index, field in enumerate(change.fields) if index not in marks and _is_in_pod(field)]
+    return {field: makers for of_hash, makers in hashes.values() if makers for field in of_hash}
+
+
+def _is_in_pod(field: FieldChange) -> bool:
+    return any(paths.matches(field.path[: len(template.spec)], template.spec) for template in paths.POD_TEMPLATES)
+
+
+def _origins(lines: Iterable[HunkLine]) -> tuple[ChangeOrigin, ...]:
+    return tuple(dict.fromkeys(map(_origin, lines)))[:_ORIGINS]
 
 
 def _address(part: HunkPart) -> tuple[int, ...]:

@@ -5,6 +5,7 @@ Lines that the other state does not have at all go first: each comparison of the
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -19,22 +20,32 @@ from krm_fn.repository.files import reading, text_nodes
 from krm_fn.repository.files.text_nodes import TextNode
 
 _VALUE, _PART, _KEY, _PARENT, _STEP = 4, 2, 3, 1, 1
-"""The points of a field with the same value, a part of it, the same key, the key one or two levels above, and a step of the same path."""
+"""The points of a field with the same value, a part of it, the same key, the key one or two levels above, and a step of the same path or
+the same component."""
 _SHORT = 3
 """Texts with fewer characters, such as numbers, are equal by chance: they count less, and not as a part of other texts."""
 _MOVED = -1
 """The points of a line that both states have: it is moved, or one of several equal lines is added or removed."""
+_IDENTITY = ("apiVersion", "kind", "metadata")
+"""The fields with which a merge patch names its object."""
 CLEAR = 4
 """The points from which a line counts as the origin of a change without further proof."""
 
 
 class TextField(NamedTuple):
-    """A field of a text: its line in the file, its path in the document, and its value if it is a scalar."""
+    """A field of a text: its line in the file, its path in the document, and its value if it is a scalar.
+
+    `target` is the field of an object that it writes: its own path, or that of an operation of a JSON patch. `names` are the names of the
+    list entries that it is in. `is_patch` is true for what an operation writes, or a patch in a text, as in a Kustomization.
+    """
 
     line: int
     path: Path
     value: str
+    target: Path
+    names: tuple[str, ...]
     is_configuration: bool
+    is_patch: bool = False
 
 
 class Sought(NamedTuple):
@@ -56,6 +67,12 @@ class HunkLine(NamedTuple):
     path: Path
     is_configuration: bool
     points: int
+    is_patch: bool = False
+
+    @property
+    def rank(self) -> tuple[int, bool]:
+        """Points that are not clear count nothing; what a patch writes then goes before its target and its options."""
+        return self.points if self.points >= CLEAR else min(self.points, 0), self.is_patch
 
 
 class HunkLines:
@@ -63,11 +80,23 @@ class HunkLines:
 
     def __init__(self, pairs: Sequence[TextPair]) -> None:
         self._pairs = [_FieldPair(pair) for pair in pairs]
+        self._single = {side.file: number for number, pair in enumerate(pairs) for side in pair if side and None in pair}
 
-    def best(self, hunks: Iterable[Hunk], sought: Sought) -> HunkLine | None:
-        """Returns the line of some hunks that fits best, or the first one if none clearly fits; None for hunks of blank lines."""
-        lines = [line for hunk in hunks for line in self._pairs[hunk.pair].lines(hunk, sought)]
-        return max(lines, key=lambda line: line.points if line.points >= CLEAR else min(line.points, 0), default=None)
+    def best(self, hunks: Iterable[Hunk], sought: Sought) -> list[HunkLine]:
+        """Returns the lines of some hunks that fit best; all that are not blank, in their order, if none clearly fits.
+
+        A file that only one state has goes with the line that names it, such as an entry of `patches`.
+        """
+        every = [line for hunk in hunks for line in self._with_files(hunk, sought)]
+        best = max((line.rank for line in every), default=None)
+        return [line for line in every if line.rank == best]
+
+    def _with_files(self, hunk: Hunk, sought: Sought) -> Iterator[HunkLine]:
+        pair = self._pairs[hunk.pair]
+        yield from pair.lines(hunk, sought)
+        for number in dict.fromkeys(self._single[name] for name in pair.named_files(hunk) if name in self._single):
+            if number != hunk.pair:
+                yield from self._pairs[number].lines(self._pairs[number].whole, sought)
 
 
 class _FieldPair:
@@ -83,6 +112,17 @@ class _FieldPair:
     @cached_property
     def _new(self) -> _Side:
         return _Side(self._pair.new, self._pair.old)
+
+    @property
+    def whole(self) -> Hunk:
+        """The hunk of all lines."""
+        old, new = (range(len(text_hunks.lines(text))) for text in self._pair)
+        return Hunk(0, old, new)
+
+    def named_files(self, hunk: Hunk) -> Iterator[str]:
+        """Yields the paths that the values in the lines of a hunk would be, from the folder of the file."""
+        yield from self._old.named_files(hunk.old)
+        yield from self._new.named_files(hunk.new)
 
     def lines(self, hunk: Hunk, sought: Sought) -> Iterator[HunkLine]:
         """Yields the lines of a hunk: those of the new state, and those of the old state for what is removed."""
@@ -114,6 +154,12 @@ class _Side:
         own = [at for at in indexes if _stripped(lines[at]) and _stripped(lines[at]) not in self._others]
         return [at for at in own if not _stripped(lines[at]).startswith(("#", "---"))] or own
 
+    def named_files(self, indexes: range) -> Iterator[str]:
+        """Yields the paths that the values in some lines would be, from the folder of the file."""
+        if self._text is not None:
+            fields = [field for at in indexes for field in self._leaves.get(self._text.line + at, ())]
+            yield from (posixpath.normpath(posixpath.join(posixpath.dirname(self._text.file), field.value)) for field in fields)
+
     def has(self, indexes: range) -> bool:
         """True if one of the lines is in this state only."""
         return bool(self._own(indexes))
@@ -127,7 +173,8 @@ class _Side:
             number = self._text.line + at
             fields = [(_points(leaf, sought, value) if own else _MOVED, leaf) for leaf in self._leaves.get(number, ())]
             points, leaf = max(fields, key=lambda field: field[0], default=(0 if own else _MOVED, None))
-            yield HunkLine(is_new, self._text.file, number, leaf.path if leaf else (), bool(leaf and leaf.is_configuration), points)
+            path, is_configuration, is_patch = (leaf.path, leaf.is_configuration, leaf.is_patch) if leaf else ((), False, False)
+            yield HunkLine(is_new, self._text.file, number, path, is_configuration, points, is_patch)
 
 
 def _stripped(line: str) -> str:
@@ -143,47 +190,87 @@ def leaves(text: RevisionText) -> Iterator[TextField]:
             tree = text_nodes.parse(document.text)
         except YAMLError:
             continue
-        for path, node, value in _fields(tree.root, ()) if tree else ():
-            line = text.line + text.text.count("\n", 0, start + node.start)
-            yield TextField(line, path, value.text if value.kind == "scalar" else "", is_configuration)
-            if value.style == "|":
-                yield from _inner(document.text, text.line + text.text.count("\n", 0, start), path, value)
+        for field in _fields(tree.root) if tree else ():
+            line = text.line + text.text.count("\n", 0, start + field.key.start)
+            yield field.in_text(line, field.path, is_configuration=is_configuration, is_patch=field.is_operation)
+            if field.node.style == "|":
+                yield from _inner(document.text, text.line + text.text.count("\n", 0, start), field)
 
 
-def _inner(text: str, line: int, path: Path, block: TextNode) -> Iterator[TextField]:
+def _inner(text: str, line: int, holder: _Field) -> Iterator[TextField]:
     """Yields the fields of YAML in a text of several lines, such as a patch in a Kustomization. All have the path of the text."""
+    block = holder.node
     try:
         tree = text_nodes.parse(block.text)
     except YAMLError:
         return
     first = line + text.count("\n", 0, text.find("\n", block.start) + 1)
-    for _, node, value in _fields(tree.root, ()) if tree else ():
-        yield TextField(
-            first + block.text.count("\n", 0, node.start), path, value.text if value.kind == "scalar" else "", is_configuration=False
-        )
+    for field in _fields(tree.root) if tree else ():
+        at = first + block.text.count("\n", 0, field.key.start)
+        is_patch = field.is_operation or (isinstance(field.path[0], str) and field.path[0] not in _IDENTITY)
+        yield field.in_text(at, holder.path, is_patch=is_patch)
 
 
-def _fields(node: TextNode, path: Path) -> Iterator[tuple[Path, TextNode, TextNode]]:
-    """Yields the path, the key or the entry, and the value of each field."""
+class _Field(NamedTuple):
+    """A field in a tree of nodes, with its key or its entry. `is_operation`: a JSON patch writes it. Others are those of TextField."""
+
+    key: TextNode
+    node: TextNode
+    path: Path
+    target: Path
+    names: tuple[str, ...]
+    is_operation: bool
+
+    def in_text(self, line: int, path: Path, *, is_configuration: bool = False, is_patch: bool = False) -> TextField:
+        """Returns the field in its file."""
+        value = self.node.text if self.node.kind == "scalar" else ""
+        return TextField(line, path, value, self.target, self.names, is_configuration, is_patch)
+
+
+def _fields(node: TextNode, parent: _Field | None = None) -> Iterator[_Field]:
+    """Yields the fields below a node, which is that of `parent`.
+
+    An operation of a JSON patch (RFC 6902) writes the field at its pointer with its `value`, and nothing with its other fields.
+    """
+    path, target, names, is_operation = parent[2:] if parent else ((), (), (), False)
+    pointer = _pointer(node)
     for key, value in node.entries:
-        yield (*path, key.text), key, value
-        yield from _fields(value, (*path, key.text))
+        if pointer is None:
+            field = _Field(key, value, (*path, key.text), (*target, key.text), names, is_operation)
+        else:
+            is_value = key.text == "value"
+            field = _Field(key, value, (*path, key.text), pointer if is_value else (), names, is_value)
+        yield field
+        yield from _fields(value, field)
     for index, item in enumerate(node.items):
-        yield (*path, index), item, item
-        yield from _fields(item, (*path, index))
+        name = item.entry("name")
+        inner = names if name is None else (*names, name.text)
+        field = _Field(item, item, (*path, index), (*target, index), inner, is_operation)
+        yield field
+        yield from _fields(item, field)
+
+
+def _pointer(node: TextNode) -> Path | None:
+    """Returns the steps of the pointer (RFC 6901) of an operation of a JSON patch; None for any other node."""
+    pointer = node.entry("path") if node.entry("op") else None
+    if pointer is None or not pointer.text.startswith("/"):
+        return None
+    steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.text.split("/")[1:]]
+    return tuple(int(step) if step.isdigit() else step for step in steps)
 
 
 def _points(leaf: TextField, sought: Sought, value: str) -> int:
     """Returns how well a field of a text fits to a changed field of an object."""
-    keys = [step for step in leaf.path if isinstance(step, str)]
+    keys = [step for step in leaf.target if isinstance(step, str)]
     points = _value_points(leaf.value, value)
-    if sought.names and leaf.path[-1:] == (sought.names[-1],):
+    if sought.names and leaf.target[-1:] == (sought.names[-1],):
         points += _KEY
     elif sought.names and sought.names[-1] in keys[-2:]:
         points += _PARENT
     elif leaf.value and leaf.value in (*sought.names, *sought.others):
         points += _PART if sought.names else _VALUE
-    return points + _STEP * any(key in sought.names for key in keys[-2:])
+    is_in_component = bool(sought.names) and any(step in sought.others for step in (*keys, *leaf.names))
+    return points + _STEP * any(key in sought.names for key in keys[-2:]) + _STEP * is_in_component
 
 
 def _value_points(written: str, value: str) -> int:
