@@ -12,6 +12,7 @@ from krm_fn.base import codes, results
 from krm_fn.base.results import Result
 from krm_fn.render import dynamo_resources, expand, function_config
 from krm_fn.render.config import Config
+from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import cluster
 from krm_fn.repository import builds, committed, destinations, function_layers, kustomizations, root_inputs, roots
 from krm_fn.repository.builds import RootBuild
@@ -47,7 +48,7 @@ class RootState(NamedTuple):
 
     `is_known` is false if the build failed, so that its resources are not known. `name` is that of its folder in texts, and `path` the same
     in both states: it is relative to the folder that the command names. `is_unchanged`: the root applies the same in the other state. If it
-    is a build, it then has no sources.
+    is a build, it then has no sources. `kustomization` is the Kustomization of its folder, if that can be read.
     """
 
     root: Root
@@ -57,6 +58,7 @@ class RootState(NamedTuple):
     sources: Sources
     is_known: bool = True
     is_unchanged: bool = False
+    kustomization: Source | None = None
 
     @property
     def destination(self) -> Destination:
@@ -156,7 +158,8 @@ def read(repository: RootListing, programs: Programs, unchanged: Collection[str]
     unlisted = [name for name in listing.unlisted if name not in compared_names and (posixpath.dirname(name) or ".") not in unknown]
     remote = [finding for root in listing.roots if root not in relevant for finding in _remote(root, listing)]
     not_listed = [_not_listed(tree, name, listing) for name in unlisted]
-    findings = [*listing.results, *remote, *compared, *packages, *not_listed]
+    not_run = [] if outputs else [finding for state in states for finding in _not_run(tree, state, listing, unlisted)]
+    findings = [*listing.results, *remote, *compared, *packages, *not_listed, *not_run]
     shown = [state for state in states if _is_shown(state)]
     packages_compared = [state.name for state in states if reader.is_rendered(state)]
     names = (*(output.label for output, _ in matches), *packages_compared)
@@ -217,12 +220,33 @@ def _remote(root: Root, listing: Roots) -> Iterator[Result]:
 
 def _not_listed(tree: Tree, name: str, listing: Roots) -> Result:
     """Returns the finding about a file beside a Kustomization that does not list it."""
-    is_config = any(function_config.is_config(source.address) for source in tree.read(name).sources)
-    if other := _running_beside(tree, posixpath.dirname(name) or ".", listing) if is_config else "":
+    if other := _running_beside(tree, posixpath.dirname(name) or ".", listing) if _has_config(tree, name) else "":
         problem = f"the Kustomization beside this DynamoRender does not run krm-fn, and {tree.shown(other)} with the same base does"
         return results.warning(codes.FILE_NOT_IN_KUSTOMIZATION, f"{problem}; list the file under transformers", file=tree.shown(name))
     message = "the file has Dynamo resources, but the Kustomization beside it does not list it, so it is not applied; list it, or move it"
     return results.info(codes.FILE_NOT_IN_KUSTOMIZATION, message, file=tree.shown(name))
+
+
+def _not_run(tree: Tree, state: RootState, listing: Roots, unlisted: Collection[str]) -> Iterator[Result]:
+    """Yields the note about a Kustomization that prints a graph without its objects, if another one with the same base prints them.
+
+    It is no error: the operator may run in its cluster, or a later step may render its build. A DynamoRender beside it has DYN065.
+    """
+    folder, resources = state.root.folder, state.sources.values
+    if state.kustomization is None or not any(map(dynamo_resources.is_expanded, resources)) or any(map(ownership.is_generated, resources)):
+        return
+    configs = [name for name in unlisted if (posixpath.dirname(name) or ".") == folder and _has_config(tree, name)]
+    other = "" if configs or function_layers.runs_function(tree, listing.closures[folder]) else _running_beside(tree, folder, listing)
+    if other:
+        problem = (
+            f"this Kustomization prints graphs without their objects, because krm-fn does not run in it, and in {tree.shown(other)} it does"
+        )
+        fix = "list a DynamoRender under transformers, unless the operator runs in the cluster, or a later step renders the build"
+        yield results.info("DYN790", f"{problem}; {fix}", **state.kustomization.location())
+
+
+def _has_config(tree: Tree, name: str) -> bool:
+    return any(function_config.is_config(source.address) for source in tree.read(name).sources)
 
 
 def _running_beside(tree: Tree, folder: str, listing: Roots) -> str:
@@ -309,7 +333,11 @@ class _RootReader(NamedTuple):
 
     def _state(self, root: Root, how: str, loaded: Sources, *, is_known: bool) -> RootState:
         reason = "" if root.reason == roots.NOT_INCLUDED else f": {root.reason}"
-        return RootState(root, self.tree.shown(root.folder), self.path(root), f"{how}{reason}", loaded, is_known)
+        closure = self.listing.closures.get(root.folder) if root.kind == "kustomize" else None
+        kustomization = closure.folders.get(root.folder) if closure else None
+        return RootState(
+            root, self.tree.shown(root.folder), self.path(root), f"{how}{reason}", loaded, is_known, kustomization=kustomization
+        )
 
     def _built(self, build: RootBuild, root: Root, configs: Sequence[Source] = ()) -> Sources:
         by_file = groupby(sorted(build.sources, key=lambda source: source.file), key=lambda source: source.file)

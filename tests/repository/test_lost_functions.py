@@ -49,8 +49,39 @@ def test_a_lost_function_is_an_error_beside_the_old_state(overlays, command):
     lose(overlays)
     done = console.run(command, "--old", "main")
     assert (done.code, "DYN592" in codes(done)) == (1, True)
-    assert "base/graph.yaml:1:1: error DYN592 prod no longer builds the objects of this resource" in done.out
+    assert "prod/kustomization.yaml:1:1: error DYN592 prod no longer builds the objects of DynamoGraphDeployment chat" in done.out
     assert "no object changes" not in done.out.partition("== test")[0]
+
+
+def test_transformers_of_others_are_the_line_of_a_lost_function(overlays):
+    overlays.put({"prod/kustomization.yaml": f"namespace: prod\n{LOST}transformers: []\n"})
+    assert "prod/kustomization.yaml:3:1: error DYN592" in console.run("check", "--old", "main").out
+
+
+@pytest.mark.parametrize("command", [("check",), ("check", "--old", "main"), ("diff", "--old", "main")], ids=" ".join)
+def test_a_new_overlay_without_the_function_is_a_note(overlays, command):
+    """The operator may run in its cluster."""
+    overlays.put({"dev/kustomization.yaml": f"namespace: dev\n{LOST}"})
+    done = console.run(*command)
+    assert (done.code, codes(done)) == (0, [])
+    assert "dev/kustomization.yaml:1:1: note DYN790" in done.out
+    assert "and in prod it does" in done.out
+
+
+@pytest.mark.parametrize("reason", ["another base", "no function at all", "a finished build", "no graph"])
+def test_overlays_that_need_no_function_have_no_note(overlays, reason):
+    if reason == "no function at all":
+        for name in ("prod", "test"):
+            lose(overlays, name)
+            (overlays.folder / name / "render.yaml").unlink()
+    elif reason == "another base":
+        overlays.put({"dev/graph.yaml": GRAPH.replace("chat", "other"), "dev/kustomization.yaml": "resources: [graph.yaml]\n"})
+    elif reason == "a finished build":
+        overlays.put({"around/kustomization.yaml": "resources: [../prod]\nnamePrefix: a-\n"})
+    else:
+        overlays.put({"base/account.yaml": "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: x}\n"})
+        overlays.put({"dev/kustomization.yaml": "resources: [../base/account.yaml]\n"})
+    assert "DYN790" not in console.run("check").out
 
 
 @pytest.mark.parametrize("command", ["check", "diff"])

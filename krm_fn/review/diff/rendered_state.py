@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
-from krm_fn.base.results import Path, Result
+from krm_fn.base.results import Path, Ref, Result
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
@@ -164,8 +164,12 @@ def lost_objects(old: Sequence[Resource], new: Sequence[Resource], config: Confi
     """
     lost = built_keys(old, config) - built_keys(new, config)
     resources = [resource for resource in new if is_expanded(resource) and identity.key(resource, default_namespace(config)) in lost]
-    problem = f"{folder} no longer builds the objects of this resource, because krm-fn does not run in it"
-    return [results.error(_LOST, f"{problem}; list the DynamoRender under transformers", results.ref(resource)) for resource in resources]
+    return [results.error(_LOST, _lost_message(results.ref(resource), folder), results.ref(resource)) for resource in resources]
+
+
+def _lost_message(ref: Ref, folder: str) -> str:
+    problem = f"{folder} no longer builds the objects of {ref.kind} {ref.name}, because krm-fn does not run in it"
+    return f"{problem}; list the DynamoRender under transformers"
 
 
 def _with_errors(state: RenderedState, findings: Iterable[Result]) -> RenderedState:

@@ -57,11 +57,15 @@ def _can_be_same(old: RootState, new: RootState) -> bool:
 
 
 def lost_objects(pair: RootPair) -> list[Result]:
-    """Returns the errors about resources of a Kustomization whose objects it built in the old state only."""
+    """Returns the errors about resources of a Kustomization whose objects it built in the old state only, at its `transformers`."""
     if not pair.new or not pair.old or not pair.new.is_known or pair.new.root.kind != "kustomize" or pair.old.root.kind != "kustomize":
         return []
-    old, new = pair.old.sources, pair.new.sources
-    return rendered_state.lost_objects(old.values, new.values, new.config, pair.new.name)
+    old, new, kustomization = pair.old.sources, pair.new.sources, pair.new.kustomization
+    findings = rendered_state.lost_objects(old.values, new.values, new.config, pair.new.name)
+    if kustomization is None:
+        return findings
+    location = kustomization.location(("transformers",) if "transformers" in kustomization.value else ())
+    return [finding._replace(**location) for finding in findings]
 
 
 def by_objects(pairs: Sequence[RootPair], load: Callable[[RootPair], LoadedPair]) -> list[LoadedPair]:
