@@ -1,7 +1,8 @@
 """Finds the name that a misspelt one means, in a vocabulary such as the flags of a program, or among the names of objects.
 
-Only typing mistakes count. In a vocabulary, these are at most two edits, an abbreviated or inflected word such as `mem` for `memory`, and
-words in another order. Of names of objects, it is one edit (`is_slip`). Names that only share many letters mean different things.
+Only typing mistakes count. In a vocabulary, these are at most two edits, abbreviated or inflected words such as `mem` for `memory`, also
+with a slip in another word, and words in another order. Of names of objects, it is one edit (`is_slip`). Names that only share many letters
+mean different things.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ _SEPARATORS = "-_."
 def nearest(text: str, names: Iterable[str]) -> str:
     """Returns the name of a vocabulary that a text misspells; empty without one, or if several are equally near.
 
-    >>> nearest("--max-num-seq", ["--max-num-seqs", "--max-model-len"]), nearest("--max-batch-size", ["--ubatch-size"])
-    ('--max-num-seqs', '')
+    >>> flags = ["--max-num-seqs", "--max-model-len", "--ubatch-size"]
+    >>> [nearest(flag, flags) for flag in ("--max-num-seq", "--max-modle-length", "--max-batch-size")]
+    ['--max-num-seqs', '--max-model-len', '']
     """
     if len(text) > _LONGEST:
         return ""
@@ -69,11 +71,19 @@ def _edits(text: str, name: str) -> int:
 
 
 def _has_alike_words(text: str, name: str) -> bool:
-    """True if the words of both are forms of the same words, or the same words in another order."""
+    """True if the words of both are forms of the same words, with a slip in one of them, or the same words in another order."""
     words, others = (part.lower().replace("_", "-").strip("-").split("-") for part in (text, name))
     if len(words) != len(others):
         return False
-    return sorted(words) == sorted(others) or all(map(_is_form, words, others))
+    if sorted(words) == sorted(others):
+        return True
+    unlike = [pair for pair in zip(words, others, strict=True) if not _is_form(*pair)]
+    return not unlike or (len(unlike) == 1 < len(words) and _is_slip_in_long_word(*unlike[0]))
+
+
+def _is_slip_in_long_word(word: str, other: str) -> bool:
+    """True for `modle` and `model`."""
+    return min(len(word), len(other)) >= _SHORTEST_WORD and is_slip(word, other)
 
 
 def _is_form(word: str, other: str) -> bool:

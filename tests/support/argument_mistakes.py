@@ -41,6 +41,7 @@ def _typos() -> list[Mistake]:
         "vllm": [
             ("--tensor-paralel-size 2", "--tensor-parallel-size"),
             ("--max-model-length 4096", "--max-model-len"),
+            ("--max-modle-length 4096", "--max-model-len"),
             ("--max-modellen 4096", "--max-model-len"),
             ("--max-num-seqz 4", "--max-num-seqs"),
             ("--gpu-memory-utilisation 0.9", "--gpu-memory-utilization"),

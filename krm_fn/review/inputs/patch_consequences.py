@@ -8,6 +8,7 @@ from krm_fn.base import codes
 from krm_fn.base.results import Path, Ref, Result
 from krm_fn.kubernetes import paths
 from krm_fn.repository.files.reading import Source
+from krm_fn.review.inputs import replaced_arguments
 
 _CAUSE = codes.PATCH_REPLACES_COMPONENTS
 _COLLISION = codes.COMPONENT_NAMES_COLLIDE
@@ -19,7 +20,7 @@ _CAUSED = (_COLLISION, codes.CONTAINER_WITHOUT_IMAGE, codes.MISSING_MAIN_CONTAIN
 
 def judged(findings: Sequence[Result], sources: Sequence[Source]) -> list[Result]:
     """Returns the findings about resources, without those that a patch causes, and with the flags that a patch replaced."""
-    return with_replaced_flags(without_consequences(findings), sources)
+    return with_replaced_flags(replaced_arguments.explained(without_consequences(findings), sources), sources)
 
 
 def without_consequences(findings: Sequence[Result]) -> list[Result]:
