@@ -39,6 +39,57 @@ MISTAKES = (
 NAVIGATION = "navigation:\n- Start: README.md\n- Use:\n  - Review: docs/review.md\n  - examples/*/README.md\nunlisted: [docs/errors/*.md]\n"
 
 
+TABS = """\
+Before.
+
+<!-- tabs -->
+
+**kustomize**
+
+See [start](../README.md).
+
+```yaml a.yaml
+**b**: 1
+
+# c
+```
+
+**Argo CD**
+
+Text with **bold** words.
+
+<!-- /tabs -->
+
+**After**
+"""
+STAGED_TABS = """\
+Before.
+
+
+=== "kustomize"
+
+    See [start](index.md).
+
+    ```yaml title="a.yaml"
+    **b**: 1
+
+    # c
+    ```
+
+=== "Argo CD"
+
+    Text with **bold** words.
+
+
+**After**
+"""
+MISTAKES_IN_TABS = (
+    ("<!-- tabs -->\n\ntext\n<!-- /tabs -->", ["docs/review.md:3: text before the first tab: begin with its label, a bold line"]),
+    ("<!-- tabs -->\n**a**\n## b\n<!-- /tabs -->", ["docs/review.md:3: a heading in a tab: end the tabs before it"]),
+    ("<!-- tabs -->\n**a**\n", ["docs/review.md:1: <!-- tabs --> has no <!-- /tabs -->"]),
+)
+
+
 @pytest.fixture
 def tree(tmp_path) -> site_pages.Tree:
     for path, text in FILES.items():
@@ -52,6 +103,18 @@ def test_links_work_on_the_site(tree, path, text, expected):
     """Links to pages and pictures are paths of the site, links to other files lead to the repository, and code stays as it is."""
     (tree.root / path).write_text(text)
     assert site_pages.staged(tree, path, set()) == (expected + "\n", [])
+
+
+def test_parts_between_two_comments_are_tabs(tree):
+    """Their labels are bold lines, so that the page reads well in the repository, too."""
+    (tree.root / "docs/review.md").write_text(TABS)
+    assert site_pages.staged(tree, "docs/review.md", set()) == (STAGED_TABS, [])
+
+
+@pytest.mark.parametrize(("text", "messages"), MISTAKES_IN_TABS)
+def test_mistakes_in_tabs(tree, text, messages):
+    (tree.root / "docs/review.md").write_text(text)
+    assert [*map(str, site_pages.staged(tree, "docs/review.md", set())[1])] == messages
 
 
 @pytest.mark.parametrize(("text", "message"), MISTAKES)

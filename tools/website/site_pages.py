@@ -1,4 +1,4 @@
-"""Turns the Markdown files of the repository into the input of the generator: paths, links, and titles of blocks.
+"""Turns the Markdown files of the repository into the input of the generator: paths, links, titles of blocks, and tabs.
 
 On GitHub a link is a path in the repository. On the site, a link to a page becomes a path of the site, and a link to another file becomes
 a link to the repository.
@@ -18,6 +18,9 @@ _FENCE = re.compile(r"^( *)(`{3,}|~{3,})(.*)$")
 _TITLED = re.compile(r"^(\w+) +([\w./-]+)$")
 _CODE_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 _LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=[)\s])|(?<=\]: )(\S+)|(?<=(?:src|set)=\")([^\"\s]+)(?=\")|(?<=href=\")([^\"\s]+)(?=\")")
+_TABS, _END_OF_TABS = "<!-- tabs -->", "<!-- /tabs -->"
+_TAB = re.compile(r"\*\*([^*`\"]+)\*\*")
+"""The label of a tab: a line that is bold as a whole. In the repository, tabs are parts below each other."""
 _CODE = re.compile(r"\bDYN\d{3}\b")
 _MADE = re.compile(r"<!-- Made from ([\w./-]+) ")
 _OF_CODES, _CODES = "docs/errors/", "krm_fn/schemas/finding_pages/texts"
@@ -85,12 +88,42 @@ def staged(tree: Tree, path: str, pictures: set[str]) -> tuple[str, list[Problem
 
         return replaced
 
+    tabs = _Tabs()
     for number, line, is_text in _lines((tree.root / path).read_text("utf-8")):
         if is_text and not _HISTORY.fullmatch(path):
             unknown = [code for code in _CODE.findall(line) if code not in known]
             problems += [Problem(path, number, f"{code} is not a code of a finding") for code in unknown]
-        lines.append(_outside_code(line, link(number)) if is_text else line)
+        lines += tabs.staged(_outside_code(line, link(number)) if is_text else line, is_text=is_text)
+        problems += [Problem(path, number, message) for message in tabs.mistakes(is_text=is_text)]
+    problems += [Problem(path, 1, f"{_TABS} has no {_END_OF_TABS}")] if tabs.is_open else []
     return "\n".join(lines) + "\n", problems
+
+
+class _Tabs:
+    """The tabs of a page: parts that a reader chooses from, such as those of kustomize and of kpt."""
+
+    def __init__(self) -> None:
+        self.is_open, self._has_tab, self._line = False, False, ""
+
+    def staged(self, line: str, *, is_text: bool) -> list[str]:
+        """Returns a line as the generator needs it: what is in a tab is indented below its label."""
+        self._line = line
+        if is_text and line in (_TABS, _END_OF_TABS):
+            self.is_open, self._has_tab = line == _TABS, False
+            return []
+        label = _TAB.fullmatch(line) if self.is_open and is_text else None
+        self._has_tab = self._has_tab or bool(label)
+        if label:
+            return [f'=== "{label[1]}"']
+        return [f"    {line}" if self.is_open and line else line]
+
+    def mistakes(self, *, is_text: bool) -> list[str]:
+        """Returns what is wrong with the last line: text before the first label, and a heading in a tab, which has no section there."""
+        if not self.is_open or not self._line or (is_text and self._line == _TABS):
+            return []
+        if not self._has_tab:
+            return ["text before the first tab: begin with its label, a bold line"]
+        return ["a heading in a tab: end the tabs before it"] if is_text and self._line.startswith("#") else []
 
 
 def edit_line(tree: Tree, path: str, text: str) -> str:
