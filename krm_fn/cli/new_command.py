@@ -34,6 +34,15 @@ def _label(_ctx: click.Context, _param: click.Parameter, name: str | None) -> st
     return name
 
 
+def _overlays(_ctx: click.Context, _param: click.Parameter, names: str) -> tuple[str, ...]:
+    """Returns the names in a list with commas. Raises click.BadParameter if one is no DNS label, or there twice."""
+    listed = tuple(names.split(",")) if names else ()
+    wrong = [name for name in listed if not name_formats.DNS_LABEL.fullmatch(name) or listed.count(name) > 1]
+    if wrong:
+        raise click.BadParameter(f"{wrong[0]!r} is not a name of its own; write names of Kubernetes with commas, such as staging,prod.")
+    return listed
+
+
 def _secret(_ctx: click.Context, _param: click.Parameter, name: str) -> str:
     if name and not name_formats.DNS_SUBDOMAIN.fullmatch(name):
         raise click.BadParameter(f"{name!r} is not the name of a Secret; use lower-case letters, digits, dashes and dots.")
@@ -61,6 +70,13 @@ def _model(_ctx: click.Context, _param: click.Parameter, name: str | None) -> st
     default=_DEFAULTS["layout"],
     show_default=True,
     help="The tool that renders or applies the files.",
+)
+@click.option(
+    "--overlays",
+    metavar="NAMES",
+    default="",
+    callback=_overlays,
+    help="Several overlays, such as staging,prod; each is for the namespace of its name. The default is one, overlays/prod.",
 )
 @click.option(
     "-n",
@@ -93,10 +109,12 @@ def new(*, name: str | None, folder: Path | None, **given: Any) -> None:
 
     \b
       krm-fn new chat --engine vllm --model Qwen/Qwen3-32B --gpus 2
-      krm-fn new chat --engine sglang --model Qwen/Qwen3-32B --disaggregated
+      krm-fn new chat --engine sglang --model Qwen/Qwen3-32B --disaggregated --overlays staging,prod
       krm-fn new big --engine vllm --model deepseek-ai/DeepSeek-R1 --gpus 8 --nodes 2 --for argocd
     """  # noqa: D301 - click reads the backspace
-    chosen = _completed(click.get_current_context(), {"name": name, **given})
+    context = click.get_current_context()
+    chosen = _completed(context, {"name": name, **given})
+    _check_overlays(context, chosen)
     choices = GraphChoices(release=".".join(map(str, flag_tables.published()[-1])), **chosen)
     folder = folder or Path(choices.name)
     try:
@@ -118,8 +136,21 @@ def _completed(ctx: click.Context, given: dict[str, Any]) -> dict[str, Any]:
         return given
     if not sys.stdin.isatty():
         raise click.UsageError(f"missing: {', '.join(missing)}")
-    is_open = {key: ctx.get_parameter_source(key) is not ParameterSource.COMMANDLINE for key in given}
+    is_open = {key: key != "overlays" and not _is_given(ctx, key) for key in given}
     return {key: _ask(ctx, params[key]) if is_open[key] else value for key, value in given.items()}
+
+
+def _is_given(ctx: click.Context, key: str) -> bool:
+    return ctx.get_parameter_source(key) is ParameterSource.COMMANDLINE
+
+
+def _check_overlays(ctx: click.Context, chosen: dict[str, Any]) -> None:
+    """Raises click.UsageError for overlays of a layout that has none, and for another namespace."""
+    if chosen["overlays"] and not graph_layouts.LAYOUTS[chosen["layout"]].has_overlays:
+        names = ", ".join(name for name, layout in graph_layouts.LAYOUTS.items() if layout.has_overlays)
+        raise click.UsageError(f"--overlays needs --for {names}; {chosen['layout']} has no overlays")
+    if chosen["overlays"] and _is_given(ctx, "namespace"):
+        raise click.UsageError("--overlays also names the namespaces; leave out --namespace")
 
 
 def _shown(param: click.Parameter) -> str:
@@ -164,7 +195,7 @@ def _closing(choices: GraphChoices, folder: Path, files: list[str]) -> list[str]
         "Next:",
         f"  cd {shlex.quote(str(folder))}",
         "  krm-fn check",
-        f"  {layout.render}",
+        *(f"  {command}" for command in layout.commands(choices)),
         "  krm-fn diff --old main   # in a clone, after a change",
         f"  krm-fn schema > {layout.schema}   # for completion in an editor",
     ]

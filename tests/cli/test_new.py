@@ -149,6 +149,50 @@ def test_both_workers_of_a_pair_have_their_mode(engine):
         assert "--pipeline-parallel-size" not in arguments  # NixlConnector refuses one
 
 
+OVERLAYS = {
+    # the layout: the files of the overlay `prod`, beside those of the overlay itself
+    "kustomize": [],
+    "argocd": ["apps/chat-prod.yaml"],
+    "flux": ["flux/deploy-prod.yaml", "flux/source-prod.yaml"],
+}
+
+
+@pytest.mark.parametrize("layout", OVERLAYS)
+@pytest.mark.parametrize("engine", new_graphs.engine_names())
+@pytest.mark.usefixtures("kustomize_on_path")
+def test_each_of_several_overlays_builds_without_a_finding(engine, layout, tmp_path):
+    """An overlay has the namespace of its name, and the objects of the graph in it."""
+    arguments = ("chat", "--engine", engine, "--model", "m", "--for", layout, "--output-dir", tmp_path)
+    assert console.run("new", *arguments, "--overlays", "staging,prod").code == 0
+    files = {str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*prod*") if file.is_file()}
+    assert sorted(files) == OVERLAYS[layout]
+    done = console.run("check", tmp_path, notes=True)
+    assert (done.code, set(re.findall("DYN[0-9]+", done.out))) == (0, {code for noted, code in NOTES.items() if noted == layout})
+    for name in ("staging", "prod"):
+        assert f"overlays/{name}: built" in done.err
+        assert {item["metadata"]["namespace"] for item in builds.kustomize(tmp_path / "overlays" / name)} == {name}
+
+
+def test_the_page_has_the_commands_of_each_overlay(tmp_path):
+    console.run("new", *NEEDED, "--overlays", "staging,prod", "--output-dir", tmp_path)
+    page = (tmp_path / "README.md").read_text()
+    assert "* Render: `krm-fn build overlays/staging`, and `krm-fn build overlays/prod`\n" in page
+    assert "`kubectl create namespace staging`, and `kubectl create namespace prod`\n" in page
+    assert "* Status: `krm-fn status --namespace staging`, and `krm-fn status --namespace prod`\n" in page
+
+
+@pytest.mark.parametrize("layout", ["argocd", "flux"])
+def test_what_applies_an_overlay_has_its_name(layout, tmp_path):
+    console.run("new", *NEEDED, "--overlays", "staging,prod", "--for", layout, "--output-dir", tmp_path)
+    if layout == "argocd":
+        spec = yaml.safe_load((tmp_path / "apps" / "chat-staging.yaml").read_text())["spec"]
+        assert (spec["source"]["path"], spec["destination"]["namespace"]) == ("overlays/staging", "staging")
+    else:
+        deploy, source = (yaml.safe_load((tmp_path / "flux" / f"{name}-staging.yaml").read_text()) for name in ("deploy", "source"))
+        assert deploy["spec"]["sourceRef"]["name"] == source["metadata"]["name"] == "chat-staging"
+        assert source["spec"]["url"].endswith("/chat-staging")
+
+
 def test_the_comment_about_the_token_is_the_yaml_of_the_option(tmp_path):
     """Without the signs of the comment, the file is that of `--token-secret hf-token`, which all components read."""
     console.run("new", *NEEDED, "--for", "plain", "--output-dir", tmp_path / "open")
@@ -225,6 +269,10 @@ WRONG = [
     ("a model with a blank", ["chat", "--model", "a b"], "is not a model"),
     ("a model that is an option", ["chat", "--model", "-x"], "is not a model"),
     ("a Secret", ["chat", "--token-secret", "HF_TOKEN"], "is not the name of a Secret"),
+    ("an overlay with a slash", ["chat", "--overlays", "eu/prod,test"], "'eu/prod' is not a name of its own"),
+    ("an overlay twice", ["chat", "--overlays", "prod,prod"], "'prod' is not a name of its own"),
+    ("overlays of a layout without them", ["chat", "--overlays", "test,prod", "--for", "kpt"], "kpt has no overlays"),
+    ("another namespace beside overlays", ["chat", "--overlays", "test,prod", "-n", "team"], "leave out --namespace"),
     ("no GPU", ["chat", "--gpus", "0"], "0 is not in the range"),
 ]
 

@@ -25,5 +25,6 @@ def files(choices: GraphChoices, folder: str = ".") -> dict[str, str]:
 
 
 def findings(choices: GraphChoices) -> list[Result]:
-    """Returns the findings of a render of the graph: its names can be too long for those of its objects."""
-    return expand.expand([graph_text.resource(choices)], Config(namespace=choices.namespace)).results
+    """Returns the findings of a render of each overlay of the graph: its names can be too long for those of its objects."""
+    graphs = [(graph_text.resource(choices._replace(namespace=target.namespace)), target.namespace) for target in choices.targets]
+    return [finding for graph, namespace in graphs for finding in expand.expand([graph], Config(namespace=namespace)).results]

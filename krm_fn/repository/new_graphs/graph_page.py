@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from krm_fn.base import report
 from krm_fn.repository.new_graphs import graph_layouts
 from krm_fn.repository.new_graphs.graph_choices import GraphChoices
@@ -12,19 +14,21 @@ def text(choices: GraphChoices, layout: Layout) -> str:
     """Returns the page in Markdown."""
     lines = [
         f"* What: {_subject(choices)}",
-        f"* Render: `{layout.render}`",
+        f"* Render: {_listed(f'`{command}`' for command in layout.commands(choices))}",
         "* Check: `krm-fn check`",
         f"* Once for each cluster: {preparation(choices, layout)}",
-        f"* Apply: {layout.apply}",
-        f"* Status: `krm-fn status --namespace {choices.namespace}`",
+        f"* Apply: {_listed(layout.applications(choices))}",
+        f"* Status: {_listed(f'`krm-fn status --namespace {target.namespace}`' for target in choices.targets)}",
     ]
     return "\n".join([f"# {choices.name}", "", *lines, "", " ".join(unknown(choices, layout)), ""])
 
 
 def preparation(choices: GraphChoices, layout: Layout) -> str:
     """Returns the commands that a cluster needs before the first graph, in Markdown."""
-    create = f", and `kubectl create namespace {choices.namespace}`" if choices.namespace != "default" else ""
-    return f"`krm-fn crds --served v1beta1 | {graph_layouts.APPLY} -`{'' if layout.creates_namespace else create}"
+    missing = [target.namespace for target in choices.targets if target.namespace != "default" and not layout.creates_namespace]
+    return _listed(
+        [f"`krm-fn crds --served v1beta1 | {graph_layouts.APPLY} -`", *(f"`kubectl create namespace {name}`" for name in missing)]
+    )
 
 
 def unknown(choices: GraphChoices, layout: Layout) -> list[str]:
@@ -41,6 +45,11 @@ def unknown(choices: GraphChoices, layout: Layout) -> list[str]:
         *([f"Write {layout.open_values}."] if layout.open_values else []),
         "`krm-fn needs` lists what else must exist in the cluster.",
     ]
+
+
+def _listed(parts: Iterable[str]) -> str:
+    *most, last = parts
+    return f"{', '.join(most)}, and {last}" if most else last
 
 
 def _subject(choices: GraphChoices) -> str:
