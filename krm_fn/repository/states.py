@@ -242,7 +242,7 @@ def _not_run(tree: Tree, state: RootState, listing: Roots, unlisted: Collection[
             f"this Kustomization prints graphs without their objects, because krm-fn does not run in it, and in {tree.shown(other)} it does"
         )
         fix = "list a DynamoRender under transformers, unless the operator runs in the cluster, or a later step renders the build"
-        yield results.info("DYN790", f"{problem}; {fix}", **state.kustomization.location())
+        yield results.info(codes.KUSTOMIZATION_WITHOUT_FUNCTION, f"{problem}; {fix}", **state.kustomization.location())
 
 
 def _has_config(tree: Tree, name: str) -> bool:

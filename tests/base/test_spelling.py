@@ -14,7 +14,7 @@ MISSPELT = [
     ("a longer word", "--max-model-length", "--max-model-len"),
     ("a longer word beside swapped letters", "--max-modle-length", "--max-model-len"),
     ("a shorter word beside a missing letter", "--gpu-mem-utlization", "--gpu-memory-utilization"),
-    ("a slip in each of two words", "--max-modle-lenhgt", ""),
+    ("another word beside a slip", "--gpu-meters-utlization", ""),
     ("another form", "--enable-prefix-cache", "--enable-prefix-caching"),
     ("another order", "--parallel-tensor-size", "--tensor-parallel-size"),
     ("capitals", "--Block-Size", "--block-size"),

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import paths
@@ -82,4 +82,4 @@ def _finding(replaced: _Replaced, caused: list[Result]) -> Result:
     problem = f"this patch replaces {path[-1]} as a whole, so {name} loses {flags}"
     message = f"{problem}; write them into the patch too, or change single words with a JSON patch"
     make = results.error if results.failed(caused) else results.warning
-    return make("DYN791", message, source.address, path, **source.location(path))
+    return make(codes.PATCH_REPLACES_ARGUMENTS, message, source.address, path, **source.location(path))
