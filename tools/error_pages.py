@@ -67,6 +67,8 @@ def reported(tree: ast.Module) -> set[str]:
                 return True
             uses = [use for use in parents if isinstance(use, ast.Name) and use.id == getattr(target, "id", "") and use is not target]
             return bool(uses) and all(is_compared(use) for use in uses)
+        if isinstance(parent, ast.Dict):  # messages by code are in a variable
+            return not isinstance(parents[parent], (ast.Assign, ast.AnnAssign))
         return isinstance(parent, (ast.Compare, ast.FormattedValue))
 
     return {node.attr for node in attributes if not is_compared(node)}

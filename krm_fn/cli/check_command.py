@@ -18,8 +18,6 @@ from krm_fn.review.inputs import Inputs, Policy, checked_inputs
 from krm_fn.review.inputs.budget_files import BudgetReport
 from krm_fn.review.inputs.checked_inputs import CheckedInputs
 
-_MISSING_PROGRAM = codes.MISSING_PROGRAM
-
 
 @click.command()
 @command_options.inputs
@@ -145,7 +143,7 @@ def _judged(findings: Iterable[Result]) -> list[Result]:
     """In CI, makes an error of each finding about a root that is not judged without a program: a job must not pass without judging."""
     if os.environ.get("CI", "").lower() in ("", "0", "false"):
         return list(findings)
-    return [finding._replace(severity="error") if finding.code == _MISSING_PROGRAM else finding for finding in findings]
+    return [finding._replace(severity="error") if finding.code == codes.MISSING_PROGRAM else finding for finding in findings]
 
 
 TOPIC = "author"

@@ -18,7 +18,6 @@ from krm_fn.kubernetes.values import text
 from krm_fn.render import dynamo_api
 from krm_fn.render.manifests import ingress, ownership
 
-_CODE = codes.ALTERED_VALUE
 _INGRESS: tuple[Path, ...] = (("spec", "services", EVERY, "ingress"), ("spec", "ingress"))
 _HOST = re.compile(r"(?P<host>[a-z0-9*-]+)\.(?P<suffix>[a-z0-9.-]*[a-z0-9])")
 _V1ALPHA1 = "extraPodSpec"
@@ -65,14 +64,14 @@ def _host(resource: Resource, path: Path, fields: dict[str, Any]) -> Iterator[Re
     if end and host.endswith(f".{end}") and host != f"*.{end}":
         problem = f"the host becomes {host}.{end}, because hostSuffix is added to host"
         message = f"{problem}; write host: {host.removesuffix(f'.{end}')}"
-        yield results.warning(_CODE, message, results.ref(resource), (*path, "host"), current=host)
+        yield results.warning(codes.ALTERED_VALUE, message, results.ref(resource), (*path, "host"), current=host)
     parts = _HOST.fullmatch(host)
     exposes = fields.get("enabled") is True and (fields.get("ingressControllerClassName") or fields.get("useVirtualService"))
     if parts and exposes and fields.get("hostSuffix") is None:
         host, suffix = f"{text(fields.get('hostPrefix'))}{parts[0]}", ingress.DEFAULT_SUFFIX
         problem = f"the host becomes {host}.{suffix}, because hosts without hostSuffix end with .{suffix}"
         fix = f"write host: {parts['host']} and hostSuffix: {parts['suffix']}, or hostSuffix: {suffix} if it is meant"
-        yield results.warning(_CODE, f"{problem}; {fix}", results.ref(resource), (*path, "host"), current=parts[0])
+        yield results.warning(codes.ALTERED_VALUE, f"{problem}; {fix}", results.ref(resource), (*path, "host"), current=parts[0])
 
 
 def _folder(resource: Resource, path: Path, folder: Any) -> Iterator[Result]:
@@ -82,7 +81,12 @@ def _folder(resource: Resource, path: Path, folder: Any) -> Iterator[Result]:
         proposed = f"/{name.lstrip('/')}"
         problem = f"a mountPath has no mode, so the folder in the container is /{text(folder).lstrip('/')}"
         yield results.warning(
-            _CODE, f"{problem}; write {proposed}{_MODES[mode]}", results.ref(resource), path, current=folder, proposed=proposed
+            codes.ALTERED_VALUE,
+            f"{problem}; write {proposed}{_MODES[mode]}",
+            results.ref(resource),
+            path,
+            current=folder,
+            proposed=proposed,
         )
 
 
@@ -93,4 +97,4 @@ def _sizes(resource: Resource) -> Iterator[Result]:
             if isinstance(written, int | str) and not isinstance(written, bool) and (meant := quantity.intended_memory(written)):
                 unit = "m is a thousandth of a byte" if f"{written}".endswith("m") else "a number without a unit counts bytes"
                 message = f"{written} is less than 1Mi of {kind}, because {unit}; write {meant}"
-                yield results.warning(_CODE, message, results.ref(resource), path, current=written, proposed=meant)
+                yield results.warning(codes.ALTERED_VALUE, message, results.ref(resource), path, current=written, proposed=meant)

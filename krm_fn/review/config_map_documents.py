@@ -15,7 +15,6 @@ from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import mapping
 from krm_fn.render.manifests import ownership
 
-_CODE = codes.CONFIG_MAP_KEY_OF_OTHER_FORMAT
 _YAML, _JSON = (".yaml", ".yml"), ".json"
 _MARKS = ("{{", "{%", "<%", "${")
 _LONGEST = 100_000
@@ -28,7 +27,9 @@ def check(resources: Iterable[Resource]) -> Iterator[Result]:
             for key, text in mapping(resource, "data").items():
                 is_read = isinstance(text, str) and len(text) < _LONGEST and not any(mark in text for mark in _MARKS)
                 if is_read and (problem := _problem(f"{key}", text)):
-                    yield results.warning(_CODE, f"{key} is not {problem}", results.ref(resource), ("data", key))
+                    yield results.warning(
+                        codes.CONFIG_MAP_KEY_OF_OTHER_FORMAT, f"{key} is not {problem}", results.ref(resource), ("data", key)
+                    )
 
 
 def _problem(key: str, text: str) -> str:

@@ -17,7 +17,6 @@ from krm_fn.kubernetes.types import Resource
 from krm_fn.render import dynamo_api, labels
 from krm_fn.render.manifests import ownership
 
-_CODE = codes.UNREAD_ANNOTATION
 _KINDS = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
 _METADATA: Path = ("metadata", "annotations")
 _TEMPLATE: Path = ("podTemplate", "metadata", "annotations")
@@ -69,19 +68,19 @@ def _of_annotation(ref: Ref, path: Path, key: str, value: str) -> Iterator[Resul
     if key not in _KNOWN:
         if near := _near_key(key):
             message = f"Dynamo reads no annotation {key}; write {near}"
-            yield results.warning(_CODE, message, ref, path)
+            yield results.warning(codes.UNREAD_ANNOTATION, message, ref, path)
     elif ref.kind == dynamo_api.GRAPH and key in _ONLY_GRAPHS and path[:-1] != _METADATA:
         message = "Dynamo reads this annotation of graphs alone, so it has no effect here; write it under metadata.annotations of the graph"
-        yield results.warning(_CODE, message, ref, path)
+        yield results.warning(codes.UNREAD_ANNOTATION, message, ref, path)
     elif ref.kind == dynamo_api.GRAPH and key in _ONLY_COMPONENTS and path[:-1] == _METADATA:
         is_v1alpha1 = ref.api_version == dynamo_api.V1ALPHA1
         level = "annotations of a service" if is_v1alpha1 else "podTemplate.metadata.annotations of a component"
         message = f"Dynamo reads this annotation of components alone, so it has no effect here; write it under {level}"
-        yield results.warning(_CODE, message, ref, path)
+        yield results.warning(codes.UNREAD_ANNOTATION, message, ref, path)
     elif meant := _meant_value(key, value):
         written = f'"{meant}"' if meant in _BOOLEANS else meant  # YAML reads the word without quotes as another type
         message = f"Dynamo does not know the value {value!r} of this annotation; write {written}"
-        yield results.warning(_CODE, message, ref, path, current=value, proposed=None if " " in meant else meant)
+        yield results.warning(codes.UNREAD_ANNOTATION, message, ref, path, current=value, proposed=None if " " in meant else meant)
 
 
 def _near_key(key: str) -> str:

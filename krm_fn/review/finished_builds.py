@@ -21,12 +21,11 @@ from krm_fn.review import build_hashes, build_index, second_render
 from krm_fn.review.build_index import POD_LABELS, Build, BuiltObject
 from krm_fn.review.second_render import Field, SecondRender
 
-_MOVED, _RENAMED, _RELABELLED = codes.LAYER_CHANGED_NAMESPACE, codes.LAYER_CHANGED_NAME, codes.LAYER_CHANGED_LABEL
 _OUTERMOST = "list the function in the transformers of the outermost layer that sets"
 _CAUSES = {
-    _MOVED: ("a later layer changed the namespace of generated objects", f"{_OUTERMOST} namespace or namePrefix"),
-    _RENAMED: ("a later layer changed the name of generated objects", f"{_OUTERMOST} namespace, namePrefix or nameSuffix"),
-    _RELABELLED: ("a later layer changed a label of generated objects", f"{_OUTERMOST} labels"),
+    codes.LAYER_CHANGED_NAMESPACE: ("a later layer changed the namespace of generated objects", f"{_OUTERMOST} namespace or namePrefix"),
+    codes.LAYER_CHANGED_NAME: ("a later layer changed the name of generated objects", f"{_OUTERMOST} namespace, namePrefix or nameSuffix"),
+    codes.LAYER_CHANGED_LABEL: ("a later layer changed a label of generated objects", f"{_OUTERMOST} labels"),
 }
 _NAME: Path = ("metadata", "name")
 _SELECTORS: tuple[Path, ...] = (("spec", "selector"), ("spec", "selector", "matchLabels"))
@@ -94,7 +93,7 @@ def _check_source(source: Resource, build: Build) -> Iterator[_Mismatch]:
         generated = set().union(*(build.generated.get((kind, namespace), ()) for namespace in namespaces))
         if name not in generated:
             expected = build_index.alike(name, generated)
-            yield _Mismatch(_RENAMED, ("metadata", "annotations", labels.WORKLOADS), name, expected)
+            yield _Mismatch(codes.LAYER_CHANGED_NAME, ("metadata", "annotations", labels.WORKLOADS), name, expected)
 
 
 def _check_object(item: BuiltObject, render: SecondRender | None, build: Build) -> Iterator[_Mismatch]:
@@ -107,14 +106,14 @@ def _check_object(item: BuiltObject, render: SecondRender | None, build: Build) 
     yield from _unselected(item, build)
     name = item.owner if item.source is None else results.ref(item.source).name
     if item.owner != name:
-        yield _Mismatch(_RENAMED, ("metadata", "annotations", labels.OWNER), item.owner, name)
+        yield _Mismatch(codes.LAYER_CHANGED_NAME, ("metadata", "annotations", labels.OWNER), item.owner, name)
 
 
 def _check_field(field: Field, render: SecondRender) -> Iterator[_Mismatch]:
     """Compares a field of a built object with the second render. A reference to an object that the layer chose itself stays."""
     if field.path == _NAME:
         if field.value != field.expected and any(_are_alike(field.value, name) for name in (field.expected, field.before)):
-            yield _Mismatch(_RENAMED, _NAME, field.expected, field.value)
+            yield _Mismatch(codes.LAYER_CHANGED_NAME, _NAME, field.expected, field.value)
     elif field.targets and (field.value == field.expected or _is_reference(field)):
         yield from _check_reference(field, render)
     elif field.value != field.expected and not render.has_hash(field) and render.depends(field, name=True, namespace=True):
@@ -134,9 +133,9 @@ def _check_reference(field: Field, render: SecondRender) -> Iterator[_Mismatch]:
     built = {render.built_name(index) for index in field.targets}
     renamed = sorted(name for name in built if name and name != field.value and _are_alike(name, field.value))
     if renamed:
-        yield _Mismatch(_RENAMED, field.path, field.value, renamed[0])
+        yield _Mismatch(codes.LAYER_CHANGED_NAME, field.path, field.value, renamed[0])
     elif built == {""} and _are_alike(field.value, field.expected):
-        yield _Mismatch(_RENAMED, field.path, field.value)
+        yield _Mismatch(codes.LAYER_CHANGED_NAME, field.path, field.value)
 
 
 def _are_alike(name: str, other: str) -> bool:
@@ -146,12 +145,12 @@ def _are_alike(name: str, other: str) -> bool:
 def _code(field: Field, render: SecondRender) -> str:
     """Returns the code of a wrong value: which change of a later layer explains it."""
     if field.value == field.before:
-        return _RENAMED
+        return codes.LAYER_CHANGED_NAME
     if render.depends(field, namespace=True) and render.is_of_other_namespace(field):
-        return _MOVED
+        return codes.LAYER_CHANGED_NAMESPACE
     if _is_label(field.path):
-        return _RELABELLED
-    return _RENAMED if render.depends(field, name=True) else _MOVED
+        return codes.LAYER_CHANGED_LABEL
+    return codes.LAYER_CHANGED_NAME if render.depends(field, name=True) else codes.LAYER_CHANGED_NAMESPACE
 
 
 def _check_without_source(item: BuiltObject) -> Iterator[_Mismatch]:
@@ -161,13 +160,13 @@ def _check_without_source(item: BuiltObject) -> Iterator[_Mismatch]:
     expected = names.dynamo_namespace(item.namespace, owner, shared=False)
     for path, value in paths.find(item.resource, [("metadata", "labels", labels.NAMESPACE), ("spec", "selector", labels.NAMESPACE)]):
         if item.namespace and value != expected and text(value).endswith(f"-{owner}"):
-            yield _Mismatch(_MOVED, path, value, expected)
+            yield _Mismatch(codes.LAYER_CHANGED_NAMESPACE, path, value, expected)
     for path, value in paths.find(item.resource, [(*selector, labels.SELECTOR) for selector in _SELECTORS]):
         if value != name:
-            yield _Mismatch(_RENAMED, path, str(value), name)
+            yield _Mismatch(codes.LAYER_CHANGED_NAME, path, str(value), name)
     component = labels.of(item.resource).get(labels.COMPONENT)
     if item.kind == dynamo_api.GRAPH and isinstance(component, str) and not name.replace(".", "-").startswith(owner):
-        yield _Mismatch(_RENAMED, _NAME, names.component(item.owner, component), name)
+        yield _Mismatch(codes.LAYER_CHANGED_NAME, _NAME, names.component(item.owner, component), name)
 
 
 def _check_job(item: BuiltObject) -> Iterator[_Mismatch]:
@@ -176,9 +175,9 @@ def _check_job(item: BuiltObject) -> Iterator[_Mismatch]:
     for path, variable in paths.find(item.resource, _JOB_VARIABLES if item.kind == dynamo_api.REQUEST else ()):
         name, value = text(mapping(variable).get("name")), text(mapping(variable).get("value"))
         if name == "DGDR_NAMESPACE" and item.namespace and value != item.namespace:
-            yield _Mismatch(_MOVED, (*path, "value"), value, item.namespace)
+            yield _Mismatch(codes.LAYER_CHANGED_NAMESPACE, (*path, "value"), value, item.namespace)
         elif name == "JOB_NAME" and value != job:
-            yield _Mismatch(_RENAMED, (*path, "value"), value, job)
+            yield _Mismatch(codes.LAYER_CHANGED_NAME, (*path, "value"), value, job)
 
 
 def _unselected(item: BuiltObject, build: Build) -> Iterator[_Mismatch]:
@@ -192,4 +191,4 @@ def _unselected(item: BuiltObject, build: Build) -> Iterator[_Mismatch]:
         pods = [pod for namespace, pod in build.pods if namespace == item.namespace and ours and ours.items() <= pod.items()]
         for key in selector if pods else ():
             if key not in ours and all(pod.get(key) != selector[key] for pod in pods):
-                yield _Mismatch(_RELABELLED, (*path, key), f"{key}: {selector[key]}")
+                yield _Mismatch(codes.LAYER_CHANGED_LABEL, (*path, key), f"{key}: {selector[key]}")

@@ -24,7 +24,6 @@ from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import cluster
 from krm_fn.review import pods
 
-_CODE = codes.MONITOR_SCRAPES_NOTHING
 _OF_DYNAMO = ("system", "http")
 """The ports of Dynamo's servers with metrics: that of workers, and that of frontends."""
 _METRICS, _OTHER_PATHS = "/metrics", ("metrics", "/", "/prometheus", "/health")
@@ -78,7 +77,7 @@ def _check_namespace(monitor: Resource, others: Collection[str]) -> Iterator[Res
         (other,) = others
         message = f"the pods that this monitor means are in namespace {other}, and it selects those of its own one"
         fix = f"add namespaceSelector: {{matchNames: [{other}]}} to spec"
-        yield results.warning(_CODE, f"{message}; {fix}", results.ref(monitor), ("spec", "selector"))
+        yield results.warning(codes.MONITOR_SCRAPES_NOTHING, f"{message}; {fix}", results.ref(monitor), ("spec", "selector"))
 
 
 def _selectors(resource: Resource) -> Iterator[ObjectSelector]:
@@ -109,9 +108,9 @@ def _check(monitor: Resource, selected: Sequence[_Selectable], kind: str) -> Ite
             fix = f"write {near}" if near else f"write one of {', '.join(known)}"
             message = f"no {kind} that this monitor selects has a port {port}, so it scrapes nothing; {fix}"
             path = ("spec", field, index, "port")
-            yield results.warning(_CODE, message, results.ref(monitor), path, current=port, proposed=near or None)
+            yield results.warning(codes.MONITOR_SCRAPES_NOTHING, message, results.ref(monitor), path, current=port, proposed=near or None)
         folder = text(endpoint.get("path"))
         if port in _OF_DYNAMO and (spelling.is_slip(folder, _METRICS, "/-_") or folder in _OTHER_PATHS):
             message = f"Dynamo's servers have no metrics at {folder}, so this monitor scrapes nothing; write {_METRICS}"
             path = ("spec", field, index, "path")
-            yield results.warning(_CODE, message, results.ref(monitor), path, current=folder, proposed=_METRICS)
+            yield results.warning(codes.MONITOR_SCRAPES_NOTHING, message, results.ref(monitor), path, current=folder, proposed=_METRICS)

@@ -17,7 +17,6 @@ from krm_fn.render.config import Config
 from krm_fn.render.schema import invalid_fields, schema_check, table
 
 _VARIABLE = "${"
-_MISSING, _NULL = codes.MISSING_FIELD, codes.NULL_FIELD
 
 
 def check(resources: Iterable[Resource], config: Config) -> Iterator[Result]:
@@ -59,7 +58,7 @@ def _is_dropped(violation: Result) -> bool:
         violation.path[-5:-2] == ("template", "metadata", "ownerReferences"),
         violation.path[-2:] == ("podFailurePolicy", "rules"),
     )
-    return violation.code == _NULL or (violation.code == _MISSING and (dropped or owner or rules))
+    return violation.code == codes.NULL_FIELD or (violation.code == codes.MISSING_FIELD and (dropped or owner or rules))
 
 
 def _is_variable(resource: Resource, path: Path) -> bool:

@@ -15,8 +15,6 @@ from krm_fn.repository.files import reading
 from krm_fn.repository.files.reading import Source
 from krm_fn.review.inputs.path_inputs import LoadedRoots
 
-_NO_RESOURCE = codes.NO_INPUT
-
 
 class UpgradeFleet:
     """The resources of all roots, and the parts in which they are planned.
@@ -52,7 +50,7 @@ class UpgradeFleet:
         """Returns all findings with their locations, by the number of their step; 0 for those about the input and `others`."""
         about_files = [finding for part in self.loaded.parts for finding in part.results]
         about_files += [*self.loaded.results, *others]
-        if not self.parts and all(finding.code == _NO_RESOURCE for finding in results.errors_of(about_files)):
+        if not self.parts and all(finding.code == codes.NO_INPUT for finding in results.errors_of(about_files)):
             message = (
                 "the input has no graph, component or request of Dynamo; name their files, or export them with "
                 "kubectl get dynamographdeployments --all-namespaces -o yaml, and check the namespace and your permissions"

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from krm_fn.base.results import Path, Result
     from krm_fn.kubernetes.types import Resource
 
-_MISSING = codes.MISSING_FIELD
 _Difference = tuple["Path", str, str]
 _IGNORED = "envFromSecret"
 """The field that releases from 1.5 on ignore beside `mainContainer.envFrom`. Other fields keep an effect."""
@@ -91,9 +90,9 @@ def _of_rewrite(resource: Resource, version: str, converted: Resource) -> list[R
 
 def _schema_errors(resource: Resource, converted: Resource) -> Iterator[Result]:
     """Errors of the schema of the new version, at the component that the author wrote. A patch may lack required fields."""
-    is_patch = any(finding.code == _MISSING for finding in schema_check.resource(resource, unknown="warning"))
+    is_patch = any(finding.code == codes.MISSING_FIELD for finding in schema_check.resource(resource, unknown="warning"))
     for finding in schema_check.resource(converted, unknown="warning"):
-        if finding.severity == "error" and not (is_patch and finding.code == _MISSING):
+        if finding.severity == "error" and not (is_patch and finding.code == codes.MISSING_FIELD):
             message = f"the converted resource would be wrong: {results.field(finding.path)}: {finding.message}"
             yield results.error(finding.code, message, results.ref(resource), _source_path(converted, finding.path))
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 FORMER = "main"
 _FRONTEND, _WORKER = "frontend", "worker"
 _RENAMED_IN = (0, 5)
-_CODE = codes.FORMER_TYPE_MAIN
 
 
 class FormerType(NamedTuple):
@@ -82,4 +81,6 @@ def _finding(resource: Resource, former: FormerType, *, is_read: bool) -> Result
     if not is_read:
         message = f"{message}, and since then it is no type: the component gets no port, no probe and no Service of a {former.current}"
     fix = f"write {former.current}"
-    return results.warning(_CODE, f"{message}; {fix}", results.ref(resource), former.path, current=FORMER, proposed=former.current)
+    return results.warning(
+        codes.FORMER_TYPE_MAIN, f"{message}; {fix}", results.ref(resource), former.path, current=FORMER, proposed=former.current
+    )

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from krm_fn.render.manifests.pod_builder import Pods
     from krm_fn.render.plan import ComponentPlan
 
-_CODE = codes.FRONTEND_APART_FROM_ENGINES
 _NAMESPACE = "DYN_NAMESPACE"
 _MODULE = "dynamo.frontend"
 _FLAG = "--namespace"
@@ -41,7 +40,7 @@ class _ServedGraph(NamedTuple):
 
     def finding(self, make: Callable[..., Result], problem: str, fix: str) -> Result:
         """Returns a finding at the components of the graph."""
-        return make(_CODE, f"{problem}; {fix}", self.plan.ref, self.plan.paths.path[:2])
+        return make(codes.FRONTEND_APART_FROM_ENGINES, f"{problem}; {fix}", self.plan.ref, self.plan.paths.path[:2])
 
 
 class _Neighbours:

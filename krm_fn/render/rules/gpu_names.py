@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from krm_fn.render.manifests.pod_builder import Pods
     from krm_fn.render.plan import ComponentPlan
 
-_CODE = codes.MISSPELT_GPU_RESOURCE
 _GPUS = ("nvidia.com/gpu", "amd.com/gpu")
 _OTHERS = ("nvidia.com/pgpu", "nvidia.com/vgpu")
 """Names of whole and of virtual GPUs for virtual machines. Source: NVIDIA's sandbox device plugin."""
@@ -33,14 +32,14 @@ def check(pods: Pods) -> Iterator[Result]:
             for index, container in enumerate(containers):
                 for side, name, known in _slips(container.get("resources") or {}):
                     message = f"no node offers {name}, so no pod starts; write {known}"
-                    rejection = Rejection(_CODE, (field, index, "resources", side, name), message)
+                    rejection = Rejection(codes.MISSPELT_GPU_RESOURCE, (field, index, "resources", side, name), message)
                     path = field_origin.path(pods._replace(plan=plan), pod.spec, rejection)
                     if path is not None:
                         from krm_fn.base import edits  # noqa: PLC0415 - only a finding needs it
 
                         written = _of_service(plan, side, name) or path
                         edit = edits.Edit(edits.Key(known) if written[-1] == name else known)
-                        yield results.warning(_CODE, message, plan.ref, written, edit=edit)
+                        yield results.warning(codes.MISSPELT_GPU_RESOURCE, message, plan.ref, written, edit=edit)
 
 
 def nearest(name: str) -> str:

@@ -74,9 +74,6 @@ def _state(resource: Resource) -> ComparedGraph:
     return ComparedGraph(spec, components, labels.annotations(resource), claims)
 
 
-SERVICES = codes.SERVICE_ADDED_OR_REMOVED
-
-
 def check_nodes(change: Change) -> Iterator[Result]:
     """Reports a change between one node and several nodes, because the workload kind would change. 2 nodes may become 4."""
     for paths, was, now in change.both():
@@ -100,10 +97,10 @@ def check_services(change: Change) -> Iterator[Result]:
     """Reports added and removed services, because an operator or a policy in the cluster may reject the change."""
     for name, path in _added(change):
         message = f"service {name} was added, which a running operator refuses; remove it, or make a graph with another name"
-        yield results.error(SERVICES, message, path=path)
+        yield results.error(codes.SERVICE_ADDED_OR_REMOVED, message, path=path)
     for name in _removed(change):
         message = f"service {name} was removed, which a running operator refuses; put it back, or make a graph with another name"
-        yield results.error(SERVICES, message, path=change.paths.at("components"))
+        yield results.error(codes.SERVICE_ADDED_OR_REMOVED, message, path=change.paths.at("components"))
 
 
 def check_holder(change: Change, orchestrator: str) -> Iterator[Result]:

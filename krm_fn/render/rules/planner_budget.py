@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from krm_fn.render.manifests.pod_builder import Pods
     from krm_fn.render.plan import ComponentPlan
 
-_CODE = codes.PLANNER_BUDGET_EXCEEDED
 _DEFAULT = 8
 _CONFIG, _FLAG, _OBSERVES = "--config", "--max-gpu-budget", "--no-operation"
 _FIELD = "max_gpu_budget"
@@ -57,7 +56,9 @@ def _check(plan: ComponentPlan, budget: _Budget, engines: Sequence[ComponentPlan
     listed = " and ".join(f"{replicas} * {gpus} of {engine.identity.service}" for engine, replicas, gpus in counts if replicas * gpus)
     limit = f"{budget.gpus}, the value of {_FIELD}" if budget.is_written else f"{budget.gpus}, the default of {_FIELD}"
     message = f"the engines have {total} GPUs ({listed}), and the planner removes replicas down to {limit}"
-    yield results.warning(_CODE, f"{message}; raise {_FIELD}, or write fewer replicas", plan.ref, plan.at("main", *budget.path))
+    yield results.warning(
+        codes.PLANNER_BUDGET_EXCEEDED, f"{message}; raise {_FIELD}, or write fewer replicas", plan.ref, plan.at("main", *budget.path)
+    )
 
 
 def _is_counted(plan: ComponentPlan, budget: _Budget) -> bool:

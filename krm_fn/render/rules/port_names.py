@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from krm_fn.kubernetes.native_types import PodSpec
     from krm_fn.render.manifests.pod_builder import Pod, Pods
 
-_PROBE, _SERVICE = codes.UNKNOWN_PORT_NAME_IN_CONTAINER, codes.UNKNOWN_PORT_NAME_IN_SERVICE
 _HOOKS = ("postStart", "preStop")
 _BY_NAME = ("httpGet", "tcpSocket")
 """The handlers that can use the name of a port. That of gRPC is a number."""
@@ -69,9 +68,11 @@ def _in_container(pods: Pods, pod: Pod, at: Path, container: Any, unknown: dict[
         listed = f"{', '.join(words[:-1])} and {words[-1]} use" if len(words) > 1 else f"{words[0]} uses"
         problem = f"{listed} the port {name}, which the container {container.get('name')} does not have, so each attempt fails"
         message = f"{problem}; {_fix(of_role, name, container)}"
-        path = field_origin.path(of_role, pod.spec, Rejection(_PROBE, (*at, *(written[0] if written else ("ports",))), message))
+        path = field_origin.path(
+            of_role, pod.spec, Rejection(codes.UNKNOWN_PORT_NAME_IN_CONTAINER, (*at, *(written[0] if written else ("ports",))), message)
+        )
         if path is not None:
-            yield results.warning(_PROBE, message, plan.ref, path)
+            yield results.warning(codes.UNKNOWN_PORT_NAME_IN_CONTAINER, message, plan.ref, path)
 
 
 def _is_written(pods: Pods, spec: PodSpec, at: Path, user: Path) -> bool:
@@ -119,7 +120,7 @@ def _of_services(pods: Pods) -> Iterator[Result]:
         return
     message = f"the Service {plan.service_name} sends requests to the port {target}, which no container of its pods has"
     fix = f"add a port with name: {target} and containerPort: {dict(plan.defaults.ports)[name]} to ports"
-    yield results.warning(_SERVICE, f"{message}; {fix}", plan.ref, plan.at("main", "ports"))
+    yield results.warning(codes.UNKNOWN_PORT_NAME_IN_SERVICE, f"{message}; {fix}", plan.ref, plan.at("main", "ports"))
 
 
 def has_port(spec: PodSpec, name: str) -> bool:

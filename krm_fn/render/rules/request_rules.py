@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _UNLIMITED = codes.REQUEST_WITHOUT_LIMIT
 """The operator creates Jobs with such requests. Only a cluster that adds limits accepts them."""
-_CLAIM, _NO_IMAGE = codes.RESOURCE_CLAIM_NOT_FOUND, codes.CONTAINER_WITHOUT_IMAGE
 _NO_CLAIMS = "the pod of a profiling Job has no resource claims; remove the entry, and request GPUs under limits"
 _CACHE = ("config", "deployment", "modelCache")
 """The path of the model cache below `profilingConfig`."""
@@ -152,10 +151,10 @@ def _check_job(plan: RequestPlan, job: Resource) -> Iterator[Result]:
     """Reports what an API server rejects in the pod of the Job, at the field that the user wrote."""
     pod: PodSpec = job["spec"]["template"]["spec"]
     for rejection in pod_rules.validate(pod, lambda: results.field(plan.at("profilingConfig"))):
-        if rejection.code == _NO_IMAGE and not plan.image:  # `_check_image` or the schema reports it
+        if rejection.code == codes.CONTAINER_WITHOUT_IMAGE and not plan.image:  # `_check_image` or the schema reports it
             continue
         finding = results.warning if rejection.code == _UNLIMITED else results.error
-        message = _NO_CLAIMS if rejection.code == _CLAIM else rejection.message
+        message = _NO_CLAIMS if rejection.code == codes.RESOURCE_CLAIM_NOT_FOUND else rejection.message
         yield finding(rejection.code, message, plan.ref, _written(plan, pod, rejection.path))
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from krm_fn.render.manifests.pod_builder import Pod, Pods
     from krm_fn.render.plan import ComponentPlan
 
-_EMPTY, _SHARED = codes.SERVICE_SELECTS_NO_POD, codes.SERVICE_SELECTS_OTHER_PODS
 _LISTED = 3
 """The largest number of components in a message."""
 
@@ -47,7 +46,7 @@ def _check_type(plan: ComponentPlan) -> Iterator[Result]:
     path = plan.at("componentType")
     message = f"the component has no type, so its Service {plan.service_name} selects no pod"
     fix = f"set {path[-1]} to frontend if clients call the component, and to worker if it runs an engine"
-    yield results.warning(_EMPTY, f"{message}; {fix}", plan.ref, path)
+    yield results.warning(codes.SERVICE_SELECTS_NO_POD, f"{message}; {fix}", plan.ref, path)
 
 
 def _check_shared(components: Iterable[Pods]) -> Iterator[Result]:
@@ -80,7 +79,7 @@ def _of_shared(pods: Pods, others: Sequence[Pods]) -> Iterator[Result]:
     else:
         newer = "use images of Dynamo 1.0 or later, whose Services select one component"
         fix = f"{newer}, or write another type for a component that is no frontend"
-    yield results.warning(_SHARED, f"{message}; {fix}", plan.ref, plan.at("name"))
+    yield results.warning(codes.SERVICE_SELECTS_OTHER_PODS, f"{message}; {fix}", plan.ref, plan.at("name"))
 
 
 def _name(other: ComponentPlan, plan: ComponentPlan) -> str:

@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from krm_fn.render.rules.graph_updates import Change
 
 
-SERVICES = graph_updates.SERVICES
-"""Code of added and removed services, the only rule that is optional in a cluster."""
-
-
 _DEFAULTS = Config()
 
 
@@ -120,10 +116,6 @@ _OF_GRAPHS: tuple[Callable[[Change], Iterator[Result]], ...] = (
 _OF_COMPONENTS = (graph_updates.check_nodes,)
 
 
-MOVED = codes.GRAPH_MOVES_TO_OTHER_RELEASE
-"""Code of a graph that moves to another release."""
-
-
 def check_release(resource: Resource, old: str, new: str, *, is_pinned: bool) -> Iterator[Result]:
     """Yields a note if the two releases differ: at the image that decides, or at the spec if the configuration names the new release."""
     if old == new:
@@ -131,7 +123,7 @@ def check_release(resource: Resource, old: str, new: str, *, is_pinned: bool) ->
     highest = runtime_version.of_resource(resource)
     path: Path = highest.path if highest and not is_pinned else ("spec",)
     message = f"the render follows {new} in place of {old}; to keep the release, set behaviour: {old} in the configuration"
-    yield results.info(MOVED, message, results.ref(resource), path)
+    yield results.info(codes.GRAPH_MOVES_TO_OTHER_RELEASE, message, results.ref(resource), path)
 
 
 def check_releases_of_files(was: Resource, now: Resource, config: Config) -> Iterator[Result]:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from krm_fn.kubernetes.types import Resource
 
 _SERVICE = len(("spec", "services", "name"))
-_NULL = codes.NULL_FIELD
 _DUPLICATE = codes.DUPLICATE_LIST_ENTRY  # both entries are readable; if the key were removed, other rules would report the entry
 
 
@@ -30,7 +29,7 @@ def without_errors(value: Any, findings: Iterable[Result]) -> Any:
 
 def without_reported_nulls(value: Any, findings: Iterable[Result]) -> Any:
     """Copies a resource without the fields that were reported as null. Returns the resource itself if there are none."""
-    return without(value, [finding.path for finding in findings if finding.code == _NULL])
+    return without(value, [finding.path for finding in findings if finding.code == codes.NULL_FIELD])
 
 
 def without(value: Any, paths: Iterable[Path]) -> Any:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 ENGINES = ("vllm", "sglang", "trtllm")
 METRICS = ("throughput", "throughputPerGpu", "throughputPerUser", "e2eLatency", "goodput", "goodputPerGpu")
-_ENUM = codes.UNKNOWN_VALUE
 
 
 def _object(*required: str, **fields: Schema) -> Schema:
@@ -93,7 +92,7 @@ def check(value: Any, schema: Schema, ref: Ref, path: Path) -> Iterator[Result]:
             yield from check(entry, schema["items"], ref, (*path, index))
     else:
         for violation in schema_check.violations(value, schema, path, {}):
-            if violation.code == _ENUM:
+            if violation.code == codes.UNKNOWN_VALUE:
                 yield results.error(
                     codes.REJECTED_V1BETA2_REQUEST, violation.message, ref, path, current=value, proposed=violation.proposed
                 )

@@ -13,7 +13,6 @@ from krm_fn.base import codes, results
 from krm_fn.base.results import Ref, Result
 from krm_fn.review.arguments.judged_commands import JudgedCommand
 
-_CODE = codes.BASE_MODEL_NOT_LOADED
 _MODEL, _SERVED = ("--model", "--model-path"), "--served-model-name"
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)
 
@@ -29,4 +28,4 @@ def check(commands: Iterable[JudgedCommand], ref: Ref) -> Iterator[Result]:
             right = next((entry for entry in served if _HUB_NAME.fullmatch(entry)), model)
             message = f"modelRef names {name}, and the worker loads {model}; write {right}"
             path = judged.plan.at("modelRef", "name")
-            yield results.warning(_CODE, message, ref, path, current=name, proposed=right)
+            yield results.warning(codes.BASE_MODEL_NOT_LOADED, message, ref, path, current=name, proposed=right)

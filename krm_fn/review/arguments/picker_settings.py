@@ -17,7 +17,6 @@ from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.judged_commands import JudgedCommand
 from krm_fn.review.arguments.worker_modes import WorkerFinding
 
-_CODE = codes.ENDPOINT_PICKER_DISAGREES
 _BLOCK_SIZE, _MODEL = "DYN_KV_CACHE_BLOCK_SIZE", "DYN_MODEL_NAME"
 _BLOCK_FLAGS = ("--block-size", "--page-size", "--kv-block-size")
 _MODEL_FLAGS = ("--model", "--model-path", "--served-model-name")
@@ -41,7 +40,7 @@ def check(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]
             if isinstance(written, str) and written and "$(" not in written and right and written not in right:
                 message = f"the endpoint picker has {name} {written[:60]}, and the workers {what} {right[-1]}; write {right[-1]}"
                 path = field_origin.of_variable(plan, name, "value")
-                yield results.warning(_CODE, message, ref, path, current=written, proposed=right[-1])
+                yield results.warning(codes.ENDPOINT_PICKER_DISAGREES, message, ref, path, current=written, proposed=right[-1])
 
 
 def check_sidecar(judged: JudgedCommand, components: Sequence[ComponentPlan]) -> Iterator[WorkerFinding]:
@@ -52,7 +51,7 @@ def check_sidecar(judged: JudgedCommand, components: Sequence[ComponentPlan]) ->
     use = judged.parsed.last(judged.table, _MODE)
     if use and use.text and use.text != _DIRECT and _DIRECT in (use.flag.choices or ()):
         message = f"{use.text} chooses a worker a second time, after the endpoint picker; write {_DIRECT}"
-        yield WorkerFinding(judged, ArgumentFinding(_CODE, "warning", use.values[0], message, old=use.text))
+        yield WorkerFinding(judged, ArgumentFinding(codes.ENDPOINT_PICKER_DISAGREES, "warning", use.values[0], message, old=use.text))
 
 
 def _variables(plan: ComponentPlan) -> Sequence[Mapping[str, Any]]:

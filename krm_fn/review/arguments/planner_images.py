@@ -14,7 +14,6 @@ from krm_fn.kubernetes import version
 from krm_fn.render.kinds import dynamo_images
 from krm_fn.review.arguments.judged_commands import AuthorContainer
 
-_CODE = codes.IMAGE_WITHOUT_PLANNER
 _SINCE = (1, 1, 0)
 _PLANNER = "dynamo-planner"
 _WITHOUT = ("vllm-runtime", "sglang-runtime", "tensorrtllm-runtime", "dynamo-frontend")
@@ -30,7 +29,7 @@ def check(containers: Iterable[AuthorContainer], ref: Ref) -> Iterator[Result]:
             right = f"{folder}/{_PLANNER}:{tag.partition('-')[0]}" if folder else f"{_PLANNER}:{tag.partition('-')[0]}"
             message = f"{name} has no planner since Dynamo 1.1, so the planner ends at its start; write {right}"
             severity = results.error if folder == dynamo_images.REGISTRY else results.warning
-            yield severity(_CODE, message, ref, container.plan.at("main", "image"), current=image, proposed=right)
+            yield severity(codes.IMAGE_WITHOUT_PLANNER, message, ref, container.plan.at("main", "image"), current=image, proposed=right)
 
 
 def _starts_planner(container: AuthorContainer) -> bool:

@@ -117,9 +117,9 @@ def compare(
 def _updates(old: RenderedState, new: RenderedState) -> Iterator[Result]:
     """Yields the findings of `krm-fn check --old` about changed resources. `moved_graphs` has those about releases."""
     for result in updates.check(old.inputs, new.inputs, cluster.default_namespace(new.config), new.config):
-        if result.code == updates.SERVICES:
+        if result.code == codes.SERVICE_ADDED_OR_REMOVED:
             yield result._replace(severity="warning")
-        elif result.code != updates.MOVED:
+        elif result.code != codes.GRAPH_MOVES_TO_OTHER_RELEASE:
             yield result
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from krm_fn.base import report, results
+from krm_fn.base import codes, report, results
 from krm_fn.base.results import Result, Severity
 from krm_fn.kubernetes import identity
 from krm_fn.render.expand import KnownItems
@@ -163,7 +163,7 @@ def find(
     """
     compared, located = 0, list(inputs.results)
     for loaded, before, _ in inputs.parts:
-        severities: dict[str, Severity] = {} if fixed_services else {updates.SERVICES: "warning"}
+        severities: dict[str, Severity] = {} if fixed_services else {codes.SERVICE_ADDED_OR_REMOVED: "warning"}
         pairs = revisions.pairs(before, loaded.resources, loaded.default_namespace) if before else []
         compared += len(pairs)
         groups = [(_check_group(group, loaded, known, verbose=verbose), group) for group in loaded.groups]

@@ -45,7 +45,6 @@ FEATURES = SyncFeatures(
     pods=True, restarts=True, requests=True, auto_apply=True, models=True, loras=True, device_claims=True, services=True
 )
 """All features are on: the status depends only on the objects in the input."""
-_INTERNAL = codes.INTERNAL_ERROR
 _NOUNS = {
     cached_object.GRAPH: "graphs",
     cached_object.COMPONENT: "components",
@@ -209,7 +208,7 @@ class ComputedStatus:
     def _rendered(self, resource: Resource, rules: Container[str] | None = None) -> tuple[Resource, str]:
         """Returns the resource with the annotations of a render, and why its spec is rejected. `rules` limits the codes of rejections."""
         annotations, findings = expand.own_annotations(resource, self._loaded.config)
-        self.results += [finding for finding in findings if finding.code == _INTERNAL]
+        self.results += [finding for finding in findings if finding.code == codes.INTERNAL_ERROR]
         errors = [finding for finding in findings if finding.severity == "error" and (rules is None or finding.code in rules)]
         metadata = resource["metadata"]
         rendered = {**resource, "metadata": {**metadata, "annotations": {**labels.annotations(resource), **annotations}}}

@@ -22,7 +22,6 @@ from krm_fn.review.known_checks import KnownChecks
 
 LARGEST = 1024 * 1024
 """The largest document that is judged, in bytes of UTF-8. A graph of 2,000 lines has 50,000."""
-_NO_RESOURCE = codes.NO_INPUT
 _NOTHING = CheckedInputs([], [], [])
 
 
@@ -128,7 +127,7 @@ def check_alone(scope: DocumentScope, texts: Mapping[str, str], known: KnownChec
         return CheckedDocuments(_NOTHING, reading.parse(texts[scope.file].encode(), scope.file).results)
     checked = check(scope.alone._replace(texts=texts), known)
     is_config = any(source.file == scope.file for part in checked.inputs.parts for source in part.loaded.configs)
-    return checked._replace(findings=[finding for finding in checked.findings if not is_config or finding.code != _NO_RESOURCE])
+    return checked._replace(findings=[finding for finding in checked.findings if not is_config or finding.code != codes.NO_INPUT])
 
 
 def check(given: Inputs, known: KnownChecks | None = None) -> CheckedDocuments:

@@ -22,8 +22,6 @@ from krm_fn.repository.files.sources import Sources
 from krm_fn.review.inputs import InputError, Inputs, origin_locations
 from krm_fn.review.inputs.path_inputs import RootRender
 
-_UNUSED = codes.UNUSED_FIELD
-
 
 class Section(NamedTuple):
     """Objects under one heading: those that a line `reaches`, or those that it `decides`. Without a heading, all objects."""
@@ -83,7 +81,9 @@ class ExplainedRoot:
         """Returns the warnings about fields that reach no object, with their locations."""
         message = "the field reaches no generated object; remove it, or check its name and its place"
         unused = affected_fields.unused(self.explanation, self.loaded.values, self.loaded.config)
-        return reading.locate([results.warning(_UNUSED, message, origin.ref, origin.path) for origin in unused], self.loaded.resources)
+        return reading.locate(
+            [results.warning(codes.UNUSED_FIELD, message, origin.ref, origin.path) for origin in unused], self.loaded.resources
+        )
 
 
 def unused(roots: Sequence[ExplainedRoot]) -> list[Result]:
