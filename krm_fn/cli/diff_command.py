@@ -139,7 +139,7 @@ def diff(  # noqa: PLR0913 - one for each option
         for pair in compared.pairs:
             step(pair.root)
             reports.append(repository_diffs.compare(pair, cluster, policy, colours=command_output.colours()))
-    used = limits.compare(entry.measured(pair) for pair, entry in zip(compared.pairs, reports, strict=True)) if limits else None
+    used = limits.compare(map(repository_diffs.measured_objects, compared.pairs, reports)) if limits else None
     about = policy.without_ignored([*compared.results, *cluster.results, *(used.findings if used else ())], [])
     if style == "text" and not policy.quiet:
         command_output.write(escaping.joined(compared.lines), err=True)

@@ -19,26 +19,38 @@ _MOST_ROOTS = 8
 _FINDINGS = 10_000  # characters of a comment
 
 
-class RootComparison(NamedTuple):
-    """The comparison of one root. `folder` is its folder, and `title` also has its folder before the change."""
+class RootReport(NamedTuple):
+    """The comparison of a root, with its findings before and after the forecast.
 
-    folder: str
-    title: str
+    `root` is its folder, `old_root` the folder of the root that applied the objects before, if it is another one, and `clusters` are the
+    names of the clusters, if they are known.
+    """
+
+    root: str
     content: Report
+    findings: list[Result]
+    forecast_findings: list[Result]
+    old_root: str = ""
+    clusters: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The folder of the root, with its folder before."""
+        return f"{self.root} ({self.old_root} in {self.content.old})" if self.old_root else self.root
 
 
-def verdict(roots: Sequence[RootComparison]) -> Verdict:
+def verdict(roots: Sequence[RootReport]) -> Verdict:
     """Returns the sentences about all roots together."""
     return headline.verdict([root.content.diff for root in roots])
 
 
-def groups(roots: Sequence[RootComparison]) -> list[AlikeRoots]:
+def groups(roots: Sequence[RootReport]) -> list[AlikeRoots]:
     """Returns the groups of roots with equal effects: first those that a reviewer must see, the roots without a change last."""
-    alike = alike_roots.group([(root.folder, root.content) for root in roots])
+    alike = alike_roots.group([(root.root, root.content) for root in roots])
     return sorted(alike, key=lambda group: not roots[group.numbers[0]].content.diff.differing)
 
 
-def text(roots: Sequence[RootComparison], findings: Sequence[Result]) -> str:
+def text(roots: Sequence[RootReport], findings: Sequence[Result]) -> str:
     """Returns the report for a terminal."""
     colours = roots[0].content.colours
     blocks = [escaping.joined(text_diff.head_lines([root.content.diff for root in roots], colours=colours), colours=colours)]
@@ -49,7 +61,7 @@ def text(roots: Sequence[RootComparison], findings: Sequence[Result]) -> str:
     return "\n".join([*blocks, *([escaping.joined(map(report.entry, findings))] if findings else [])])
 
 
-def markdown(roots: Sequence[RootComparison], findings: Sequence[Result]) -> str:
+def markdown(roots: Sequence[RootReport], findings: Sequence[Result]) -> str:
     """Returns the report as one comment. Beyond the limit of a comment, blocks have no details, and at last no table."""
     blocks = groups(roots)
     distinct = [roots[group.numbers[0]].content.diff for group in blocks]
@@ -73,7 +85,7 @@ def markdown(roots: Sequence[RootComparison], findings: Sequence[Result]) -> str
     return "\n".join(part for part in [*parts, notes] if part)
 
 
-def _content(roots: Sequence[RootComparison], group: AlikeRoots) -> Report:
+def _content(roots: Sequence[RootReport], group: AlikeRoots) -> Report:
     """Returns the comparison of the first root of a group, with the findings of the others that it does not have."""
     first = roots[group.numbers[0]].content
     known = {_finding_key(result, group.names[0]) for result in first.findings}
@@ -94,15 +106,15 @@ def _finding_key(result: Result, names: Names) -> tuple[object, ...]:
     return result.severity, result.code, result.path, message
 
 
-def _titles(roots: Sequence[RootComparison], group: AlikeRoots) -> str:
+def _titles(roots: Sequence[RootReport], group: AlikeRoots) -> str:
     return _group_title(roots, group, [report.visible(roots[number].title) for number in group.numbers])
 
 
-def _markdown_titles(roots: Sequence[RootComparison], group: AlikeRoots) -> str:
+def _markdown_titles(roots: Sequence[RootReport], group: AlikeRoots) -> str:
     return _group_title(roots, group, [markdown_diff.code(roots[number].title) for number in group.numbers])
 
 
-def _group_title(roots: Sequence[RootComparison], group: AlikeRoots, titles: Sequence[str]) -> str:
+def _group_title(roots: Sequence[RootReport], group: AlikeRoots, titles: Sequence[str]) -> str:
     """Returns the names of the roots of a group, after their number if there are several."""
     effects = " with equal effects" if roots[group.numbers[0]].content.diff.differing else ""
     return titles[0] if len(titles) == 1 else f"{len(titles)} folders{effects}: {_listed(titles)}"
@@ -112,10 +124,10 @@ def _listed(titles: Sequence[str]) -> str:
     return ", ".join(titles[:_MOST_ROOTS]) + (f" and {len(titles) - _MOST_ROOTS} more" if len(titles) > _MOST_ROOTS else "")
 
 
-def _names_note(roots: Sequence[RootComparison], group: AlikeRoots) -> str:
+def _names_note(roots: Sequence[RootReport], group: AlikeRoots) -> str:
     """Returns the sentence that says what differs between the roots of a group."""
     first = group.names[0]
-    sentences = [f"Names and lines are those of {report.visible(roots[group.numbers[0]].folder)}."]
+    sentences = [f"Names and lines are those of {report.visible(roots[group.numbers[0]].root)}."]
     for word, own, others in _differences(first, group.names[1:]):
         sentences.append(f"In the others, {word} {own} is {_listed(others)}.")
     return " ".join(sentences)

@@ -24,7 +24,7 @@ from krm_fn.review.changed_lines.rebuilds import ComparedRoot
 from krm_fn.review.diff import comparison, diff_report, fleet_formats, json_diff, rendered_state
 from krm_fn.review.diff.comparison import FindOrigins, Origins
 from krm_fn.review.diff.diff_report import Report
-from krm_fn.review.diff.fleet_formats import RootComparison
+from krm_fn.review.diff.fleet_formats import RootReport
 from krm_fn.review.inputs import Inputs, Policy, patch_consequences, repository_states, root_pairs
 from krm_fn.review.inputs.compared_states import ClusterCapacity, LoadedState
 from krm_fn.review.inputs.repository_states import RepositoryStates, Unchanged
@@ -58,27 +58,6 @@ class ComparedStates(NamedTuple):
     pairs: list[StatePair]
     results: list[Result]
     lines: list[str]
-
-
-class RootReport(NamedTuple):
-    """The comparison of a root, with its findings before and after the forecast. `old_root` and `clusters` are those of `StatePair`."""
-
-    root: str
-    content: Report
-    findings: list[Result]
-    forecast_findings: list[Result]
-    old_root: str = ""
-    clusters: tuple[str, ...] = ()
-
-    @property
-    def title(self) -> str:
-        """The folder of the root, with its folder before."""
-        return f"{self.root} ({self.old_root} in {self.content.old})" if self.old_root else self.root
-
-    def measured(self, pair: StatePair) -> RootObjects:
-        """Returns the objects whose GPUs a budget counts. `pair` has the states that were compared."""
-        inputs = (*pair.old.rendered.inputs, *pair.new.rendered.inputs)
-        return RootObjects(self.content.diff.changes, inputs, cluster.default_namespace(pair.new.rendered.config), pair.clusters)
 
 
 class _Folder(NamedTuple):
@@ -219,29 +198,30 @@ def compare(pair: StatePair, capacity: ClusterCapacity, policy: Policy, *, colou
     return RootReport(pair.root, content, findings, forecast_findings, pair.old_root, pair.clusters)
 
 
+def measured_objects(pair: StatePair, entry: RootReport) -> RootObjects:
+    """Returns the objects of a root whose GPUs a budget counts: those of both states and of their comparison."""
+    inputs = (*pair.old.rendered.inputs, *pair.new.rendered.inputs)
+    return RootObjects(entry.content.diff.changes, inputs, cluster.default_namespace(pair.new.rendered.config), pair.clusters)
+
+
 def write(formats: Mapping[str, Callable[[Report], str]], style: str, reports: Sequence[RootReport], findings: list[Result]) -> str:
     """Returns the report in a format. Of several roots, it begins with one line about all, and roots with equal effects are one block."""
     if len(reports) == 1:
         (only,) = reports
         return formats[style](only.content._replace(findings=[*findings, *only.content.findings]))
-    roots = [RootComparison(entry.root, entry.title, entry.content) for entry in reports]
-    if style == "json":
-        return _json(reports, roots, formats[style], findings)
-    return FORMATS[style](roots, findings)
+    return _json(reports, formats[style], findings) if style == "json" else FORMATS[style](reports, findings)
 
 
 FORMATS = {"markdown": fleet_formats.markdown, "text": fleet_formats.text}
 """The functions that write a report about several roots, by the name of the format."""
 
 
-def _json(
-    reports: Sequence[RootReport], comparisons: Sequence[RootComparison], write_report: Callable[[Report], str], findings: list[Result]
-) -> str:
+def _json(reports: Sequence[RootReport], write_report: Callable[[Report], str], findings: list[Result]) -> str:
     document = {
         "formatVersion": json_diff.FORMAT_VERSION,
-        "headline": fleet_formats.verdict(comparisons).headline,
+        "headline": fleet_formats.verdict(reports).headline,
         "roots": [{**_root_fields(entry), **json.loads(write_report(entry.content))} for entry in reports],
-        "alike": [group.numbers for group in fleet_formats.groups(comparisons)],
+        "alike": [group.numbers for group in fleet_formats.groups(reports)],
         "findings": [report.json_fields(result) for result in findings],
     }
     return escaping.json_text(document, 2) + "\n"
