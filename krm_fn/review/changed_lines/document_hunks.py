@@ -7,6 +7,7 @@ from functools import cached_property
 
 from krm_fn.base import results
 from krm_fn.base.records import NamedTuple
+from krm_fn.base.results import Result
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
@@ -19,6 +20,7 @@ from krm_fn.render.config import Config
 from krm_fn.render.resolve import cluster
 from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.repository.files import reading
+from krm_fn.repository.files.build_sources import BuildSources
 from krm_fn.repository.files.reading import Source
 from krm_fn.repository.files.sources import Sources
 from krm_fn.review.changed_lines import change_origins
@@ -32,11 +34,18 @@ _NAME = "\0"
 """Replaces the name of a graph in texts. No YAML has this character."""
 
 
-class LoadedFiles(NamedTuple):
-    """One state: its files, and the objects that a render makes from them."""
+class LoadedState(NamedTuple):
+    """One rendered state with the locations of its fields.
 
-    files: Sources
+    `files` has the sources of `rendered.inputs` in the same order. `results` are all findings about the state, with their locations. `name`
+    is the name of the state in texts. `build_sources` are the files of the build that printed `files`.
+    """
+
+    name: str
     rendered: RenderedState
+    files: Sources
+    results: list[Result]
+    build_sources: BuildSources | None = None
 
 
 class _Document(NamedTuple):
@@ -56,7 +65,7 @@ class _DocumentPair(NamedTuple):
     new: _Document | None
 
 
-def find(old: LoadedFiles, new: LoadedFiles, changes: Sequence[ObjectChange]) -> Origins:
+def find(old: LoadedState, new: LoadedState, changes: Sequence[ObjectChange]) -> Origins:
     """Returns the origins of changes, by the numbers of the changes and of their fields."""
     search = _Search(old, new)
     by_pair: dict[int | None, list[tuple[int, ObjectChange]]] = {}
@@ -72,7 +81,7 @@ def find(old: LoadedFiles, new: LoadedFiles, changes: Sequence[ObjectChange]) ->
 class _Search:
     """Both states with their documents in pairs. `_by_key` has the pairs by the keys of their resources."""
 
-    def __init__(self, old: LoadedFiles, new: LoadedFiles) -> None:
+    def __init__(self, old: LoadedState, new: LoadedState) -> None:
         self._old, self._new = old, new
         old_documents, new_documents = (_documents(state) for state in (old, new))
         self._pairs = [*_pairs(old_documents, new_documents)]
@@ -156,7 +165,7 @@ def _is_config(value: Resource) -> bool:
     return function_config.is_config(results.ref(value))
 
 
-def _documents(state: LoadedFiles) -> list[_Document]:
+def _documents(state: LoadedState) -> list[_Document]:
     """Returns the documents of a state, in the order of its files."""
     namespace = cluster.default_namespace(state.rendered.config)
     by_text: dict[tuple[str, int], list[Source]] = {}

@@ -18,7 +18,7 @@ from krm_fn.repository.states import RootListing, RootState
 from krm_fn.repository.tree import Tree
 from krm_fn.review.changed_lines import change_origins, document_hunks
 from krm_fn.review.changed_lines.change_origins import Attribution, HunkPart, KnownGroups, Origins, SourceTexts
-from krm_fn.review.changed_lines.document_hunks import LoadedFiles
+from krm_fn.review.changed_lines.document_hunks import LoadedState
 from krm_fn.review.diff import rendered_state
 from krm_fn.review.diff.rendered_state import RenderedState
 
@@ -33,7 +33,7 @@ class ComparedRoot(NamedTuple):
     """One state of a root with what it applies; `state` is None in a state that does not have it."""
 
     state: RootState | None
-    files: LoadedFiles
+    files: LoadedState
 
 
 RootForms = tuple[Root, Root]

@@ -8,9 +8,10 @@ from typing import NoReturn
 
 from krm_fn.base import report, results
 from krm_fn.repository.files import revisions
+from krm_fn.review.changed_lines.document_hunks import LoadedState
 from krm_fn.review.diff import rendered_state
 from krm_fn.review.inputs import Inputs, compared_states, path_inputs, repository_diffs, repository_states
-from krm_fn.review.inputs.compared_states import LoadedState, StoppedError
+from krm_fn.review.inputs.compared_states import StoppedError
 from krm_fn.review.inputs.path_inputs import LoadedRoots, PathPart
 from krm_fn.review.inputs.repository_diffs import ComparedStates, StatePair
 

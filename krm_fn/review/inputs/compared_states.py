@@ -6,6 +6,7 @@ With the option `--build`, the states are those that a build prints in temporary
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -22,26 +23,13 @@ from krm_fn.repository.files.reading import File
 from krm_fn.repository.files.repository import RepositoryError
 from krm_fn.repository.files.sources import Sources
 from krm_fn.review.changed_lines import command_origins, document_hunks
+from krm_fn.review.changed_lines.document_hunks import LoadedState
 from krm_fn.review.diff import live_states, recorded_origins, rendered_state
 from krm_fn.review.diff.comparison import FindOrigins, Origins
 from krm_fn.review.diff.live_states import LiveStates
 from krm_fn.review.diff.rendered_state import ChangeOrigin, RenderedState
 from krm_fn.review.inputs import InputError, Inputs
 from krm_fn.review.live import cluster_export
-
-
-class LoadedState(NamedTuple):
-    """One rendered state with the locations of its fields.
-
-    `files` has the sources of `rendered.inputs` in the same order. `results` are all findings about the state, with their locations. `name`
-    is the name of the state in texts. `build_sources` are the files of the build that printed `files`.
-    """
-
-    name: str
-    rendered: RenderedState
-    files: Sources
-    results: list[Result]
-    build_sources: BuildSources | None = None
 
 
 class StoppedError(Exception):
@@ -119,12 +107,7 @@ def live_origins(state: LoadedState) -> FindOrigins:
 
 def document_origins(old: LoadedState, new: LoadedState) -> FindOrigins:
     """Returns a function that finds the lines of plain files that make changes."""
-
-    def find(changes: Sequence[ObjectChange]) -> Origins:
-        old_files, new_files = (document_hunks.LoadedFiles(state.files, state.rendered) for state in (old, new))
-        return document_hunks.find(old_files, new_files, changes)
-
-    return find
+    return functools.partial(document_hunks.find, old, new)
 
 
 def read_export(path: str) -> tuple[list[Any], list[Result]]:

@@ -19,14 +19,14 @@ from krm_fn.repository.files import reading
 from krm_fn.repository.files.sources import Sources
 from krm_fn.repository.states import RootState
 from krm_fn.review.budgets.gpu_use import RootObjects
-from krm_fn.review.changed_lines.document_hunks import LoadedFiles
+from krm_fn.review.changed_lines.document_hunks import LoadedState
 from krm_fn.review.changed_lines.rebuilds import ComparedRoot
 from krm_fn.review.diff import comparison, diff_report, fleet_formats, json_diff, rendered_state
 from krm_fn.review.diff.comparison import FindOrigins, Origins
 from krm_fn.review.diff.diff_report import Report
 from krm_fn.review.diff.fleet_formats import RootReport
 from krm_fn.review.inputs import Inputs, Policy, patch_consequences, repository_states, root_pairs
-from krm_fn.review.inputs.compared_states import ClusterCapacity, LoadedState
+from krm_fn.review.inputs.compared_states import ClusterCapacity
 from krm_fn.review.inputs.repository_states import RepositoryStates, Unchanged
 from krm_fn.review.inputs.root_pairs import LoadedPair, RootPair
 
@@ -159,9 +159,7 @@ def _state_pair(pair: LoadedPair, folders: _Folders) -> StatePair:
     root = new_root or old_root
     clusters = root.destination.clusters if root else ()
     rebuilds = folders[id(root)].states.rebuilds if root else None
-    old, new = (
-        ComparedRoot(state, LoadedFiles(loaded.files, loaded.rendered)) for state, loaded in ((old_root, pair.old), (new_root, pair.new))
-    )
+    old, new = ComparedRoot(old_root, pair.old), ComparedRoot(new_root, pair.new)
     find_origins = functools.partial(rebuilds.find_origins, old, new) if rebuilds else _no_origins
     return StatePair(name, pair.new, pair.old, _is_unchanged(pair.roots), moved_from, clusters, find_origins)
 

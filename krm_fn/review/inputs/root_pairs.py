@@ -8,8 +8,8 @@ from typing import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.repository import destinations
 from krm_fn.repository.states import RootState
+from krm_fn.review.changed_lines.document_hunks import LoadedState
 from krm_fn.review.diff import moved_objects, rendered_state
-from krm_fn.review.inputs.compared_states import LoadedState
 
 
 class RootPair(NamedTuple):

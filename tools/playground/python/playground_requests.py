@@ -195,19 +195,16 @@ def _own_fields(resource: Resource, loaded: Sources) -> list[dict[str, Any]]:
 
 def _compared(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the report of `krm-fn diff` for programs and for people, and the diagram of the change."""
+    from krm_fn.review.changed_lines.document_hunks import LoadedState  # noqa: PLC0415
     from krm_fn.review.diagram import graph_diagram  # noqa: PLC0415
     from krm_fn.review.diff import json_diff, rendered_state, text_diff  # noqa: PLC0415
-    from krm_fn.review.inputs import (  # noqa: PLC0415
-        Policy,
-        compared_states,
-        repository_diffs,
-    )
+    from krm_fn.review.inputs import Policy, compared_states, repository_diffs  # noqa: PLC0415
     from krm_fn.review.inputs.repository_diffs import StatePair  # noqa: PLC0415
 
     known = KnownItems()
     new, old = _load(fields["graph"], fields["settings"], GRAPH), _load(fields["old"], fields["settings"], OLD)
     rendered = rendered_state.render(new.values, new.config, new.settings_value, new.results, known)
-    state = compared_states.LoadedState(GRAPH, rendered, new, new.located(rendered.findings))
+    state = LoadedState(GRAPH, rendered, new, new.located(rendered.findings))
     before = compared_states.render_old(OLD, old, known)
     content = repository_diffs.compare(StatePair("", state, before), compared_states.ClusterCapacity(), Policy()).content
     return {
