@@ -1,6 +1,6 @@
 """Builds a Kustomization and judges it in a process of its own: a build takes seconds, and a later edit must be able to end it.
 
-The process gets its Inputs on stdin, and writes the findings to stdout, both in the format of `pickle`. Only the server talks to it.
+The process gets its Inputs on stdin, and writes what the build has to stdout, both in the format of `pickle`. Only the server talks to it.
 """
 
 from __future__ import annotations
@@ -15,14 +15,20 @@ from typing import NamedTuple
 
 import krm_fn
 from krm_fn.base.results import Result
+from krm_fn.repository.files.sources import Sources
 from krm_fn.review.inputs import Inputs, document_checks
 
 
 class BuiltFindings(NamedTuple):
-    """The findings about a build. `is_known` is false if it has no resources, because it failed or a program is missing."""
+    """The findings about a build, and its resources. `is_known` is false if it has none, because it failed or a program is missing."""
 
     findings: list[Result]
-    is_known: bool
+    parts: list[Sources]
+
+    @property
+    def is_known(self) -> bool:
+        """True if the build has resources."""
+        return any(part.resources for part in self.parts)
 
 
 async def run(given: Inputs) -> BuiltFindings | None:
@@ -47,10 +53,10 @@ async def run(given: Inputs) -> BuiltFindings | None:
 
 
 def main() -> None:
-    """Reads inputs from stdin, and writes the findings to stdout."""
+    """Reads inputs from stdin, and writes the findings and the resources to stdout."""
     given: Inputs = pickle.load(sys.stdin.buffer)  # noqa: S301 - the server wrote it
     checked = document_checks.check(given)
-    sys.stdout.buffer.write(pickle.dumps((checked.findings, bool(checked.inputs.resources))))
+    sys.stdout.buffer.write(pickle.dumps((checked.findings, [part.loaded for part in checked.inputs.parts])))
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from krm_fn.cli.language_server import build_process
 from krm_fn.cli.language_server.open_documents import OpenDocument, OpenDocuments
 from krm_fn.review.inputs import document_checks
 from krm_fn.review.inputs.document_checks import DocumentScope
+from krm_fn.review.inputs.document_origins import BuiltRoots
 
 _SHORTEST, _LONGEST = 0.02, 0.5
 _SHARE = 0.2
@@ -43,7 +44,7 @@ class DocumentChecker:
     def files_changed(self) -> None:
         """Judges all documents again, because files around them changed."""
         for document in self._documents:
-            document.scope = document.alone = document.built = None
+            document.scope = document.alone = document.built = document.made = None
             self._start(document, self._judged(document))
 
     def closed(self, document: OpenDocument) -> None:
@@ -116,8 +117,10 @@ class DocumentChecker:
         built = await build_process.run(scope.build._replace(texts=texts))
         if built is None or document.text != texts.get(document.file):
             return
+        made = BuiltRoots(built.parts) if built.is_known else None
         for part in self._documents:
             if _is_in(part.scope, scope) and part.text == texts.get(part.file):
+                part.made = made
                 about = document_checks.about(built.findings, part.file)
                 part.built = about if built.is_known else _together(about, part.alone or [])
                 self._shown(part)

@@ -16,6 +16,7 @@ from krm_fn.base.results import Result
 from krm_fn.base.yaml import tokens
 from krm_fn.review.inputs import document_checks
 from krm_fn.review.inputs.document_checks import DocumentScope
+from krm_fn.review.inputs.document_origins import BuiltRoots
 from krm_fn.review.known_checks import KnownChecks
 
 _WIDTHS = {types.PositionEncodingKind.Utf8: ("utf-8", 1), types.PositionEncodingKind.Utf32: ("utf-32-le", 4)}
@@ -27,7 +28,8 @@ class OpenDocument:
     """A document of an editor: its text, what it is judged with, and the findings about this text.
 
     `alone` are the findings about the document, and `built` those of the build that it is a part of; None until they are known for the
-    current text. `seconds` is the time of the last check, and `known` what it knows about resources that the next edit leaves as they are.
+    current text. `made` is what that build made. `seconds` is the time of the last check, and `known` what it knows about resources that
+    the next edit leaves as they are.
     """
 
     def __init__(self, uri: str, file: str, encoding: str = "") -> None:
@@ -38,6 +40,7 @@ class OpenDocument:
         self.is_of_dynamo = self.is_too_large = False
         self.alone: list[Result] | None = None
         self.built: list[Result] | None = None
+        self.made: BuiltRoots | None = None
         self.seconds = 0.0
         self.known = KnownChecks()
         self.scope: DocumentScope | None = None
@@ -49,7 +52,7 @@ class OpenDocument:
         self.is_too_large = document_checks.is_too_large(text)
         self.text, self.version = "" if self.is_too_large else text.encode("utf-8", "replace").decode(), version
         self.lines = tokens.lines(self.text)
-        self.alone = self.built = None
+        self.alone = self.built = self.made = None
 
     @property
     def is_judged(self) -> bool:

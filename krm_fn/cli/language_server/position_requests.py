@@ -59,7 +59,7 @@ def hover(document: OpenDocument, position: types.Position, documents: OpenDocum
     if cursor is None:
         return None
     scope = document.scope
-    effects: Iterable[str] = document_origins.effects(scope, line, documents.texts()) if scope and cursor.path else ()
+    effects: Iterable[str] = document_origins.effects(scope, line, documents.texts(), document.made) if scope and cursor.path else ()
     text = field_help.markdown(cursor, effects)
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text)) if text else None
 

@@ -14,16 +14,15 @@ _MOST = 8
 
 
 def markdown(cursor: Cursor, effects: Iterable[str] = ()) -> str:
-    """Returns the help about the field of a position, or about the flag there, as Markdown; empty for an unknown field.
+    """Returns the help about the field of a position, or about the flag there, as Markdown.
 
-    `effects` are the fields of objects that it makes, one a text.
+    `effects` are the fields of objects that it makes, one a text. Without any, the text is empty for an unknown field: an operation of a
+    patch has no help of its own.
     """
     if flag := argument_words.flag_help(cursor):
         return flag
-    field = field_schemas.find(*field_schemas.address(cursor), cursor.path)
-    if field is None or not cursor.path:
-        return ""
-    parts = [f"`{report.visible(results.field(cursor.path))}`: {_facts(field)}", field.description]
+    field = field_schemas.find(*field_schemas.address(cursor), cursor.path) if cursor.path else None
+    parts = [f"`{report.visible(results.field(cursor.path))}`: {_facts(field)}", field.description] if field else []
     listed = [*effects]
     if listed:
         more = [f"* and {len(listed) - _MOST} more"] if len(listed) > _MOST else []

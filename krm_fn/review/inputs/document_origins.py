@@ -7,6 +7,7 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path as FilePath
 from typing import NamedTuple
 
@@ -17,10 +18,12 @@ from krm_fn.origins.explain import Explained, ExplainedField
 from krm_fn.render import labels
 from krm_fn.repository.files import reading, selection
 from krm_fn.repository.files.reading import Source
+from krm_fn.repository.files.sources import Sources
 from krm_fn.review.inputs import InputError, Inputs, document_checks, explained_roots, path_inputs
 from krm_fn.review.inputs.document_checks import DocumentScope
 from krm_fn.review.inputs.explained_roots import ExplainedRoot, RootSections
 from krm_fn.review.inputs.origin_locations import OriginLocations
+from krm_fn.review.inputs.path_inputs import PathPart
 
 LARGEST = 30_000
 """The largest text whose effects are computed, in characters: to find them, krm-fn renders the graph with a trace, which takes longer."""
@@ -31,6 +34,21 @@ _COMMENT = re.compile(r"# .*?\b(?:user|config) (?P<file>[^\s;]+):(?P<line>[0-9]+
 """A comment of `krm-fn explain -o yaml`: the first origin with a line."""
 
 
+class BuiltRoots:
+    """What a build made of its files, for their lines. The trace of a render is computed once, for the first line."""
+
+    def __init__(self, parts: Sequence[Sources]) -> None:
+        self._parts = parts
+
+    @cached_property
+    def roots(self) -> list[ExplainedRoot]:
+        """The renders of the build; none if its texts are large."""
+        texts = {id(part.text): part.text for loaded in self._parts for source in loaded.resources for part in (source, *source.patches)}
+        if sum(map(len, texts.values())) > LARGEST:
+            return []
+        return [ExplainedRoot(render) for part in self._parts for render in PathPart("", part, is_built=True).renders()]
+
+
 class OriginLine(NamedTuple):
     """A line of a file, from 1."""
 
@@ -38,19 +56,20 @@ class OriginLine(NamedTuple):
     line: int
 
 
-def effects(scope: DocumentScope, line: int, texts: Mapping[str, str]) -> list[str]:
-    """Returns the fields of objects that a line of a graph or of a configuration affects, each as a text with its value.
+def effects(scope: DocumentScope, line: int, texts: Mapping[str, str], built: BuiltRoots | None = None) -> list[str]:
+    """Returns the fields of objects that a line of a graph, of a configuration or of a patch affects, each as a text with its value.
 
-    A value that several fields have, such as a hash of the workers, stands behind the others.
+    A value that several fields have, such as a hash of the workers, stands behind the others. `built` is the build of the texts, which
+    decides about patches.
 
-    Empty for a line without an effect, for a graph with an error, and for a large text.
+    Empty for a line without an effect, for a graph with an error, for a large text, and for a patch whose build is not known.
     """
-    if len(texts.get(scope.file, "")) > LARGEST:
+    if len(texts.get(scope.file, "")) > LARGEST or (scope.is_part and built is None):
         return []
     try:
         with _TRACED:
-            sections = explained_roots.select(_roots(scope.alone._replace(texts=texts)), None, None, f"{scope.file}:{line}")
-            fields = _fields(sections)
+            roots = built.roots if scope.is_part and built else _roots(scope.alone._replace(texts=texts))
+            fields = _fields(explained_roots.select(roots, None, None, f"{scope.file}:{line}"))
     except InputError:
         return []
     values = Counter(report.value(field.value) for _, field in fields)

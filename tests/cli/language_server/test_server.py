@@ -11,6 +11,7 @@ from lsprotocol import types
 
 from tests.cli import console
 from tests.cli.language_server import editor
+from tests.repository.clones import FUNCTION
 from tests.support.cases import cases
 from tests.testbed import programs
 
@@ -271,6 +272,45 @@ def test_answers_about_a_position(connected, root):
     assert console.GRAPH.split("\n")[location.range.start.line].strip() == "replicas: 2"
     for name in ("asked.yaml", "render-of-asked.yaml"):
         connected.close(root / name)
+
+
+HOVERED = """\
+resources: [graph.yaml]
+transformers: [render.yaml]
+patches:
+- target: {kind: DynamoGraphDeployment}
+  patch: |
+    - op: add
+      path: /spec/services/Worker/envs
+      value:
+      - name: LEVEL
+        value: "high"
+- path: patch.yaml
+"""
+
+
+def test_help_in_patches_names_what_their_build_makes(root, monkeypatch):
+    """An operation has no field of its own, so it has the effects alone. A line has them when the build of its text is known."""
+    monkeypatch.setenv("PATH", programs.search_path(programs.path("kustomize").parent))
+    folder = root / "hovered"
+    patch = HEAD + "metadata: {name: chat, namespace: team}\nspec:\n  services:\n    Worker:\n      replicas: 3\n"
+    texts = {"graph.yaml": console.GRAPH, "render.yaml": FUNCTION, "patch.yaml": patch, "kustomization.yaml": HOVERED}
+    folder.mkdir()
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    with editor.connected(root) as opened:
+        opened.open(folder / "patch.yaml", patch)
+        in_file = types.HoverParams(**place(folder / "patch.yaml", patch, "      repli"))
+        text = opened.ask("text_document_hover", in_file).contents.value
+        assert text.startswith("`spec.services.Worker.replicas`: integer")
+        assert "Deployment/chat-worker `spec.replicas`: `3`" in text
+        opened.open(folder / "kustomization.yaml", HOVERED)
+        inline = types.HoverParams(**place(folder / "kustomization.yaml", HOVERED, 'value: "hi'))
+        assert "Deployment/chat-worker `spec.template.spec.containers[0].env" in opened.ask("text_document_hover", inline).contents.value
+        opened.change(folder / "patch.yaml", patch.replace("3", "4"), 2)
+        assert "It makes:" not in opened.ask("text_document_hover", in_file).contents.value
+        opened.findings(folder / "patch.yaml", 2)
+        assert "`spec.replicas`: `4`" in opened.ask("text_document_hover", in_file).contents.value
 
 
 def test_positions_that_no_text_has(connected, root):
