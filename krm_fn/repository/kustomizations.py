@@ -158,8 +158,7 @@ def unreadable(tree: Tree, folder: str) -> Iterator[Result]:
     """Yields the finding about the file of a Kustomization that is not one mapping."""
     path = tree.kustomization_file(folder)
     if path and not tree.contains(path):
-        message = "the link leads out of the folder and is not read; name its target too, or leave the link out with --exclude"
-        yield results.error(codes.LINK_OUT_OF_FOLDER, message, file=tree.shown(path))
+        yield reading.outside_link(tree.shown(path))
     elif path:
         message = "the root is not built: the Kustomization is not one readable mapping; repair the file"
         problem = next(iter(results.errors_of(tree.read(path).results)), None)

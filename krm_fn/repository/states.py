@@ -18,7 +18,7 @@ from krm_fn.repository import builds, committed, destinations, function_layers, 
 from krm_fn.repository.builds import RootBuild
 from krm_fn.repository.committed import Output, Render
 from krm_fn.repository.destinations import Destination
-from krm_fn.repository.files import selection, sources
+from krm_fn.repository.files import reading, selection, sources
 from krm_fn.repository.files.reading import File, Source
 from krm_fn.repository.files.selection import FileListing, ListedFile
 from krm_fn.repository.files.sources import Sources
@@ -359,7 +359,8 @@ class _RootReader(NamedTuple):
             file = tree.read(by_shown[listed.path])
             remaining = [source for source in file.sources if id(source) not in without]
             leads_out = not tree.contains(by_shown[listed.path])
-            return file._replace(sources=remaining, results=[*file.results, *_leads_out(listed.path)] if leads_out else file.results)
+            outside = [reading.outside_link(listed.path)] if leads_out else []
+            return file._replace(sources=remaining, results=[*file.results, *outside])
 
         listing = FileListing([ListedFile(name, posixpath.dirname(name), in_folder=True) for name in by_shown], Counter())
         namespace = self.options.namespace or root.namespace
@@ -444,8 +445,3 @@ class _RootReader(NamedTuple):
 
 def _package(tree: Tree, root: Root) -> list[str]:
     return tree.below(root.folder)
-
-
-def _leads_out(name: str) -> list[Result]:
-    message = "the link leads out of the folder and is not read; name its target too, or leave the link out with --exclude"
-    return [results.error(codes.LINK_OUT_OF_FOLDER, message, file=name)]

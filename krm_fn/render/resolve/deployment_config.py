@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from krm_fn.base.results import Result
+    from krm_fn.base.results import Path, Ref, Result
     from krm_fn.render.plan import SourcePaths
 
 
@@ -171,8 +171,12 @@ def check(component: dict[str, Any], paths: SourcePaths) -> Iterator[Result]:
         if entry is not None:
             _read(entry, component.get("name") or "")
     except (ValueError, RecursionError) as problem:
-        message = f"{NAME} cannot be read: {problem}; write a JSON object"
-        yield results.error(codes.INVALID_DEPLOYMENT_CONFIG, message, paths.ref, paths.at("envs"))
+        yield unreadable(problem, paths.ref, paths.at("envs"))
+
+
+def unreadable(problem: ValueError | RecursionError, ref: Ref, path: Path) -> Result:
+    """Returns the error about a variable that cannot be read, at the variables of a component or of a graph."""
+    return results.error(codes.INVALID_DEPLOYMENT_CONFIG, f"{NAME} cannot be read: {problem}; write a JSON object", ref, path)
 
 
 def _read(entry: dict[str, Any], name: str) -> tuple[dict[str, Any], dict[str, Any]]:

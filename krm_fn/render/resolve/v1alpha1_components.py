@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path
 from krm_fn.kubernetes import canonical, merge, quantity
@@ -73,8 +72,7 @@ def _variables(context: GraphContext, identity: Identity, paths: SourcePaths, wr
         return Variables(tuple(envs), deployment_config.override(content, identity.service))
     except (ValueError, RecursionError) as problem:
         at = (*paths.path, "envs") if any(variable.get("name") == deployment_config.NAME for variable in variables) else ("spec", "envs")
-        message = f"{deployment_config.NAME} cannot be read: {problem}; write a JSON object"
-        context.findings.append(results.error(codes.INVALID_DEPLOYMENT_CONFIG, message, context.ref, at))
+        context.findings.append(deployment_config.unreadable(problem, context.ref, at))
         return Variables(tuple(envs), Override())
 
 

@@ -136,6 +136,12 @@ def unreadable(problem: UnreadableError, file: str) -> File:
     return File("", [], [results.error(problem.code, str(problem), file=file)])
 
 
+def outside_link(file: str) -> Result:
+    """Returns the error about a link that leads out of the folder that a command reads."""
+    message = "the link leads out of the folder and is not read; name its target too, or leave the link out with --exclude"
+    return results.error(codes.LINK_OUT_OF_FOLDER, message, file=file)
+
+
 def data(path: str, limit: int = LIMIT) -> bytes:
     """Returns the bytes of a regular file, of an open descriptor, or of stdin (`-`). Raises UnreadableError.
 

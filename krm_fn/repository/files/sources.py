@@ -205,8 +205,7 @@ def configuration(path: str) -> tuple[Config, list[Result]]:
 def _read(listed: ListedFile) -> File:
     if not listed.leads_out:
         return reading.read(listed.path)
-    message = "the link leads out of the folder and is not read; name its target too, or leave the link out with --exclude"
-    return reading.File("", [], [results.error(codes.LINK_OUT_OF_FOLDER, message, file=listed.path)])
+    return reading.File("", [], [reading.outside_link(listed.path)])
 
 
 def _add(file: File, listed: ListedFile, content: _Content, *, tolerant: bool) -> None:
