@@ -52,6 +52,16 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number} {noun if number == 1 else plural or f'{noun}s'}"
 
 
+def listed(names: Sequence[str], most: int) -> str:
+    """Returns the first names, and the number of the others.
+
+    >>> listed(("a", "b", "c"), 2), listed(("a", "b"), 2)
+    ('a, b and 1 more', 'a, b')
+    """
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
+
+
 def entry(result: Result) -> str:
     """One finding in one line: location, severity, code, field, message and resource."""
     return " ".join(filter(None, (location(result), noun(result), what(result))))

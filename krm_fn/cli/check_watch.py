@@ -55,9 +55,8 @@ def repeat(check: Callable[[], Run], given: Inputs) -> int:
             before = _states(given, run.files)
             run = check()
             changed = _wait(given, run.files, {**_states(given, run.files), **before})
-            names = ", ".join(report.visible(name) for name in changed[:_SHOWN])
-            more = f" and {len(changed) - _SHOWN} more" if len(changed) > _SHOWN else ""
-            command_output.print_line(f"--- changed: {names}{more}", err=True)
+            names = report.listed([report.visible(name) for name in changed], _SHOWN)
+            command_output.print_line(f"--- changed: {names}", err=True)
     except KeyboardInterrupt:
         return run.code
 

@@ -119,7 +119,7 @@ def new(*, name: str | None, folder: Path | None, **given: Any) -> None:
     folder = folder or Path(choices.name)
     try:
         if present := writing.names_in(folder):
-            raise click.UsageError(f"{folder} has files: {_listed(present)}; name another folder with --output-dir")
+            raise click.UsageError(f"{folder} has files: {report.listed(present, _LISTED)}; name another folder with --output-dir")
         _check(choices)
         files = new_graphs.files(choices, folder.resolve().relative_to(project_file.top(folder)).as_posix())
         writing.write_new(folder, files)
@@ -180,10 +180,6 @@ def _check(choices: GraphChoices) -> None:
     problems = results.errors_of(new_graphs.findings(choices))
     if problems:
         raise click.UsageError("; ".join(dict.fromkeys(f"{problem.code} {problem.message}" for problem in problems)))
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(names[:_LISTED]) + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "")
 
 
 def _closing(choices: GraphChoices, folder: Path, files: list[str]) -> list[str]:

@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from krm_fn.base import codes, results
+from krm_fn.base import codes, report, results
 from krm_fn.base.results import Result
 from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
@@ -181,10 +181,9 @@ def _names(differences: Sequence[StaleObject], many: str, one: str) -> str:
         return ""
     names = [
         f"{difference.key.kind} {difference.key.namespace}{'/' * bool(difference.key.namespace)}{difference.key.name}"
-        for difference in differences[:_MOST]
+        for difference in differences
     ]
-    more = f" and {len(differences) - _MOST} more" if len(differences) > _MOST else ""
-    return f"{', '.join(names)}{more} {one if len(differences) == 1 else many}"
+    return f"{report.listed(names, _MOST)} {one if len(differences) == 1 else many}"
 
 
 def _has_same_graphs(output: Output, render: Render) -> bool:

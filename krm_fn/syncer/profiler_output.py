@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from krm_fn.base import codes, results
+from krm_fn.base import codes, report, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.base.yaml import reader
@@ -235,7 +235,4 @@ def _with_quantity(fields: dict[str, Any], name: str) -> dict[str, Any]:
 
 def _left_out(fields: list[str]) -> list[str]:
     """Notes the fields that Dynamo does not have."""
-    if not fields:
-        return []
-    more = f" and {len(fields) - _FIELDS_SHOWN} more" if len(fields) > _FIELDS_SHOWN else ""
-    return [f"Dynamo has no such fields, so they are left out: {', '.join(fields[:_FIELDS_SHOWN])}{more}"]
+    return [f"Dynamo has no such fields, so they are left out: {report.listed(fields, _FIELDS_SHOWN)}"] if fields else []

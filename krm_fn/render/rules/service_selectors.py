@@ -6,7 +6,7 @@ An API server accepts other selectors, and an operator writes them. A render war
 
 from __future__ import annotations
 
-from krm_fn.base import codes, results
+from krm_fn.base import codes, report, results
 from krm_fn.render import labels
 from krm_fn.render.manifests import ingress, workloads
 from krm_fn.render.rules import port_names
@@ -71,9 +71,8 @@ def _of_shared(pods: Pods, others: Sequence[Pods]) -> Iterator[Result]:
     plan = pods.plan
     if not others:
         return
-    listed = ", ".join(_name(other.plan, plan) for other in others[:_LISTED])
-    rest = f" and {len(others) - _LISTED} more" if len(others) > _LISTED else ""
-    message = f"the Service {plan.service_name} also selects the pods of {listed}{rest}, so these get a part of its requests"
+    names = report.listed([_name(other.plan, plan) for other in others], _LISTED)
+    message = f"the Service {plan.service_name} also selects the pods of {names}, so these get a part of its requests"
     if labels.COMPONENT in plan.identity.selector:
         fix = "give the components different names"
     else:

@@ -122,14 +122,14 @@ def of(diffs: Sequence[Diff], distinct: Sequence[Diff]) -> list[Advice]:
 def _requirements_text(diffs: Sequence[Diff]) -> str:
     keys = dict.fromkeys(key for diff in diffs for key in requirements(diff))
     names = [f"{key.kind} {key.namespace}{'/' if key.namespace else ''}{key.name}" for key in keys]
-    return f"{_listed(names)}." if names else "nothing that the old state does not need too."
+    return f"{report.listed(names, _MOST_NAMES)}." if names else "nothing that the old state does not need too."
 
 
 def _order_text(diffs: Sequence[Diff]) -> str:
     steps = dict.fromkeys(entry for diff in diffs for entry in rollout_steps(diff))
     sentences = ["new and changed objects are applied at the same time"]
     if steps:
-        texts = _listed(_step_texts([*steps]))
+        texts = report.listed(_step_texts([*steps]), _MOST_NAMES)
         limit = ", or until the limit of their startup probes" if any(entry.seconds for entry in steps) else ""
         sentences.append(f"pods are replaced in steps, and each step waits until its new pods are ready{limit}: {texts}")
     if any(outcome.effect == "deleted" for diff in diffs for outcome in diff.forecast.outcomes):
@@ -157,7 +157,3 @@ def _duration(seconds: int) -> str:
     """
     hours, minutes = divmod(-(-seconds // 60), 60)
     return " ".join([f"{hours} h"] * bool(hours) + [f"{minutes} min"] * bool(minutes))
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:_MOST_NAMES]) + (f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else "")

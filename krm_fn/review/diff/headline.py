@@ -75,12 +75,15 @@ def _losses(diffs: Sequence[Diff]) -> Iterator[Sentence]:
         yield f"{_objects(len(objects), 'deleted')}: {_names(objects, _FEW_NAMES)}.", "deleted"
     changed = [addresses.changed(change for change in diff.changes if not diff.is_unlisted(change)) for diff in diffs]
     if lost := [address for addresses_of_diff in changed for address in addresses_of_diff.lost]:
-        yield f"{_addresses(len(lost), 'goes', 'go')}: {_listed(lost, _FEW_NAMES)}.", "deleted"
+        yield f"{_addresses(len(lost), 'goes', 'go')}: {report.listed(lost, _FEW_NAMES)}.", "deleted"
     if added := [address for addresses_of_diff in changed for address in addresses_of_diff.added]:
-        yield f"{_addresses(len(added), 'is new', 'are new')}: {_listed(added, _FEW_NAMES)}.", "created"
+        yield f"{_addresses(len(added), 'is new', 'are new')}: {report.listed(added, _FEW_NAMES)}.", "created"
     if drops := [drop for diff in diffs for drop in _drops(diff)]:
         subject = report.counted(len(drops), "workload drops", "workloads drop")
-        yield f"{subject} to 1 replica until another writer scales {'it' if len(drops) == 1 else 'them'}: {_listed(drops)}.", "restarts"
+        yield (
+            f"{subject} to 1 replica until another writer scales {'it' if len(drops) == 1 else 'them'}: {_listed(drops)}.",
+            "restarts",
+        )
 
 
 def _drops(diff: Diff) -> Iterator[str]:
@@ -209,7 +212,7 @@ def titles(diffs: Sequence[Diff], services: Iterable[Service]) -> str:
     names = (title(service) if has_graphs or has_namespaces else service.name for service in services)
     if has_namespaces:
         names = (f"{service.namespace}/{title(service)}" for service in services)
-    return _listed([*dict.fromkeys(names)], _MOST_NAMES if len(diffs) == 1 else _FEW_NAMES)
+    return report.listed([*dict.fromkeys(names)], _MOST_NAMES if len(diffs) == 1 else _FEW_NAMES)
 
 
 def _services(count: int, effect: str) -> str:
@@ -225,9 +228,8 @@ def _addresses(count: int, one: str, several: str) -> str:
 
 
 def _names(keys: Sequence[ObjectKey], most: int = _MOST_NAMES) -> str:
-    return _listed([*dict.fromkeys(f"{key.kind} {key.name}" for key in keys)], most)
+    return report.listed([*dict.fromkeys(f"{key.kind} {key.name}" for key in keys)], most)
 
 
-def _listed(names: Sequence[str], most: int = _MOST_NAMES) -> str:
-    """Returns the names, as many as a sentence can have."""
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+def _listed(names: Sequence[str]) -> str:
+    return report.listed(names, _MOST_NAMES)

@@ -165,9 +165,8 @@ def charts(resources: Sequence[Source]) -> list[Result]:
     releases = [source for source in resources if source.address.kind == "HelmRelease"]
     if not releases or any(is_of_dynamo(source.value) for source in resources):
         return []
-    names = ", ".join(report.visible(source.address.name) for source in releases[:_MOST])
-    more = f" and {len(releases) - _MOST} more" if len(releases) > _MOST else ""
-    message = f"krm-fn renders no charts, so the graphs of HelmRelease {names}{more} are not known"
+    names = report.listed([report.visible(source.address.name) for source in releases], _MOST)
+    message = f"krm-fn renders no charts, so the graphs of HelmRelease {names} are not known"
     fix = "to judge them, pipe `helm template CHART --values VALUES` into this command"
     return [results.info(codes.CHART_NOT_RENDERED, f"{message}; {fix}", releases[0].address, **releases[0].location())]
 
