@@ -15,11 +15,10 @@ from krm_fn.migration.edits.upgrade_files import UpgradeFiles
 from krm_fn.migration.edits.upgrade_fleet import UpgradeFleet
 from krm_fn.migration.upgrade import (
     upgrade_json,
-    upgrade_markdown,
+    upgrade_pages,
     upgrade_planner,
     upgrade_report,
     upgrade_steps,
-    upgrade_text,
 )
 from krm_fn.migration.upgrade.upgrade_plan import StepPlan, UpgradePlan
 from krm_fn.migration.upgrade.upgrade_planner import UpgradeOptions
@@ -29,7 +28,7 @@ from krm_fn.repository.files import reading
 from krm_fn.review import image_names
 from krm_fn.review.inputs import Inputs, Policy, compared_states, path_inputs, revision_path
 
-FORMATS = {"json": upgrade_json.write, "markdown": upgrade_markdown.write, "text": upgrade_text.write}
+FORMATS = {"json": upgrade_json.write, "markdown": upgrade_pages.markdown, "text": upgrade_pages.text}
 """The functions that write a report, by the name of the format."""
 
 
@@ -157,7 +156,7 @@ def upgrade(  # noqa: PLR0913 - one for each option
     findings = {step: policy.without_ignored(listed, resources) for step, listed in about.items()}
     shown = {step: policy.shown(listed) for step, listed in findings.items()}
     steps = plan.steps[:count] if edited is not _NO_FILES else _steps(plan, number)
-    content = UpgradeReport(plan, fleet.lines(plan), shown, steps, _graph(plan, graph), command_output.colours())
+    content = UpgradeReport(plan, fleet.lines(plan), shown, steps, _graph(plan, graph))
     for line in () if policy.quiet or style != "text" else loaded.lines:
         command_output.print_line(line, err=True)
     if is_written:

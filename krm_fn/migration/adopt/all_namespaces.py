@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_fn.base import codes, results
+from krm_fn.base import codes, report_markdown, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.kubernetes.identity import ObjectKey
@@ -13,7 +13,6 @@ from krm_fn.kubernetes.types import Resource
 from krm_fn.migration import adopt
 from krm_fn.migration.adopt import Adoption, exported_objects, migration_files
 from krm_fn.render import dynamo_api
-from krm_fn.review.diff import markdown_diff
 from krm_fn.review.live import cluster_export
 
 PROOF = "VERIFICATION.md"
@@ -95,7 +94,7 @@ def _rows(namespaces: dict[str, Adoption]) -> Iterator[str]:
 
 def _line(finding: Result) -> str:
     where = f"{finding.ref.kind} {finding.ref.name}: " if finding.ref else ""
-    return markdown_diff.plain(" ".join(f"{finding.severity} {where}{results.line(finding)}".split()))
+    return report_markdown.plain(" ".join(f"{finding.severity} {where}{results.line(finding)}".split()))
 
 
 def summary(namespaces: dict[str, Adoption]) -> str:

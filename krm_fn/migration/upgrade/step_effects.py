@@ -22,7 +22,7 @@ from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.review import forecast
 from krm_fn.review.diff import comparison, diff_report
 from krm_fn.review.diff.comparison import Diff
-from krm_fn.review.diff.diff_report import Report
+from krm_fn.review.diff.diff_report import DiffReport
 from krm_fn.review.diff.rendered_state import RenderedState
 from krm_fn.review.forecast import Forecast, Gpus, gpu_texts, object_rules
 from krm_fn.review.forecast.object_rules import ClusterState, Effect
@@ -117,7 +117,7 @@ def _graph(part: StepPart, number: int, effects: _Effects | None, causes: GraphC
         return upgrade._replace(state="error before" if key in part.old.failed else "error after", effect="unknown")
     if effects is None:
         return upgrade
-    rows = diff_report.rows(Report(Diff(effects.changes, effects.forecast, {}), ""))
+    rows = diff_report.rows(DiffReport(Diff(effects.changes, effects.forecast, {}), ""))
     shares = _shares(effects.forecast)
     restarting = effects.forecast.restarting
     services = [_service(row, shares.get(row.service, Gpus()), causes, row.service in restarting) for row in rows]

@@ -16,9 +16,9 @@ from krm_fn.render import dynamo_api
 from krm_fn.review.forecast import Gpus, gpu_texts
 
 CAUSE_NAMES: Mapping[Cause, str] = {"release": "release", "image": "image", "origin": "origin version", "api_version": "API version"}
-FLEET_HEAD = ("GRAPH", "STEP", "RESTARTS", "GPUS", "INTERRUPTED", "PEAK", "WAVE", "CAUSED BY")
-SERVICE_HEAD = ("SERVICE", "EFFECT", "GPUS", "INTERRUPTED", "PEAK", *(CAUSE_NAMES[cause].upper() for cause in CAUSES), "CAUSED BY")
-PLATFORM_HEAD = ("NEEDED FIRST", "STATE", "AT LEAST", "NOW")
+FLEET_HEAD = ("Graph", "Step", "Restarts", "Gpus", "Interrupted", "Peak", "Wave", "Caused by")
+SERVICE_HEAD = ("Service", "Effect", "Gpus", "Interrupted", "Peak", *(CAUSE_NAMES[cause].capitalize() for cause in CAUSES), "Caused by")
+PLATFORM_HEAD = ("Needed first", "State", "At least", "Now")
 _KINDS = {dynamo_api.COMPONENT: "component", dynamo_api.REQUEST: "request"}
 _ALONE = {True: "restarts", False: "stays", None: "error"}
 _OPTIONS: Mapping[Cause, str] = {"origin": "--new-origin", "api_version": "--api-version v1beta1"}
@@ -43,7 +43,7 @@ class UpgradeReport(NamedTuple):
     """A plan with the lines of the edited fields.
 
     `findings` are all findings with their locations, by the number of the step; 0 has those about graphs that have no plan. `steps` are the
-    steps to show. `graph` is the name of the only graph to show; empty for the whole fleet. `colours` is true for a terminal with colours.
+    steps to show. `graph` is the name of the only graph to show; empty for the whole fleet.
     """
 
     plan: UpgradePlan
@@ -51,7 +51,6 @@ class UpgradeReport(NamedTuple):
     findings: Mapping[int, Sequence[Result]]
     steps: tuple[StepPlan, ...]
     graph: str = ""
-    colours: bool = False
 
     def graphs(self, step: StepPlan) -> list[GraphUpgrade]:
         """Returns the graphs of a step that the report shows."""
@@ -135,8 +134,7 @@ def _waves(step: StepPlan) -> str:
 
 
 def _listed(entries: Sequence[str], most: int = 10) -> str:
-    shown = ", ".join(report.visible(entry) for entry in entries[:most])
-    return f"{shown} and {len(entries) - most} more" if len(entries) > most else shown
+    return report.listed([report.visible(entry) for entry in entries], most)
 
 
 def fleet_rows(content: UpgradeReport) -> list[tuple[str, ...]]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_fn.base import codes, results
+from krm_fn.base import codes, report, results
+from krm_fn.base.report_model import ReportTable, Span
 from krm_fn.base.results import Result
 from krm_fn.kubernetes.types import Resource
 from krm_fn.review.budgets.gpu_use import LimitUse, Measured
 from krm_fn.review.budgets.limits import Budget
-from krm_fn.review.diff import markdown_diff
 from krm_fn.review.forecast import Gpus, gpu_texts
 
 _HEAD = ("LIMIT", "BEFORE", "PEAK", "AFTER")
@@ -44,8 +44,7 @@ def _unknown_clusters(measured: Measured, ref: results.Ref) -> Iterator[Result]:
 def _exceeded(use: LimitUse, ref: results.Ref) -> Result:
     limit, peak = use.limit, use.gpus.peak
     counted = gpu_texts.counted(peak, use.gpus.unknown_peak)
-    shown = ", ".join(f"{name} ({count})" for name, count in use.largest[:_MOST_NAMES])
-    more = f" and {len(use.largest) - _MOST_NAMES} more" if len(use.largest) > _MOST_NAMES else ""
+    largest = report.listed([f"{name} ({count})" for name, count in use.largest], _MOST_NAMES)
     when = (
         "in use"
         if use.gpus.before == peak == use.gpus.after
@@ -59,41 +58,41 @@ def _exceeded(use: LimitUse, ref: results.Ref) -> Result:
         problem, field = f"{counted} {when} cost {use.cost(peak):g} per hour, and the limit is {limit.cost:g}", "costPerHour"
     fix = "lower replicas, make the rollout smaller, or raise the limit"
     at = f" in the cluster {use.cluster}" if use.cluster else ""
-    message = f"the budget {limit.name} is exceeded{at}: {problem}; most are of {shown}{more}; {fix}"
+    message = f"the budget {limit.name} is exceeded{at}: {problem}; most are of {largest}; {fix}"
     return results.error(codes.BUDGET_EXCEEDED, message, ref, ("spec", "budgets", limit.number, field))
 
 
 def _open_products(use: LimitUse, ref: results.Ref) -> Result:
-    shown = ", ".join(f"{name} ({products})" for name, products in use.open_products[:_MOST_NAMES])
-    more = f" and {len(use.open_products) - _MOST_NAMES} more" if len(use.open_products) > _MOST_NAMES else ""
-    message = f"the budget {use.limit.name} counts all GPUs of pods that may run on several products: {shown}{more}"
+    pods = report.listed([f"{name} ({products})" for name, products in use.open_products], _MOST_NAMES)
+    message = f"the budget {use.limit.name} counts all GPUs of pods that may run on several products: {pods}"
     fix = "they count in each product where they may run; to count them in one product only, require it in their node selector"
     return results.info(codes.PODS_ON_SEVERAL_GPU_PRODUCTS, f"{message}; {fix}", ref, ("spec", "budgets", use.limit.number, "products"))
 
 
-def rows(budget: Budget, measured: Measured) -> list[tuple[str, ...]]:
-    """Returns the head and one row for each limit; with several clusters, one for each of them, and one for all of them together.
+def table(budget: Budget, measured: Measured) -> ReportTable:
+    """Returns a table with one row for each limit; with several clusters, one for each of them, and one for all of them together.
 
     Columns with costs are there if a limit has a price.
     """
     has_prices = any(limit.price is not None for limit in budget.limits)
     unit = f" {budget.currency}/H" if budget.currency else "/H"
     clusters = measured.clusters if len(measured.clusters) > 1 else ()
-    table = [("BUDGET", *(["CLUSTER"] if clusters else ()), *_HEAD, *((f"PEAK{unit}", f"AFTER{unit}") if has_prices else ()), "STATE")]
+    head = ("BUDGET", *(["CLUSTER"] if clusters else ()), *_HEAD, *((f"PEAK{unit}", f"AFTER{unit}") if has_prices else ()), "STATE")
+    rows: list[tuple[str, ...]] = []
     for uses in _by_limit(measured):
         for use in uses:
             cluster = [use.cluster or _UNKNOWN] if clusters else ()
             state = "exceeded" if use.is_exceeded else "unknown" if use.gpus.unknown_peak else "ok"
-            table.append(
+            rows.append(
                 (use.limit.name, *cluster, _limit(use), *gpu_texts.of(use.gpus), *_costs(use, use.gpus, has_prices=has_prices), state)
             )
         if len(uses) > 1:
             together = gpu_texts.total(use.gpus for use in uses)
-            table.append((uses[0].limit.name, _ALL, "-", *gpu_texts.of(together), *_costs(uses[0], together, has_prices=has_prices), ""))
+            rows.append((uses[0].limit.name, _ALL, "-", *gpu_texts.of(together), *_costs(uses[0], together, has_prices=has_prices), ""))
     if any(measured.others):
         cluster = [_ALL] if clusters else ()
-        table.append((_OTHERS, *cluster, "-", *gpu_texts.of(measured.others), *(("-", "-") if has_prices else ()), ""))
-    return table
+        rows.append((_OTHERS, *cluster, "-", *gpu_texts.of(measured.others), *(("-", "-") if has_prices else ()), ""))
+    return ReportTable([*map(Span, head)], [(Span(row[0], "code"), *row[1:]) for row in rows])
 
 
 def _by_limit(measured: Measured) -> list[list[LimitUse]]:
@@ -117,14 +116,6 @@ def _limit(use: LimitUse) -> str:
 def _cost(use: LimitUse, gpus: int, unknown_claims: int) -> str:
     cost = use.cost(gpus)
     return "-" if cost is None else gpu_texts.number(f"{cost:.2f}" if cost or not unknown_claims else "", unknown_claims)
-
-
-def markdown(table: Sequence[Sequence[str]]) -> str:
-    """Returns the rows as a table of Markdown. Names are code, so their characters have no effect."""
-    head, *body = table
-    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
-    lines += [f"| {' | '.join([markdown_diff.cell(markdown_diff.code(row[0])), *row[1:]])} |" for row in body]
-    return "".join(f"{line}\n" for line in lines)
 
 
 def json_fields(budget: Budget, measured: Measured) -> dict[str, Any]:
@@ -155,8 +146,7 @@ def _json_cluster(use: LimitUse) -> dict[str, Any]:
 
 
 def _json_gpus(gpus: Gpus) -> dict[str, Any]:
-    unknown = gpu_texts.unknown_states(gpus)
-    return {**_counts(gpus), **({"unknown": unknown} if unknown else {})}
+    return {name: value for name, value in gpu_texts.json_fields(gpus).items() if name != "interrupted"}
 
 
 def _counts(gpus: Gpus) -> dict[str, int]:

@@ -13,7 +13,7 @@ from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.render import dynamo_resources
 from krm_fn.render.schema.object_changes import FieldChange, ObjectChange
-from krm_fn.review.diff.diff_report import Report
+from krm_fn.review.diff.diff_report import DiffReport
 
 _HASH = re.compile(r"[0-9a-f]{8,64}")
 _FOLDER, _NAMESPACE = "\0", "\1"
@@ -34,7 +34,7 @@ class AlikeRoots(NamedTuple):
     names: list[Names]
 
 
-def group(reports: Sequence[tuple[str, Report]]) -> list[AlikeRoots]:
+def group(reports: Sequence[tuple[str, DiffReport]]) -> list[AlikeRoots]:
     """Groups comparisons, each with the folder of its root. A root that is not known to be like another one is a group of its own."""
     groups: list[AlikeRoots] = []
     by_shape: dict[Hashable, list[AlikeRoots]] = {}
@@ -56,7 +56,7 @@ def group(reports: Sequence[tuple[str, Report]]) -> list[AlikeRoots]:
     return groups
 
 
-def _shape(report: Report) -> Hashable:
+def _shape(report: DiffReport) -> Hashable:
     """Returns all effects of a change without names and values."""
     outcomes = report.diff.forecast.outcomes
     objects = tuple(
@@ -70,7 +70,7 @@ def _field(field: FieldChange) -> Hashable:
     return field.old is None, field.new is None, field.order, len(field.path)
 
 
-def _same_names(one: Report, other: Report) -> tuple[Names, Names] | None:
+def _same_names(one: DiffReport, other: DiffReport) -> tuple[Names, Names] | None:
     """Returns the names of both roots that make their objects the same; None if no prefix or suffix does."""
     changes = [(change, like) for (_, change, _), (_, like, _) in zip(one.objects, other.objects, strict=True)]
     pairs = [(change.key, like.key) for change, like in changes]
@@ -121,7 +121,7 @@ def _core(name: str, affix: tuple[str, str]) -> str:
     return name[len(prefix) : len(name) - len(suffix)] if name.startswith(prefix) and name.endswith(suffix) else ""
 
 
-def _has_same_values(one: tuple[str, Report, Names], other: tuple[str, Report, Names]) -> bool:
+def _has_same_values(one: tuple[str, DiffReport, Names], other: tuple[str, DiffReport, Names]) -> bool:
     """True if all fields change in the same way, after the names are made equal. Hashes are made of the names, so they differ."""
     texts = [[_text(change, folder, names) for _, change, _ in report.objects] for folder, report, names in (one, other)]
     return texts[0] == texts[1]

@@ -33,7 +33,7 @@ _STRENGTH: tuple[Effect, ...] = ("refused", "restarts", "unknown", "deleted", "c
 """The effects of several objects of one service, the strongest first."""
 
 
-class Report(NamedTuple):
+class DiffReport(NamedTuple):
     """A comparison. `old` is the name of the old state.
 
     `findings` are all findings with their locations. `colours` is true for a terminal that shows colours. `is_unchanged`: nothing was
@@ -96,7 +96,7 @@ def _change_line(diff: Diff, number: int, path: Path) -> ChangeOrigin | None:
     return next(origins, None)
 
 
-def rows(content: Report) -> list[Row]:
+def rows(content: DiffReport) -> list[Row]:
     """Returns the services of both states, first those that a reviewer must see."""
     rows_by_service: dict[Service, Row] = {}
     for number, outcome in enumerate(content.diff.forecast.outcomes):
@@ -153,7 +153,7 @@ def _merged(one: Row, other: Row) -> Row:
     return Row(one.service, effect, one.stuck or other.stuck, (before, after), lines, one.dropped + other.dropped, is_changed)
 
 
-def _lines(content: Report, number: int, fields: Sequence[int]) -> tuple[ChangeOrigin, ...]:
+def _lines(content: DiffReport, number: int, fields: Sequence[int]) -> tuple[ChangeOrigin, ...]:
     """Returns the lines that change one object, or some of its fields."""
     lines = (line for field in (None, *fields) for line in content.origins(number, field))
     return tuple(dict.fromkeys(lines))
@@ -172,7 +172,7 @@ def changed_by(row: Row) -> str:
     return joined_lines(row.lines) or ("not known" if row.is_changed else "")
 
 
-def verdict(content: Report) -> Verdict:
+def verdict(content: DiffReport) -> Verdict:
     """Returns the sentences that a reviewer reads first."""
     return headline.verdict([content.diff])
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from krm_fn.base import escaping, report
+from krm_fn.base import report, report_markdown, report_text
 from krm_fn.base.records import NamedTuple
+from krm_fn.base.report_model import Block, Line, ReportLines, ReportSection, Span
 from krm_fn.base.results import Result
-from krm_fn.review.diff import advice, alike_roots, headline, markdown_diff, text_diff
+from krm_fn.review.diff import advice, alike_roots, diff_blocks, diff_report, headline, markdown_diff, text_diff
 from krm_fn.review.diff.alike_roots import AlikeRoots, Names
-from krm_fn.review.diff.diff_report import Report
+from krm_fn.review.diff.diff_report import DiffReport
 from krm_fn.review.diff.headline import Verdict
 
 _MOST_ROOTS = 8
@@ -27,7 +28,7 @@ class RootReport(NamedTuple):
     """
 
     root: str
-    content: Report
+    content: DiffReport
     findings: list[Result]
     forecast_findings: list[Result]
     old_root: str = ""
@@ -52,13 +53,12 @@ def groups(roots: Sequence[RootReport]) -> list[AlikeRoots]:
 
 def text(roots: Sequence[RootReport], findings: Sequence[Result]) -> str:
     """Returns the report for a terminal."""
-    colours = roots[0].content.colours
-    blocks = [escaping.joined(text_diff.head_lines([root.content.diff for root in roots], colours=colours), colours=colours)]
+    blocks: list[Block] = [text_diff.head([root.content.diff for root in roots])]
     for group in groups(roots):
-        first = roots[group.numbers[0]]
-        note = [_names_note(roots, group)] if len(group.numbers) > 1 and first.content.diff.differing else []
-        blocks.append(f"{escaping.joined([f'== {_titles(roots, group)}', *note])}{text_diff.block(_content(roots, group))}")
-    return "\n".join([*blocks, *([escaping.joined(map(report.entry, findings))] if findings else [])])
+        content = _content(roots, group)
+        verdict = ReportLines(diff_blocks.sentences(diff_report.verdict(content)))
+        blocks += [ReportSection(_title(roots, group), [ReportLines(_note(roots, group)), verdict]), *text_diff.parts(content)]
+    return report_text.blocks([*blocks, diff_blocks.findings(findings)], colours=roots[0].content.colours)
 
 
 def markdown(roots: Sequence[RootReport], findings: Sequence[Result]) -> str:
@@ -67,25 +67,31 @@ def markdown(roots: Sequence[RootReport], findings: Sequence[Result]) -> str:
     distinct = [roots[group.numbers[0]].content.diff for group in blocks]
     advices = advice.of([root.content.diff for root in roots], distinct)
     parts = [markdown_diff.head(verdict(roots)), markdown_diff.advice_lines(advices)]
-    notes = markdown_diff.fitting(map(markdown_diff.finding, findings), _FINDINGS, "- and {} more findings\n")
-    left = markdown_diff.LIMIT - sum(map(len, parts)) - len(notes)
+    notes = report_markdown.block(diff_blocks.findings(findings, _FINDINGS))
+    left = report_markdown.LIMIT - sum(map(len, parts)) - len(notes)
     for group in blocks:
-        title, content = f"#### {_markdown_titles(roots, group)}\n", _content(roots, group)
-        if not content.diff.differing and not content.diff.failed and not content.findings:
-            block = f"{title[5:].rstrip()}: no object changes.\n"
-        elif not content.diff.differing:
-            sentences = " ".join(sentence for sentence, _ in headline.verdict([content.diff]).sentences)
-            block = f"{title}\n{markdown_diff.plain(sentences)}\n\n{markdown_diff.details(content, left)}"
-        else:
-            note = f"\n{markdown_diff.plain(_names_note(roots, group))}\n" if len(group.numbers) > 1 else ""
-            head = f"{title}{note}\n{markdown_diff.changed_table(content)}"
-            block = f"{head}{markdown_diff.details(content, left - len(head))}"
-        parts.append(block if len(block) < left else title)
+        block = _block(_title(roots, group), _note(roots, group), _content(roots, group), left)
+        parts.append(block if len(block) < left else f"#### {report_markdown.line(_title(roots, group))}\n")
         left -= len(parts[-1]) + 1
-    return "\n".join(part for part in [*parts, notes] if part)
+    return "\n".join(filter(None, [*parts, notes]))
 
 
-def _content(roots: Sequence[RootReport], group: AlikeRoots) -> Report:
+def _block(title: Line, note: Sequence[Line], content: DiffReport, limit: int) -> str:
+    """Returns a group of roots for a comment: the services that change, the number of the others, and the details as far as they fit."""
+    if not content.diff.differing and not content.diff.failed and not content.findings:
+        return f"{report_markdown.line(title)}: no object changes.\n"
+    blocks: list[Block] = [ReportLines([" ".join(sentence for sentence, _ in diff_report.verdict(content).sentences)], "lines")]
+    if content.diff.differing:
+        rows = diff_report.rows(content)
+        changed = [row for row in rows if row.effect != "same"]
+        same = len(rows) - len(changed)
+        others = [f"{report.counted(same, 'service stays', 'services stay')} the same."] if same else []
+        blocks = [ReportLines(note, "lines"), diff_blocks.services(changed, "→"), ReportLines(others, "lines")]
+    head = report_markdown.block(ReportSection(title, blocks))
+    return "\n".join(filter(None, (head, markdown_diff.details(content, limit - len(head)))))
+
+
+def _content(roots: Sequence[RootReport], group: AlikeRoots) -> DiffReport:
     """Returns the comparison of the first root of a group, with the findings of the others that it does not have."""
     first = roots[group.numbers[0]].content
     known = {_finding_key(result, group.names[0]) for result in first.findings}
@@ -106,31 +112,25 @@ def _finding_key(result: Result, names: Names) -> tuple[object, ...]:
     return result.severity, result.code, result.path, message
 
 
-def _titles(roots: Sequence[RootReport], group: AlikeRoots) -> str:
-    return _group_title(roots, group, [report.visible(roots[number].title) for number in group.numbers])
-
-
-def _markdown_titles(roots: Sequence[RootReport], group: AlikeRoots) -> str:
-    return _group_title(roots, group, [markdown_diff.code(roots[number].title) for number in group.numbers])
-
-
-def _group_title(roots: Sequence[RootReport], group: AlikeRoots, titles: Sequence[str]) -> str:
+def _title(roots: Sequence[RootReport], group: AlikeRoots) -> Line:
     """Returns the names of the roots of a group, after their number if there are several."""
+    names = [Span(roots[number].title, "code") for number in group.numbers]
+    if len(names) == 1:
+        return names[0]
     effects = " with equal effects" if roots[group.numbers[0]].content.diff.differing else ""
-    return titles[0] if len(titles) == 1 else f"{len(titles)} folders{effects}: {_listed(titles)}"
+    listed = [part for name in names[:_MOST_ROOTS] for part in (", ", name)][1:]
+    return f"{len(names)} folders{effects}: ", *listed, f" and {len(names) - _MOST_ROOTS} more" * (len(names) > _MOST_ROOTS)
 
 
-def _listed(titles: Sequence[str]) -> str:
-    return ", ".join(titles[:_MOST_ROOTS]) + (f" and {len(titles) - _MOST_ROOTS} more" if len(titles) > _MOST_ROOTS else "")
-
-
-def _names_note(roots: Sequence[RootReport], group: AlikeRoots) -> str:
-    """Returns the sentence that says what differs between the roots of a group."""
-    first = group.names[0]
-    sentences = [f"Names and lines are those of {report.visible(roots[group.numbers[0]].root)}."]
-    for word, own, others in _differences(first, group.names[1:]):
-        sentences.append(f"In the others, {word} {own} is {_listed(others)}.")
-    return " ".join(sentences)
+def _note(roots: Sequence[RootReport], group: AlikeRoots) -> list[Line]:
+    """Returns the sentences that say what differs between the roots of a group; empty for one root, and without a change."""
+    first = roots[group.numbers[0]]
+    if len(group.numbers) == 1 or not first.content.diff.differing:
+        return []
+    sentences = [f"Names and lines are those of {report.visible(first.root)}."]
+    for word, own, others in _differences(group.names[0], group.names[1:]):
+        sentences.append(f"In the others, {word} {own} is {report.listed(others, _MOST_ROOTS)}.")
+    return [" ".join(sentences)]
 
 
 def _differences(first: Names, others: Sequence[Names]) -> Iterator[tuple[str, str, list[str]]]:

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from krm_fn.base import escaping, report, results
-from krm_fn.kubernetes.identity import ObjectKey
+from krm_fn.base import report_model, results
 from krm_fn.render.schema.object_changes import FieldChange, ObjectChange
 from krm_fn.review.diff import addresses, advice, diff_report, headline
-from krm_fn.review.diff.diff_report import Report
-from krm_fn.review.forecast import Gpus, ObjectForecast, gpu_texts
+from krm_fn.review.diff.diff_report import DiffReport
+from krm_fn.review.forecast import ObjectForecast, gpu_texts
 from krm_fn.review.forecast.rollouts import Service
 
-FORMAT_VERSION = 1
 
-
-def write(content: Report) -> str:
+def write(content: DiffReport) -> str:
     """Returns the whole comparison. Objects that do not change are left out."""
     forecast = content.diff.forecast
     verdict, changed = diff_report.verdict(content), addresses.changed(content.diff.changes)
-    document = {
-        "formatVersion": FORMAT_VERSION,
+    fields = {
         "old": content.old,
         **({"unchanged": True} if content.is_unchanged else {}),
         "forecast": {
@@ -30,42 +26,31 @@ def write(content: Report) -> str:
             "restarting": [_service(service) for service in forecast.restarting],
             "deleted": [_service(service) for service in forecast.deleted],
             "created": [_service(service) for service in forecast.created],
-            "mustExist": [_key(key) for key in advice.requirements(content.diff)],
+            "mustExist": [key._asdict() for key in advice.requirements(content.diff)],
             "addresses": {"lost": [*changed.lost], "added": [*changed.added]},
-            "gpus": {**_gpus(forecast.gpus), "needed": forecast.needed, "free": forecast.free},
+            "gpus": {**gpu_texts.json_fields(forecast.gpus), "needed": forecast.needed, "free": forecast.free},
             "refused": len(content.diff.refused) + sum(outcome.effect == "refused" for outcome in forecast.outcomes),
-            "unknown": [_key(key) for key in content.diff.failed],
+            "unknown": [key._asdict() for key in content.diff.failed],
             "stuck": None if forecast.free is None else any(outcome.stuck for outcome in forecast.outcomes),
         },
         "revert": {"headline": headline.verdict([advice.reverted(content.diff)]).headline},
         "objects": [_object(content, number, change, forecast.outcomes[number]) for number, change, _ in content.objects],
-        "findings": [report.json_fields(result) for result in content.findings],
     }
-    return escaping.json_text(document, 2) + "\n"
+    return report_model.document(fields, content.findings)
 
 
 def _service(service: Service) -> dict[str, Any]:
     return {"namespace": service.namespace, "graph": service.graph or None, "name": service.name}
 
 
-def _key(key: ObjectKey) -> dict[str, Any]:
-    return {"group": key.group, "kind": key.kind, "namespace": key.namespace, "name": key.name}
-
-
-def _gpus(gpus: Gpus) -> dict[str, Any]:
-    counts = {"before": gpus.before, "peak": gpus.peak, "after": gpus.after, "interrupted": gpus.interrupted}
-    unknown = gpu_texts.unknown_states(gpus)
-    return {**counts, **({"unknown": unknown} if unknown else {})}
-
-
-def _object(content: Report, number: int, change: ObjectChange, outcome: ObjectForecast) -> dict[str, Any]:
+def _object(content: DiffReport, number: int, change: ObjectChange, outcome: ObjectForecast) -> dict[str, Any]:
     return {
-        "object": _key(change.key),
+        "object": change.key._asdict(),
         "effect": outcome.effect,
         "services": [_service(service) for service in outcome.services],
         "restarting": [_service(service) for service in outcome.restarting],
         "causes": [results.field(path) for path in outcome.causes],
-        "gpus": _gpus(outcome.gpus),
+        "gpus": gpu_texts.json_fields(outcome.gpus),
         "dropped": outcome.dropped,
         "stuck": outcome.stuck,
         "madeBy": _origins(content, number, None),
@@ -73,7 +58,7 @@ def _object(content: Report, number: int, change: ObjectChange, outcome: ObjectF
     }
 
 
-def _field(content: Report, number: int, index: int, field: FieldChange) -> dict[str, Any]:
+def _field(content: DiffReport, number: int, index: int, field: FieldChange) -> dict[str, Any]:
     return {
         "field": results.field(field.path),
         "path": list(field.path),
@@ -84,7 +69,7 @@ def _field(content: Report, number: int, index: int, field: FieldChange) -> dict
     }
 
 
-def _origins(content: Report, number: int, field: int | None) -> list[dict[str, Any]]:
+def _origins(content: DiffReport, number: int, field: int | None) -> list[dict[str, Any]]:
     """Returns the lines that make a change."""
     return [
         {

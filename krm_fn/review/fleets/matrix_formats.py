@@ -8,54 +8,53 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_fn.base import escaping, report
+from krm_fn.base import report, report_markdown, report_model, report_text
+from krm_fn.base.report_model import Report, ReportLines, ReportSection, ReportTable, Span
 from krm_fn.base.results import Result
 from krm_fn.kubernetes.secret_values import HIDDEN
 from krm_fn.render.schema.object_changes import FieldChange
-from krm_fn.review.diff import diff_report, markdown_diff
+from krm_fn.review.diff import diff_report
 from krm_fn.review.fleets.fleet_matrix import CONFIGURATION, FleetMatrix, MatrixSection
 from krm_fn.review.fleets.resource_matrix import PRESENT, MatrixRow
 
-FORMAT_VERSION = 1
 _LONGEST = 80  # characters of a value
 _LONGEST_NAMES = 40  # characters of the names above a column
 _MOST_TITLES = 10
 _COMMON = 12  # characters that stay of the common beginning of long values
-_FINDINGS = 10_000  # characters of the findings in a comment
 
 
 def text(matrix: FleetMatrix, findings: Sequence[Result]) -> str:
     """Returns the matrix for people at a terminal: one table for each resource, or for several that differ in the same way."""
-    parts = [escaping.joined(_verdict(matrix))]
-    for section in matrix.sections:
-        head, legend = _columns(matrix, section)
-        rows = [(_field(row), *_cells(section, row)) for row in section.rows]
-        parts.append(escaping.joined((f"== {_title(section)}", *legend)) + report.columns(("FIELD", *head), rows))
-    parts.append(escaping.joined(map(report.entry, findings)))
-    return "\n".join(part for part in parts if part)
+    return report_text.write(_report(matrix, findings))
 
 
 def markdown(matrix: FleetMatrix, findings: Sequence[Result]) -> str:
     """Returns the matrix as a comment, cut to the limit of a comment by whole tables, which are then counted."""
-    notes = markdown_diff.fitting(map(markdown_diff.finding, findings), _FINDINGS, "- and {} more findings\n")
-    head = "### What differs between the clusters\n\n" + "  \n".join(map(markdown_diff.plain, _verdict(matrix))) + "\n"
-    tables = [f"\n{_table(matrix, section)}" for section in matrix.sections]
-    shown = markdown_diff.fitting(tables, markdown_diff.LIMIT - len(head) - len(notes) - 1, "\nand {} more tables\n")
-    return f"{head}{shown}" + (f"\n{notes}" if notes else "")
+    return report_markdown.write(_report(matrix, findings))
+
+
+def _report(matrix: FleetMatrix, findings: Sequence[Result]) -> Report:
+    sections = [_section(matrix, section) for section in matrix.sections]
+    return Report("What differs between the clusters", [*_verdict(matrix)], sections, findings, noun="tables")
+
+
+def _section(matrix: FleetMatrix, section: MatrixSection) -> ReportSection:
+    head, legend = _columns(matrix, section)
+    rows = [[Span(cell, "code") for cell in (_field(row), *_cells(section, row))] for row in section.rows]
+    table = ReportTable(("Field", *map(Span, head)), rows, limit=report_markdown.LIMIT)
+    return ReportSection(report.listed(section.titles, _MOST_TITLES), [ReportLines(legend, "paragraphs"), table])
 
 
 def json_text(matrix: FleetMatrix, findings: Sequence[Result]) -> str:
     """Returns all rows, each with the value of every cluster. An absent value is null."""
-    document = {
-        "formatVersion": FORMAT_VERSION,
+    fields = {
         "clusters": [*matrix.clusters],
         "resources": matrix.resources,
         "differing": matrix.differing,
         "explained": matrix.explained,
         "sections": [_json_section(matrix, section) for section in matrix.sections],
-        "findings": [report.json_fields(result) for result in findings],
     }
-    return escaping.json_text(document, 2) + "\n"
+    return report_model.document(fields, findings)
 
 
 def _json_section(matrix: FleetMatrix, section: MatrixSection) -> dict[str, Any]:
@@ -84,12 +83,6 @@ def _verdict(matrix: FleetMatrix) -> Iterator[str]:
     if matrix.explained:
         verb = "is" if matrix.explained == 1 else "are"
         yield f"{report.counted(matrix.explained, 'difference')} of generated objects {verb} explained by these rows; --objects shows them."
-
-
-def _title(section: MatrixSection) -> str:
-    titles = section.titles
-    more = f" and {len(titles) - _MOST_TITLES} more" if len(titles) > _MOST_TITLES else ""
-    return ", ".join(titles[:_MOST_TITLES]) + more
 
 
 def _columns(matrix: FleetMatrix, section: MatrixSection) -> tuple[list[str], list[str]]:
@@ -139,12 +132,3 @@ def _text(row: MatrixRow, value: Any, absent: str) -> str:
 
 def _cut(shown: str) -> str:
     return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
-
-
-def _table(matrix: FleetMatrix, section: MatrixSection) -> str:
-    head, legend = _columns(matrix, section)
-    cells = [[_field(row), *_cells(section, row)] for row in section.rows]
-    rows = ["| " + " | ".join(markdown_diff.cell(markdown_diff.code(shown)) for shown in line) + " |\n" for line in cells]
-    notes = "".join(f"{markdown_diff.plain(line)}\n\n" for line in legend)
-    names = " | ".join(markdown_diff.cell(markdown_diff.plain(name)) for name in ("Field", *head))
-    return f"#### {markdown_diff.plain(_title(section))}\n\n{notes}| {names} |\n|{'---|' * (len(head) + 1)}\n{''.join(rows)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from krm_fn.base import report
 from krm_fn.base.records import NamedTuple
@@ -61,6 +62,8 @@ def total(parts: Iterable[Gpus]) -> Gpus:
     return Gpus(*map(sum, zip(Gpus(), *parts, strict=True)))
 
 
-def unknown_states(gpus: Gpus) -> list[str]:
-    """Returns the states with unknown claims, for programs."""
-    return [state for state, claims in (("before", gpus.unknown_before), ("after", gpus.unknown_after)) if claims]
+def json_fields(gpus: Gpus) -> dict[str, Any]:
+    """Returns the numbers of a change for programs, with the names of the states that have unknown claims."""
+    unknown = [state for state, claims in (("before", gpus.unknown_before), ("after", gpus.unknown_after)) if claims]
+    counts = {"before": gpus.before, "peak": gpus.peak, "after": gpus.after, "interrupted": gpus.interrupted}
+    return {**counts, **({"unknown": unknown} if unknown else {})}

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from krm_fn.base import codes, escaping, report, results
+from krm_fn.base import codes, escaping, report_markdown, report_text, results
+from krm_fn.base.report_model import ReportTable
 from krm_fn.base.results import Result
 from krm_fn.render.resolve.cluster import default_namespace
 from krm_fn.render.schema import schema_check
@@ -31,13 +32,13 @@ class BudgetFile(NamedTuple):
         """Compares the budget with the GPUs of all roots, cluster by cluster."""
         measured = gpu_use.measure(self.budget, [*roots])
         findings = reading.locate(budget_report.findings(self.source.value, measured), [self.source])
-        return BudgetReport(budget_report.rows(self.budget, measured), budget_report.json_fields(self.budget, measured), findings)
+        return BudgetReport(budget_report.table(self.budget, measured), budget_report.json_fields(self.budget, measured), findings)
 
 
 class BudgetReport(NamedTuple):
     """The comparison of a budget with the GPUs in use. `findings` have their locations."""
 
-    table: list[tuple[str, ...]]
+    table: ReportTable
     document: dict[str, Any]
     findings: list[Result]
 
@@ -45,9 +46,8 @@ class BudgetReport(NamedTuple):
         """Returns a report in a format with the comparison: as a table at its end, or in JSON as the field `budget`."""
         if style == "json":
             return escaping.json_text({**json.loads(text), "budget": self.document}, 2) + "\n"
-        head, *rows = self.table
-        table = budget_report.markdown(self.table) if style == "markdown" else report.columns(head, rows) if style == "text" else ""
-        return "\n".join(filter(None, (text, table)))
+        writer = {"markdown": report_markdown.block, "text": report_text.block}.get(style)
+        return "\n".join(filter(None, (text, writer(self.table) if writer else "")))
 
 
 def read(path: str) -> tuple[BudgetFile | None, list[Result]]:

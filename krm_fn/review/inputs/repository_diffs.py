@@ -9,7 +9,7 @@ import posixpath
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from krm_fn.base import escaping, report
+from krm_fn.base import report, report_model
 from krm_fn.base.results import Result
 from krm_fn.render.config import Config
 from krm_fn.render.expand import KnownItems
@@ -21,9 +21,9 @@ from krm_fn.repository.states import RootState
 from krm_fn.review.budgets.gpu_use import RootObjects
 from krm_fn.review.changed_lines.document_hunks import LoadedState
 from krm_fn.review.changed_lines.rebuilds import ComparedRoot
-from krm_fn.review.diff import comparison, diff_report, fleet_formats, json_diff, rendered_state
+from krm_fn.review.diff import comparison, diff_report, fleet_formats, rendered_state
 from krm_fn.review.diff.comparison import FindOrigins, Origins
-from krm_fn.review.diff.diff_report import Report
+from krm_fn.review.diff.diff_report import DiffReport
 from krm_fn.review.diff.fleet_formats import RootReport
 from krm_fn.review.inputs import Inputs, Policy, patch_consequences, repository_states, root_pairs
 from krm_fn.review.inputs.compared_states import ClusterCapacity
@@ -192,7 +192,7 @@ def compare(pair: StatePair, capacity: ClusterCapacity, policy: Policy, *, colou
     update_findings = reading.locate(result.updates, new_state.files.resources)
     forecast_findings = policy.without_ignored([*update_findings, *diff_report.located_findings(result)], new_state.rendered.inputs)
     shown = policy.shown([*findings, *forecast_findings])
-    content = Report(result, old_state.name, shown, colours, pair.is_unchanged)
+    content = DiffReport(result, old_state.name, shown, colours, pair.is_unchanged)
     return RootReport(pair.root, content, findings, forecast_findings, pair.old_root, pair.clusters)
 
 
@@ -202,7 +202,7 @@ def measured_objects(pair: StatePair, entry: RootReport) -> RootObjects:
     return RootObjects(entry.content.diff.changes, inputs, cluster.default_namespace(pair.new.rendered.config), pair.clusters)
 
 
-def write(formats: Mapping[str, Callable[[Report], str]], style: str, reports: Sequence[RootReport], findings: list[Result]) -> str:
+def write(formats: Mapping[str, Callable[[DiffReport], str]], style: str, reports: Sequence[RootReport], findings: list[Result]) -> str:
     """Returns the report in a format. Of several roots, it begins with one line about all, and roots with equal effects are one block."""
     if len(reports) == 1:
         (only,) = reports
@@ -214,15 +214,13 @@ FORMATS = {"markdown": fleet_formats.markdown, "text": fleet_formats.text}
 """The functions that write a report about several roots, by the name of the format."""
 
 
-def _json(reports: Sequence[RootReport], write_report: Callable[[Report], str], findings: list[Result]) -> str:
-    document = {
-        "formatVersion": json_diff.FORMAT_VERSION,
+def _json(reports: Sequence[RootReport], write_report: Callable[[DiffReport], str], findings: list[Result]) -> str:
+    fields = {
         "headline": fleet_formats.verdict(reports).headline,
         "roots": [{**_root_fields(entry), **json.loads(write_report(entry.content))} for entry in reports],
         "alike": [group.numbers for group in fleet_formats.groups(reports)],
-        "findings": [report.json_fields(result) for result in findings],
     }
-    return escaping.json_text(document, 2) + "\n"
+    return report_model.document(fields, findings)
 
 
 def _root_fields(entry: RootReport) -> dict[str, object]:

@@ -12,15 +12,16 @@ from typing import Any
 
 import pytest
 
+from krm_fn.base import report_markdown
 from krm_fn.kubernetes import identity
-from krm_fn.migration.upgrade import fleet_parts, upgrade_markdown, upgrade_planner, upgrade_report, upgrade_steps
+from krm_fn.migration.upgrade import fleet_parts, upgrade_pages, upgrade_planner, upgrade_report, upgrade_steps
 from krm_fn.migration.upgrade.upgrade_plan import GraphUpgrade, ServiceUpgrade
 from krm_fn.migration.upgrade.upgrade_planner import UpgradeOptions
 from krm_fn.migration.upgrade.upgrade_report import UpgradeReport
 from krm_fn.render import dynamo_api, labels
 from krm_fn.render.config import Config
 from krm_fn.repository.files import reading, sources
-from krm_fn.review.diff import comparison, markdown_diff, rendered_state
+from krm_fn.review.diff import comparison, rendered_state
 from krm_fn.review.forecast import Gpus
 from krm_fn.review.forecast.rollouts import Service
 from tests.fuzz import mutations
@@ -208,8 +209,8 @@ def test_the_markdown_of_a_large_fleet_fits_into_a_comment():
         ]
         for step in plan.steps
     }
-    text = upgrade_markdown.write(UpgradeReport(plan, {}, findings, steps))
-    assert 20_000 < len(text) <= markdown_diff.LIMIT
+    text = upgrade_pages.markdown(UpgradeReport(plan, {}, findings, steps))
+    assert 20_000 < len(text) <= report_markdown.LIMIT
     assert re.search(r"^\| … \| and [0-9]+ more rows \|+$", text, re.MULTILINE)
     assert re.search(r"^- and [0-9]+ more findings$", text, re.MULTILINE)
 

@@ -12,8 +12,8 @@ import jsonschema
 import pytest
 import yaml
 
+from krm_fn.base import report_markdown
 from krm_fn.cli.diff_command import FORMATS
-from krm_fn.review.diff import markdown_diff
 from tests.cli import console
 from tests.cli.test_check_old import clone, commit, write  # noqa: F401 - clone is a fixture
 from tests.review.diff.test_scenario import SCHEMA
@@ -267,7 +267,7 @@ def many(count, **fields):
 def test_a_comment_with_25_services_is_complete(tmp_path):
     write(tmp_path, before=many(25, envs=[{"name": f"A{n}", "value": "a"} for n in range(8)]), after=many(25))
     done = diff(tmp_path, "--format", "markdown")
-    assert len(done.out) <= markdown_diff.LIMIT
+    assert len(done.out) <= report_markdown.LIMIT
     assert done.out.count("<details>") == 25
     assert "left out" not in done.out
 
@@ -279,7 +279,7 @@ def test_a_long_comment_is_cut_by_whole_objects(count, tmp_path):
     write(tmp_path, before=many(count, envs=variables), after=many(count))
     done = diff(tmp_path, "--format", "markdown")
     shown = done.out.count("<details>")
-    assert len(done.out) <= markdown_diff.LIMIT
+    assert len(done.out) <= report_markdown.LIMIT
     assert shown == done.out.count("</details>")
     assert 0 < shown < count
     names_and_rest = done.out.partition("are left out:")[2]
