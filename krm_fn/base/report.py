@@ -117,13 +117,6 @@ def value(shown: Any, longest: int = LONGEST) -> str:
     return text if len(text) <= longest else f"{text[:longest]}…"
 
 
-def columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Returns a table in columns, each as wide as its widest cell. An empty cell is a dash."""
-    cells = [tuple(printable(cell) or "-" for cell in row) for row in (head, *rows)]
-    widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
-    return "".join("  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() + "\n" for row in cells)
-
-
 def _resources(result: Result, others: Sequence[Ref]) -> str:
     """Returns the resources of a finding in parentheses: ` (DynamoGraphDeployment prod/chat, staging/chat)`."""
     shown = [address for address in (result.ref, *others) if address and address.kind]

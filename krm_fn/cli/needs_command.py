@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from krm_fn.base import escaping, report, results
+from krm_fn.base import escaping, report, report_model, report_text, results
+from krm_fn.base.report_model import ReportTable
 from krm_fn.cli import command_options, command_output, finding_formats
 from krm_fn.repository.files import sources
 from krm_fn.review import requirement_states
@@ -19,8 +20,7 @@ from krm_fn.review.requirement_states import ExportedKeys, RequiredObject
 _STYLES = ("json", "text")
 _MISSING = 3
 """The exit code if the export lacks an object."""
-FORMAT_VERSION = 1
-_HEAD = ("KIND", "NAME", "KEYS", "STATE", "NAMED BY")
+_HEAD = ("Kind", "Name", "Keys", "State", "Named by")
 
 
 @click.command()
@@ -84,7 +84,7 @@ def _table(listed: Sequence[RenderNeeds]) -> str:
     """Returns the table. With several roots, its first column has the root."""
     is_named = any(entry.root for entry in listed)
     rows = [(*((entry.root,) if is_named else ()), *row) for entry in listed for row in _rows(entry)]
-    return report.columns((*(("ROOT",) if is_named else ()), *_HEAD), rows)
+    return report_text.block(ReportTable((*(("Root",) if is_named else ()), *_HEAD), rows, keeps_head=True))
 
 
 def _rows(listed: RenderNeeds) -> Iterator[Sequence[str]]:
@@ -105,8 +105,7 @@ def _named_by(required: RequiredObject, listed: RenderNeeds) -> str:
 
 
 def _json(listed: Sequence[RenderNeeds]) -> str:
-    content = {
-        "formatVersion": FORMAT_VERSION,
+    fields = {
         "objects": [{**_root(entry), **_json_object(required, entry)} for entry in listed for required in entry.objects],
         "definitions": [
             {**_root(entry), "apiVersion": api_version, "kind": kind, **({"state": state} if state else {})}
@@ -114,7 +113,7 @@ def _json(listed: Sequence[RenderNeeds]) -> str:
             for api_version, kind, state in entry.definitions
         ],
     }
-    return escaping.json_text(content, 2) + "\n"
+    return report_model.document(fields)
 
 
 def _root(listed: RenderNeeds) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import click
 
-from krm_fn.base import report
+from krm_fn.base import report, report_text
 from krm_fn.cli import command_options, command_output, finding_formats, status_summary, status_tables, status_wait
 from krm_fn.repository.files import reading
 from krm_fn.review.inputs import Inputs, Policy, cluster_objects, syncer_state
@@ -151,8 +151,7 @@ def _computed(ctx: click.Context, load: Callable[[], ClusterObjects], policy: Po
 def _text(statuses: ComputedStatus, style: str) -> str:
     if style != _TABLE:
         return command_output.resources(statuses.resources(), style)
-    summary = status_summary.text(statuses, colours=command_output.colours())
-    return "\n".join(filter(None, (status_tables.text(statuses), summary)))
+    return report_text.blocks([*status_tables.tables(statuses), status_summary.lines(statuses)], colours=command_output.colours())
 
 
 def _first(statuses: Callable[[], ComputedStatus]) -> ComputedStatus:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
 
-from krm_fn.base import escaping
+from krm_fn.base import report
 from krm_fn.base.escaping import BOLD, GREEN, RED, YELLOW
+from krm_fn.base.report_model import ReportLines, Span
 from krm_fn.cli import status_tables
 from krm_fn.render import labels
 from krm_fn.review.inputs import syncer_state
@@ -18,28 +18,25 @@ _SHOWN = 3
 _PODS = "kubectl get pods -n {} -l app.kubernetes.io/name=krm-fn-sync"
 
 
-class _Line(NamedTuple):
-    """A line with its colour."""
-
-    text: str
-    colour: int
-
-
-def text(statuses: ComputedStatus, *, colours: bool) -> str:
+def lines(statuses: ComputedStatus) -> ReportLines:
     """Returns the lines; empty without Dynamo resources."""
     if not statuses.objects:
-        return ""
+        return ReportLines([])
     stale = list(statuses.stale())
-    lines = [_counts(statuses), *_drift(statuses), *map(_stale, stale[:_SHOWN]), *_more(stale), *_syncer(statuses)]
-    if step := _next_step(statuses, stale):
-        lines.append(_Line(f"next: {step}", BOLD))
-    return escaping.joined((escaping.painted(line.text, line.colour) if colours else line.text for line in lines), colours=colours)
+    more = [_coloured(f"and {len(stale) - _SHOWN} more", RED)] * (len(stale) > _SHOWN)
+    step = _next_step(statuses, stale)
+    after = [_coloured(f"next: {step}", BOLD)] if step else []
+    return ReportLines([_counts(statuses), *_drift(statuses), *map(_stale, stale[:_SHOWN]), *more, *_syncer(statuses), *after])
+
+
+def _coloured(text: str, colour: int) -> Span:
+    return Span(text, colour=(colour,))
 
 
 def progress(statuses: ComputedStatus) -> str:
     """Returns a text about what is waited for: `graphs 1/2 ready; not ready: team/chat`."""
     unready = [status_tables.full_name(resource.key) for resource in statuses.unready()]
-    names = f"; not ready: {_names(unready)}" if unready else ""
+    names = f"; not ready: {report.listed(unready, _SHOWN)}" if unready else ""
     return f"{_ready(statuses)}{names}" if statuses.objects else "no Dynamo resource yet"
 
 
@@ -59,31 +56,26 @@ def _ready(statuses: ComputedStatus) -> str:
     return ", ".join(f"{noun} {ready}/{total} ready" for noun, (ready, total) in statuses.ready_counts().items()) or "nothing to wait for"
 
 
-def _counts(statuses: ComputedStatus) -> _Line:
+def _counts(statuses: ComputedStatus) -> Span:
     unready = list(statuses.unready())
     failed = sum(1 for resource in unready if resource.failed)
     text_ = f"{_ready(statuses)}{f', {failed} failed' if failed else ''}"
-    return _Line(text_, RED if failed else YELLOW if unready else GREEN)
+    return _coloured(text_, RED if failed else YELLOW if unready else GREEN)
 
 
-def _drift(statuses: ComputedStatus) -> Iterator[_Line]:
+def _drift(statuses: ComputedStatus) -> Iterator[Span]:
     for cached, _ in statuses.workloads():
         if message := statuses.drift(cached):
-            yield _Line(f"changed in the cluster: {status_tables.full_name(cached.key)}: {message}", YELLOW)
+            yield _coloured(f"changed in the cluster: {status_tables.full_name(cached.key)}: {message}", YELLOW)
 
 
-def _stale(stale: StaleStatus) -> _Line:
+def _stale(stale: StaleStatus) -> Span:
     name = status_tables.full_name(stale.key)
     stored = f"Ready={stale.stored}" if stale.stored else "nothing"
-    return _Line(f"the stored status is old: {name} says {stored}, and its objects say Ready={stale.computed}", RED)
+    return _coloured(f"the stored status is old: {name} says {stored}, and its objects say Ready={stale.computed}", RED)
 
 
-def _more(stale: list[StaleStatus]) -> list[_Line]:
-    more = len(stale) - _SHOWN
-    return [_Line(f"and {more} more", RED)] if more > 0 else []
-
-
-def _syncer(statuses: ComputedStatus) -> Iterator[_Line]:
+def _syncer(statuses: ComputedStatus) -> Iterator[Span]:
     """Yields the line about the syncer: its Leases, and its last write."""
     state, now = statuses.cluster.syncer, statuses.now
     written = ""
@@ -92,17 +84,17 @@ def _syncer(statuses: ComputedStatus) -> Iterator[_Line]:
         written = f"; last status written {age} ago, of {status_tables.full_name(state.last_write.key)}"
     live = state.live(now)
     if live:
-        holders = _names([f"{lease.holder} ({status_tables.full_name(lease.key)})" for lease in live])
-        yield _Line(f"syncer: runs, {holders}{written}", GREEN)
+        holders = report.listed([f"{lease.holder} ({status_tables.full_name(lease.key)})" for lease in live], _SHOWN)
+        yield _coloured(f"syncer: runs, {holders}{written}", GREEN)
     elif state.leases:
         lease = state.leases[0]
         renewed = f"{lease.holder or 'nobody'} renewed the Lease {status_tables.full_name(lease.key)} last"
-        yield _Line(f"syncer: does not run, {renewed}, {status_tables.age(lease.renewed, now)} ago{written}", RED)
+        yield _coloured(f"syncer: does not run, {renewed}, {status_tables.age(lease.renewed, now)} ago{written}", RED)
     elif statuses.cluster.name:
         reason = state.problem or f"no Lease {syncer_state.LEASE} in {' and '.join(state.namespaces)}"
-        yield _Line(f"syncer: unknown, {reason}{written}", YELLOW)
+        yield _coloured(f"syncer: unknown, {reason}{written}", YELLOW)
     elif written:
-        yield _Line(f"syncer: unknown, the input has no Lease{written}", YELLOW)
+        yield _coloured(f"syncer: unknown, the input has no Lease{written}", YELLOW)
 
 
 def _next_step(statuses: ComputedStatus, stale: list[StaleStatus]) -> str:
@@ -124,9 +116,3 @@ def _next_step(statuses: ComputedStatus, stale: list[StaleStatus]) -> str:
         return "apply the output of the build again, or change the graph in Git (docs/status.md#changes-in-the-cluster)"
     unready = [resource.key for resource in statuses.unready()]
     return f"kubectl describe {unready[0].kind.lower()} -n {unready[0].namespace} {unready[0].name}" if unready else ""
-
-
-def _names(names: Iterable[str]) -> str:
-    listed = list(names)
-    more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
-    return ", ".join(listed[:_SHOWN]) + more

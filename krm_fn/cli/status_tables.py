@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from krm_fn.base import report
+from krm_fn.base.report_model import ReportTable
 from krm_fn.kubernetes import values
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.render import labels
@@ -63,21 +63,21 @@ class _ModelRow(NamedTuple):
     problem: str
 
 
-_HEAD = _WorkloadRow("GRAPH", "SERVICE", "WORKLOAD", "READY", "SINCE", "WHY")
-_REQUEST_HEAD = _RequestRow("REQUEST", "STATE", "JOB", "GRAPH", "WHY")
-_MODEL_HEAD = _ModelRow("MODEL", "TYPE", "BASE", "READY", "WHY")
+_HEAD = _WorkloadRow("Graph", "Service", "Workload", "Ready", "Since", "Why")
+_REQUEST_HEAD = _RequestRow("Request", "State", "Job", "Graph", "Why")
+_MODEL_HEAD = _ModelRow("Model", "Type", "Base", "Ready", "Why")
 
 _DEFAULT_TYPE = "base"
 _UNKNOWN = f"no annotation {labels.WORKLOADS}, and the workloads of this version of the resource are not known"
 
 
-def text(statuses: ComputedStatus) -> str:
-    """Prints a table of workloads, one of requests and one of models, each only if it has rows. Without any row, prints the first head."""
+def tables(statuses: ComputedStatus) -> list[ReportTable]:
+    """Returns a table of workloads, one of requests and one of models, each only if it has rows; without any row, the first head."""
     workloads = [row for cached, readiness in statuses.workloads() for row in _workload_rows(cached, readiness, statuses.now)]
     requests = [_request_row(cached, fields) for cached, fields in statuses.requests()]
     models = [_model_row(cached, fields) for cached, fields in statuses.models()]
-    tables: list[tuple[Sequence[str], Sequence[Sequence[str]]]] = [(_HEAD, workloads), (_REQUEST_HEAD, requests), (_MODEL_HEAD, models)]
-    return "\n".join(report.columns(head, rows) for head, rows in [table for table in tables if table[1]] or tables[:1])
+    listed = [ReportTable(_HEAD, workloads), ReportTable(_REQUEST_HEAD, requests), ReportTable(_MODEL_HEAD, models)]
+    return [table for table in listed if table.rows] or [listed[0]._replace(keeps_head=True)]
 
 
 def _workload_rows(resource: CachedObject, workloads: Iterable[WorkloadReadiness], now: str) -> list[_WorkloadRow]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from krm_fn.base import report, results
+from krm_fn.base import report, report_model, report_text, results
+from krm_fn.base.report_model import ReportLines, ReportTable
 from krm_fn.cli import command_options, command_output, finding_formats
 from krm_fn.repository.files import reading
 from krm_fn.review.inputs import Inputs
 from krm_fn.syncer import fleet_counts, fleet_estimate
 from krm_fn.syncer.fleet_estimate import Fleet
 from krm_fn.syncer.status import SyncFeatures, cached_object
-
-FORMAT_VERSION = 1
 
 
 class EstimateOptions(NamedTuple):
@@ -47,7 +46,7 @@ def run(options: EstimateOptions) -> int:
 def _text(fleet: Fleet, options: EstimateOptions, watches: int) -> str:
     kinds, need = fleet.kinds, fleet_estimate.memory(fleet.kinds)
     traffic, shards = fleet_estimate.traffic(fleet, options.changes, watches), fleet_estimate.shards(fleet)
-    table = report.columns(("KIND", "OBJECTS"), [(kind, f"{number:,}") for kind, number in [*kinds.items(), ("all", sum(kinds.values()))]])
+    rows = [(kind, f"{number:,}") for kind, number in [*kinds.items(), ("all", sum(kinds.values()))]]
     enough = {None: "one namespace alone needs more, so raise the limit", 1: "one process is enough"}.get(
         shards, f"{shards} replicas with --shards are enough"
     )
@@ -61,13 +60,12 @@ def _text(fleet: Fleet, options: EstimateOptions, watches: int) -> str:
         f"a start: {traffic.start_cpu:.1f} s of CPU time, and {_megabytes(traffic.start_bytes)} from the API server",
         f"an hour with {options.changes:,} changes: {traffic.hour_cpu:.0f} s of CPU time, {traffic.hour_requests:,} requests, {received}",
     )
-    return table + "\n" + "".join(f"{line}\n" for line in lines)
+    return report_text.blocks([ReportTable(("Kind", "Objects"), rows), ReportLines(lines)])
 
 
 def _json(fleet: Fleet, options: EstimateOptions, watches: int) -> str:
     traffic = fleet_estimate.traffic(fleet, options.changes, watches)
-    content: dict[str, Any] = {
-        "formatVersion": FORMAT_VERSION,
+    fields = {
         "graphs": fleet.kinds.get(cached_object.GRAPH, 0),
         "pods": fleet.kinds.get(fleet_counts.POD, 0),
         "objects": fleet.kinds,
@@ -81,7 +79,7 @@ def _json(fleet: Fleet, options: EstimateOptions, watches: int) -> str:
             "receivedBytes": traffic.hour_bytes,
         },
     }
-    return command_output.value(content, "json")
+    return report_model.document(fields)
 
 
 def _megabytes(size: int) -> str:

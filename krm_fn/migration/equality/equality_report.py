@@ -8,12 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import krm_fn
-from krm_fn.base import escaping, report, results
+from krm_fn.base import escaping, report, report_model, results
 from krm_fn.migration.equality import Equality, LiveDifference
 from krm_fn.migration.equality.difference_causes import Cause
 from krm_fn.render import labels
 
-FORMAT_VERSION = 1
 _LONGEST = 60
 _KNOWN_KEYS = ("nvidia.com/", "kubernetes.io/", "grove.io/", labels.PREFIX, "argocd.argoproj.io/", "kustomize.toolkit.fluxcd.io/")
 _NAMED = ("labels", "annotations", "data", "binaryData", "matchLabels", "nodeSelector", "selector", "limits", "requests", "parameters")
@@ -74,30 +73,28 @@ def _short(value: str) -> str:
 
 def json_text(namespaces: Mapping[str, Equality]) -> str:
     """Returns the whole comparison for programs."""
-    document = {
-        "formatVersion": FORMAT_VERSION,
-        "namespaces": [
-            {
-                "namespace": name or None,
-                "settings": dict(equality.settings),
-                "explained": equality.is_explained,
-                **_counts(equality),
-                "differences": [
-                    {
-                        "object": dict(zip(("group", "kind", "namespace", "name"), difference.key, strict=True)),
-                        "field": difference.field or None,
-                        "live": difference.live or None,
-                        "rendered": difference.rendered or None,
-                        "cause": _json_cause(difference.cause),
-                    }
-                    for difference in equality.differences
-                ],
-                "findings": [report.json_fields(finding) for finding in equality.findings],
-            }
-            for name, equality in namespaces.items()
-        ],
+    return report_model.document({"namespaces": [_json_namespace(name, equality) for name, equality in namespaces.items()]})
+
+
+def _json_namespace(name: str, equality: Equality) -> dict[str, Any]:
+    return {
+        "namespace": name or None,
+        "settings": dict(equality.settings),
+        "explained": equality.is_explained,
+        **_counts(equality),
+        "differences": [*map(_json_difference, equality.differences)],
+        "findings": [report.json_fields(finding) for finding in equality.findings],
     }
-    return escaping.json_text(document, 2) + "\n"
+
+
+def _json_difference(difference: LiveDifference) -> dict[str, Any]:
+    return {
+        "object": difference.key._asdict(),
+        "field": difference.field or None,
+        "live": difference.live or None,
+        "rendered": difference.rendered or None,
+        "cause": {"kind": difference.cause.kind, "name": difference.cause.name or None},
+    }
 
 
 def _counts(equality: Equality) -> dict[str, Any]:
@@ -105,10 +102,6 @@ def _counts(equality: Equality) -> dict[str, Any]:
         "objects": {"total": equality.objects, "same": equality.same_objects},
         "podTemplates": {"total": equality.templates, "same": equality.same_templates},
     }
-
-
-def _json_cause(cause: Cause) -> dict[str, Any]:
-    return {"kind": cause.kind, "name": cause.name or None}
 
 
 def anonymous(namespaces: Mapping[str, Equality]) -> str:

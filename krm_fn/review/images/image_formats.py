@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import starmap
 from typing import Any
 
-from krm_fn.base import escaping, report, results
+from krm_fn.base import report_model, report_text, results
 from krm_fn.base.records import NamedTuple
+from krm_fn.base.report_model import ReportLines
 from krm_fn.base.results import Ref, Result
 from krm_fn.base.yaml import emitter
 from krm_fn.kubernetes import paths
 from krm_fn.origins.origin import FieldLocation
-from krm_fn.review.images import FORMAT_VERSION, image_references
+from krm_fn.review.images import image_references
 from krm_fn.review.images.image_uses import ImageUse
 
 
@@ -64,8 +66,7 @@ def _zarf(images: ImageList) -> str:
 def _json(images: ImageList) -> str:
     """For programs: everything, as one JSON object. Its schema is `krm_fn/review/schemas/images.json`."""
     entries = [_json_image(image, uses, images.digests) for image, uses in images.images.items()]
-    about = [report.json_fields(finding) for finding in images.results]
-    return escaping.json_text({"formatVersion": FORMAT_VERSION, "images": entries, "findings": about}, 2) + "\n"
+    return report_model.document({"images": entries}, images.results)
 
 
 def _json_image(image: str, uses: list[tuple[ImageUse, FieldLocation]], digests: dict[str, str]) -> dict[str, Any]:
@@ -117,16 +118,13 @@ def _volume_paths() -> list[str]:
 
 def _text(images: ImageList) -> str:
     """For people: each image with its digest, and below it every use with the line that names the image."""
-    lines: list[str] = []
-    for image, uses in images.images.items():
-        lines.append(image_references.pinned(image, images.digests))
-        lines.extend(f"  {_line(use, location)}" for use, location in uses)
-    return escaping.joined(lines)
+    lines = ((image_references.pinned(image, images.digests), *starmap(_line, uses)) for image, uses in images.images.items())
+    return report_text.block(ReportLines([line for listed in lines for line in listed]))
 
 
 def _line(use: ImageUse, location: FieldLocation) -> str:
     name = f"{use.ref.namespace}/{use.ref.name}" if use.ref.namespace else use.ref.name
-    return f"{use.ref.kind} {name}, {use.role} {use.name}: {location.text() or 'unknown'}"
+    return f"  {use.ref.kind} {name}, {use.role} {use.name}: {location.text() or 'unknown'}"
 
 
 FORMATS = {
