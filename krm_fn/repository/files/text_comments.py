@@ -60,19 +60,9 @@ def _indent(text: str, offset: int) -> int:
     return len(line) - len(line.lstrip(" "))
 
 
-def _nodes(node: TextNode, path: Path) -> Iterator[tuple[Path, TextNode, TextNode]]:
-    """Yields the path, the first and the last node of each entry below a node, in the order of the text."""
-    for key, value in node.entries:
-        yield (*path, key.text), key, value
-        yield from _nodes(value, (*path, key.text))
-    for number, item in enumerate(node.items):
-        yield (*path, number), item, item
-        yield from _nodes(item, (*path, number))
-
-
 def _comments(text: str, node: TextNode, end: int) -> Iterator[Comment]:
     """Yields the comments of a block mapping."""
-    entries = [*_nodes(node, ())]
+    entries = [*node.fields()]
     scalars = [(scalar.start, scalar.end) for _, first, last in entries for scalar in (first, last) if scalar.kind == "scalar"]
     scalars = [(text.find("\n", start) if text[start : start + 1] in ("|", ">") else start, stop) for start, stop in scalars]
     for match in _COMMENT.finditer(text, node.start, end):
@@ -92,7 +82,7 @@ def _with_comments(text: str, comments: list[Comment]) -> str:
     tree = text_nodes.parse(text)
     if not comments or tree is None:
         return text
-    starts = {path: (first, last) for path, first, last in _nodes(tree.root, ())}
+    starts = {path: (first, last) for path, first, last in tree.root.fields()}
     lines = text.split("\n")
     above: dict[int, list[str]] = {}
     behind: dict[int, list[str]] = {}

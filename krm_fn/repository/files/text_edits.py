@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -329,15 +329,8 @@ def with_text(text: str, old: str, new: str) -> str:
         return text
     whole = re.compile(rf"(?<![\w./:@-]){re.escape(old)}(?![\w/:@-]|\.\w)")
     parts, done = [], 0
-    for node in sorted(_scalars(tree.root) if tree else (), key=lambda node: node.start):
+    values = (tree.root, *(value for _, _, value in tree.root.fields())) if tree else ()
+    for node in (value for value in values if value.kind == "scalar"):
         parts += [text[done : node.start], whole.sub(lambda _: new, text[node.start : node.end])]
         done = node.end
     return "".join((*parts, text[done:]))
-
-
-def _scalars(node: TextNode) -> Iterator[TextNode]:
-    """Yields the scalars that are values below a node."""
-    if node.kind == "scalar":
-        yield node
-    for inner in (*(value for _, value in node.entries), *node.items):
-        yield from _scalars(inner)

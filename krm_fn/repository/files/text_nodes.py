@@ -54,6 +54,15 @@ class TextNode:
         """Returns the value of a key that the mapping itself has; None without it."""
         return next((value for key, value in self.entries if key.kind == "scalar" and key.text == name), None)
 
+    def fields(self, path: Path = ()) -> Iterator[tuple[Path, TextNode, TextNode]]:
+        """Yields the path, the key or the entry, and the value of each field below the node, in the order of the text."""
+        for key, value in self.entries:
+            yield (*path, key.text), key, value
+            yield from value.fields((*path, key.text))
+        for index, item in enumerate(self.items):
+            yield (*path, index), item, item
+            yield from item.fields((*path, index))
+
 
 class Location(NamedTuple):
     """The node at a path, or the deepest node above it: `rest` are then the steps that are missing below the node.

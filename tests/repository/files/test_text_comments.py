@@ -27,7 +27,7 @@ def commented(text):
     """The text with a comment above and behind each key that is alone on its line."""
     tree = text_nodes.parse(text)
     assert tree
-    keys = {key.start: (key, value) for _, key, value in text_comments._nodes(tree.root, ()) if key is not value}
+    keys = {key.start: (key, value) for _, key, value in tree.root.fields() if key is not value}
     numbers = {
         text.count("\n", 0, start): pair for start, pair in keys.items() if not text[text.rfind("\n", 0, start) + 1 : start].strip(" -")
     }
