@@ -28,7 +28,7 @@ def reached(explanation: Explanation, inputs: Iterable[Origin]) -> list[Explaine
     return _only(explanation, lambda _, field: any(map(is_of, field.origins)))
 
 
-def decided(explanation: Explanation, resources: Sequence[Resource], settings: Config, inputs: Iterable[Origin]) -> list[Explained]:
+def decided(explanation: Explanation, inputs: Iterable[Origin]) -> list[Explained]:
     """Returns the objects with only the fields that differ without these fields of resources, and with the defaults of these settings.
 
     Empty if the render then fails.
@@ -36,19 +36,21 @@ def decided(explanation: Explanation, resources: Sequence[Resource], settings: C
     ablated: dict[Ref | None, list[Path]] = {}
     for origin in inputs:
         ablated.setdefault(origin.ref, []).append(origin.path)
+    settings = explanation.settings
     for path in ablated.get(None, ()):
         settings = ablation.with_default(settings, path)
-    changed = [ablation.without(resource, ablated.get(results.ref(resource), ())) for resource in resources]
+    changed = [ablation.without(resource, ablated.get(results.ref(resource), ())) for resource in explanation.resources]
     current = {explained.key: explained.resource for explained in explanation.objects}
     differing = ablation.unlike(Ablation(changed, settings), current)
     return _only(explanation, lambda key, field: any(field.path[: len(path)] == path for path in differing.get(key, ())))
 
 
-def unused(explanation: Explanation, resources: Sequence[Resource], settings: Config) -> list[Origin]:
+def unused(explanation: Explanation) -> list[Origin]:
     """Returns the leaves of Dynamo resources that reach no object: no field is made of them, and no object changes with them.
 
     Fields that a render needs, labels of the resource itself, and fields of resources that are not expanded, are not among them.
     """
+    resources, settings = explanation.resources, explanation.settings
     used = {origin for explained in explanation.objects for field in explained.fields for origin in field.origins}
     others = [resource for resource in resources if results.ref(resource).kind not in dynamo_resources.EXPANDED]
     unused_fields: list[Origin] = []

@@ -65,10 +65,14 @@ class Explained(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """All generated objects, and the findings of the render. A resource with an error generates no object."""
+    """All generated objects, and the resources that render, in their order, with the configuration.
+
+    A resource with an error generates no object.
+    """
 
     objects: list[Explained]
-    results: list[Result]
+    resources: list[Resource]
+    settings: Config
 
 
 class Renderable(NamedTuple):
@@ -99,7 +103,7 @@ def explain(resources: Sequence[Resource], settings: Config) -> Explanation:
     render must not be among the resources.
     """
     rendered = renderable(resources, settings)
-    return Explanation([*explained(rendered, rendered.objects, settings)], rendered.results)
+    return Explanation([*explained(rendered, rendered.objects, settings)], [*rendered.resources.values()], settings)
 
 
 def explained(rendered: Renderable, objects: Iterable[Resource], settings: Config) -> Iterator[Explained]:

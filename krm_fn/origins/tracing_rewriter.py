@@ -57,13 +57,6 @@ class Rewriter(ast.NodeTransformer):
         self._scopes.pop()
         return node
 
-    def visit_If(self, node: ast.If) -> ast.AST:
-        """Leaves out blocks that only a type checker reads."""
-        if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            node.orelse = self._block(node.orelse)
-            return node
-        return self.generic_visit(node)
-
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
         """Leaves docstrings as they are."""
         return node if isinstance(node.value, ast.Constant) else self.generic_visit(node)

@@ -63,7 +63,7 @@ class ExplainedRoot:
     @cached_property
     def explanation(self) -> Explanation:
         """The fields of all objects with their origins."""
-        return Explanation([*self.explained(self.objects)], self.rendered.results)
+        return Explanation([*self.explained(self.objects)], self.loaded.values, self.loaded.config)
 
     def explained(self, objects: Iterable[Resource]) -> Iterator[Explained]:
         """Yields objects with the origins of their fields."""
@@ -80,10 +80,10 @@ class ExplainedRoot:
     def unused(self) -> list[Result]:
         """Returns the warnings about fields that reach no object, with their locations."""
         message = "the field reaches no generated object; remove it, or check its name and its place"
-        unused = affected_fields.unused(self.explanation, self.loaded.values, self.loaded.config)
-        return reading.locate(
-            [results.warning(codes.UNUSED_FIELD, message, origin.ref, origin.path) for origin in unused], self.loaded.resources
-        )
+        findings = [
+            results.warning(codes.UNUSED_FIELD, message, origin.ref, origin.path) for origin in affected_fields.unused(self.explanation)
+        ]
+        return reading.locate(findings, self.loaded.resources)
 
 
 def unused(roots: Sequence[ExplainedRoot]) -> list[Result]:
@@ -212,9 +212,8 @@ def _affected(root: ExplainedRoot, inputs: Iterable[Origin]) -> list[Section]:
     groups: dict[Ref | Path, list[Origin]] = {}
     for origin in inputs:
         groups.setdefault(origin.ref or origin.path, []).append(origin)
-    explanation, loaded = root.explanation, root.loaded
-    reached = [entry for group in groups.values() for entry in affected_fields.reached(explanation, group)]
-    decided = [entry for group in groups.values() for entry in affected_fields.decided(explanation, loaded.values, loaded.config, group)]
+    reached = [entry for group in groups.values() for entry in affected_fields.reached(root.explanation, group)]
+    decided = [entry for group in groups.values() for entry in affected_fields.decided(root.explanation, group)]
     shown = {(explained.key, entry.path) for explained in reached for entry in explained.fields}
     more = [
         explained._replace(fields=[entry for entry in explained.fields if (explained.key, entry.path) not in shown])
