@@ -11,6 +11,7 @@ from krm_fn.cli import command_options, command_output, finding_formats
 from krm_fn.migration import equality
 from krm_fn.migration.equality import Equality, equality_report
 from krm_fn.repository.files import cluster_reading
+from krm_fn.repository.files.kubectl import KubectlError
 from krm_fn.review.inputs import compared_states
 
 _FORMATS = {"json": equality_report.json_text, "text": equality_report.text}
@@ -53,7 +54,7 @@ def verify(  # noqa: PLR0913 - one for each option
     """  # noqa: D301 - click reads the backspace
     if (export is None) == (not live):
         raise click.UsageError("name an export, or read the cluster with --live")
-    values, broken = (_of_cluster(), list[Result]()) if export is None else compared_states.read_export(export)
+    values, broken = (_of_cluster(namespace), list[Result]()) if export is None else compared_states.read_export(export)
     compared = {"": Equality({}, findings=tuple(broken))} if broken else equality.compare(values)
     if namespace is not None and not broken:
         compared = {namespace: compared[namespace]} if namespace in compared else compared if "" in compared else {}
@@ -66,10 +67,10 @@ def verify(  # noqa: PLR0913 - one for each option
     ctx.exit(0 if all(entry.is_explained for entry in compared.values()) else 1)
 
 
-def _of_cluster() -> list[object]:
+def _of_cluster(namespace: str | None) -> list[object]:
     try:
-        return cluster_reading.read(cluster_reading.GENERATED, managed_fields=True)
-    except cluster_reading.ReadError as problem:
+        return cluster_reading.read(cluster_reading.GENERATED, namespace, managed_fields=True)
+    except KubectlError as problem:
         raise click.ClickException(str(problem)) from problem
 
 

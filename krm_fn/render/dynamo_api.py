@@ -16,6 +16,9 @@ V1ALPHA1, V1BETA1 = f"{GROUP}/{ALPHA1}", f"{GROUP}/{BETA1}"
 BETA2, V1BETA2 = "v1beta2", f"{GROUP}/v1beta2"
 """The version of searches, since Dynamo 1.7. Only requests, Runs and Candidates have it."""
 
+NAMESPACE_LEASE = "dynamo-operator-namespace-scope"
+"""The name of the Lease whose holder serves a namespace alone."""
+
 GRAPH, COMPONENT, ADAPTER = "DynamoGraphDeployment", "DynamoComponentDeployment", "DynamoGraphDeploymentScalingAdapter"
 REQUEST, MODEL = "DynamoGraphDeploymentRequest", "DynamoModel"
 RUN, CANDIDATE = "DynamoGraphDeploymentRun", "DynamoGraphDeploymentCandidate"

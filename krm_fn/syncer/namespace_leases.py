@@ -26,9 +26,10 @@ from krm_fn.cluster.reflector import Listener
 from krm_fn.kubernetes import values
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
+from krm_fn.render import dynamo_api
 from krm_fn.syncer.status import live_fields
 
-NAME = "dynamo-operator-namespace-scope"
+NAME = dynamo_api.NAMESPACE_LEASE
 KIND = LEASES._replace(field_selector=f"metadata.name={NAME}")
 LEASE_DURATION = 30
 """Seconds, as in the operator."""

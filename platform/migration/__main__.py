@@ -1,89 +1,49 @@
 # ruff: noqa: INP001 - a program of its own, in no package
-"""Moves graphs from the Dynamo operator to Git, or back, without restarting a pod. See docs/migration.md."""
+"""Runs the commands of `krm-fn adopt` under their old names. The next release removes this program."""
 
 from __future__ import annotations
 
-import argparse
+import os
+import shlex
 import sys
+from pathlib import Path
 
-import cluster
-import comparison
-import definitions
-import owners
-import settings
-import to_git
-import to_operator
+_OF_GRAPHS = ("compare", "take-over", "give-back", "can-start", "set-owners")
+_ADOPT = "krm-fn adopt --namespace NAMESPACE --output-dir DIR"
+_NOW = {
+    "definitions": "`krm-fn adopt let-go --save FILE` saves the definitions, too",
+    "graph": f"`{_ADOPT}` writes the graphs of a namespace",
+    "settings": f"`{_ADOPT}` writes the settings into DIR/render.yaml",
+}
 
-COMMANDS = {
-    "graph": (settings.graph, "print the graph as it has to stand in Git"),
-    "settings": (settings.show, "print the operator's settings as a configuration of krm-fn"),
-    "compare": (comparison.compare, "change nothing; exit code 1 if take-over would be refused or would change pods"),
-    "take-over": (to_git.take_over, "compare, then take the objects away from the operator"),
-    "give-back": (to_operator.give_back, "prepare the objects before the operator starts again"),
-    "can-start": (to_operator.can_start, "change nothing; exit code 1 if the operator cannot start, or would change pods"),
-    "set-owners": (owners.set_owners, "give the objects their owners after the operator has started again"),
-}
-OF_CLUSTER = {
-    "definitions": (definitions.save, "print the definitions of the operator's kinds, to put them back before it starts again"),
-    "let-go": (definitions.let_go, "remove owner references in versions that the cluster will not serve, from all objects"),
-}
+
+def command(arguments: list[str]) -> list[str]:
+    """Returns the command that does now what these arguments asked for; empty if no command does only this.
+
+    >>> command(["take-over", "inference", "chat", "chat.yaml", "search", "search.yaml", "--flux", "flux-system/chat"])
+    ['krm-fn', 'adopt', 'take-over', '--flux', 'flux-system/chat', 'chat.yaml', 'search.yaml']
+    """
+    verb, *words = arguments or ["--help"]
+    if verb == "let-go":
+        return ["krm-fn", "adopt", "let-go", "--save", "definitions.json"]
+    if verb not in _OF_GRAPHS:
+        return [] if verb in _NOW else ["krm-fn", "adopt", verb]
+    options = [word for word in words if word.startswith("-")]
+    if "--flux" in words[:-1]:
+        options.append(words.pop(words.index("--flux") + 1))
+    _, *graphs = [word for word in words if not word.startswith("-")] or [""]
+    return ["krm-fn", "adopt", verb, *options, *graphs[1::2]]
 
 
 def main() -> None:
-    """Exit code 0, 1 if the command cannot go on, or 2 on wrong usage."""
-    parser = argparse.ArgumentParser(prog="python3 platform/migration", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command, (_, description) in COMMANDS.items():
-        arguments = commands.add_parser(command, help=description)
-        arguments.add_argument("namespace", help="the namespace of the graphs")
-        if command in {"graph", "settings"}:
-            arguments.add_argument("graphs", nargs=1, metavar="GRAPH", help="the name of the graph")
-        else:
-            text = "the name of a graph, and a file with the output of krm-fn render for it; repeat both for more graphs"
-            arguments.add_argument("graphs", nargs="+", metavar="GRAPH FILE", help=text)
-        if command in {"compare", "take-over"}:
-            tool = arguments.add_mutually_exclusive_group()
-            tool.add_argument("--argocd", action="store_true", help="Argo CD will apply the objects")
-            tool.add_argument("--flux", metavar="NAMESPACE/NAME", default="", help="this Kustomization will apply the objects")
-    for command, (_, description) in OF_CLUSTER.items():
-        commands.add_parser(command, help=description)
-    options = parser.parse_args()
-    if options.command not in {"graph", "settings", *OF_CLUSTER} and len(options.graphs) % 2:
-        parser.error(f"{options.graphs[-1]} has no file; write the name of each graph and its file")
-    try:
-        run(options)
-    except cluster.StopError as reason:
-        sys.exit(str(reason))
-
-
-def run(options: argparse.Namespace) -> None:
-    """Run the command for each graph. Raises StopError; a comparison compares all graphs first."""
-    if options.command in OF_CLUSTER:
-        OF_CLUSTER[options.command][0]()
-        return
-    reasons = []
-    for move in moves(options):
-        try:
-            COMMANDS[options.command][0](move)
-        except cluster.StopError as reason:
-            if options.command != "compare":
-                raise
-            reasons.append(str(reason))
-    if reasons:
-        raise cluster.StopError("\n".join(reasons))
-
-
-def moves(options: argparse.Namespace) -> list[cluster.Move]:
-    """The graphs of the command line. Raises StopError for a file that cannot be read."""
-    manager = (
-        "argocd-controller" if getattr(options, "argocd", False) else "kustomize-controller" if getattr(options, "flux", "") else "kubectl"
-    )
-    names, files = (options.graphs, [""]) if len(options.graphs) == 1 else (options.graphs[::2], options.graphs[1::2])
-    snapshot, flux = cluster.Snapshot(options.namespace), getattr(options, "flux", "")
-    return [
-        cluster.Move(options.namespace, graph, cluster.read(file) if file else [], manager, flux, snapshot)
-        for graph, file in zip(names, files, strict=True)
-    ]
+    """Prints where the command is now, and runs it. Ends with 1 if no command does only this."""
+    now = command(sys.argv[1:])
+    text = f"the command is now `{shlex.join(now)}`" if now else _NOW[sys.argv[1]]
+    sys.stderr.write(f"{Path(sys.argv[0]).parent}: {text}; the next release removes this program\n")
+    if not now:
+        sys.exit(1)
+    sys.stderr.flush()
+    os.execvp(now[0], now)  # noqa: S606 - krm-fn replaces this program
 
 
 if __name__ == "__main__":

@@ -158,6 +158,22 @@ def managers(resource: dict[str, Any]) -> set[str]:
     return {entry["manager"] for entry in resource["metadata"]["managedFields"] if "subresource" not in entry}
 
 
+def commit(reader: Journey, graph: dict[str, Any]) -> None:
+    """Write the folder of `krm-fn adopt` as the reader has corrected it: a graph, and the settings of config.yaml."""
+    folder = reader.folder / "adopted"
+    folder.mkdir(exist_ok=True)
+    (folder / "dynamographdeployment_chat.yaml").write_text(yaml.safe_dump(graph))
+    (folder / "render.yaml").write_text((reader.folder / "config.yaml").read_text())
+
+
+def without_roles_of_the_release(reader: Journey) -> None:
+    """Do what the page asks for: the roles of the operator's release leave the settings."""
+    file = reader.folder / "adopted" / "render.yaml"
+    settings = yaml.safe_load(file.read_text())
+    assert settings["spec"].pop("rbac") == {"plannerRole": "dynamo-platform-dynamo-operator-planner"}
+    file.write_text(yaml.safe_dump(settings))
+
+
 def autoscale(reader: Journey, service: str, replicas: int) -> None:
     """Scale as an autoscaler does: it writes the adapter, and the operator the graph and the workload."""
     reader.plane.kubectl("scale", "-n", reader.namespace, f"dgdsa/chat-{service.lower()}", f"--replicas={replicas}")

@@ -8,6 +8,7 @@ import re
 import pytest
 import yaml
 
+from krm_fn.migration.adopt import declared_settings
 from tests.platform import admission, journey, pages, reference
 from tests.support import markdown
 from tests.testbed import api, server
@@ -15,7 +16,7 @@ from tests.testbed import api, server
 pytestmark = pytest.mark.xdist_group("platform")
 
 MAP = (pages.DOCS / "operator-map.md").read_text()
-VERIFY, ADOPT, READ, COMPARE, OFF, NEWER, TAKE, LOOK, AFTERWARDS, BACK, DEFINITIONS, START = journey.STEPS
+VERIFY, ADOPT, RECORD, COMPARE, OFF, NEWER, TAKE, LOOK, AFTERWARDS, PILOT, BACK, DEFINITIONS, START = journey.STEPS
 _, SHOWN = (text for _, text in markdown.fenced(journey.PAGE, "text"))
 PASSWORD = "c2VjcmV0"  # noqa: S105 - not a real password
 PULL_SECRET = f"""
@@ -28,7 +29,7 @@ stringData:
 """
 NAMES = ("frontend", "planner", "worker")
 SERVICES = {"Frontend": journey.FRONTEND, "Planner": journey.PLANNER, "Worker": journey.WORKER}
-DEFAULTS = {"discoveryBackend": "kubernetes", "mpiSecretName": "mpi-run-ssh-secret"}
+INFERRED = {"discoveryBackend": "kubernetes", "orchestrator": "deployment"}
 FLUX = {"kustomize.toolkit.fluxcd.io/name": "chat", "kustomize.toolkit.fluxcd.io/namespace": "flux-system"}
 
 
@@ -37,7 +38,6 @@ def reader(migration, tmp_path_factory):
     """The reader of the page before its first step: an autoscaler has scaled the workers from two to three."""
     settings, folder = yaml.safe_load(journey.SETTINGS), tmp_path_factory.mktemp("reader")
     reader = journey.depart(migration, folder, "inference", SERVICES, settings, pvcs=[journey.VOLUME])
-    (reader.folder / "graph.yaml").write_text(yaml.safe_dump(reader.graph))
     journey.autoscale(reader, "Worker", 3)
     admission.keep(migration.client, yaml.safe_load(PULL_SECRET))
     admission.keep(migration.client, journey.DEPLOYMENT)
@@ -58,25 +58,27 @@ def test_the_page_from_its_first_command_to_its_last(reader, migration):
 
     assert "0 of unknown cause" in reader.take(VERIFY)
     assert reader.take(ADOPT) == SHOWN
-    reader.take(READ)
-    told = (reader.folder / "config.yaml").read_text()
-    assert yaml.safe_load(told)["spec"] == DEFAULTS | yaml.safe_load(journey.SETTINGS)["spec"]
+    reader.take(RECORD)
+    journey.without_roles_of_the_release(reader)
+    settings = yaml.safe_load((reader.folder / "adopted" / "render.yaml").read_text())["spec"]
+    assert settings == INFERRED | yaml.safe_load(journey.SETTINGS)["spec"]
     assert "3 workloads keep their pods" in reader.take(COMPARE)
-    with pytest.raises(
-        AssertionError, match="the operator runs: dynamo-system/dynamo-platform-dynamo-operator-controller-manager; scale it"
-    ):
+    with pytest.raises(AssertionError) as acting:
         reader.take(TAKE)
+    assert "DYN801 the operator runs, and acts on the namespace inference" in str(acting.value)
     assert reader.identities() == start
 
     admission.keep(migration.client, journey.WEBHOOKS)
     server.eventually(lambda: "failed calling webhook" in touched(migration).message)
     stop = reader.scripts(OFF)[0].split("\n", 1)
     reader.run(stop[1])
-    with pytest.raises(AssertionError, match=r"webhooks of the operator are left: .*-validating; delete them"):
+    with pytest.raises(AssertionError) as left:
         reader.take(TAKE)
+    assert "DYN802 this webhook of the operator is still there" in str(left.value)
     reader.take(OFF)
     server.eventually(lambda: touched(migration).ok)
     assert len(journey.owned(reader.everything())) > 15
+    check_the_way_back_from_the_stop(reader, start)
 
     delete = re.search(r"^kubectl --namespace inference delete (.*)$", reader.take(TAKE), re.MULTILINE)
     assert delete
@@ -92,6 +94,18 @@ def test_the_page_from_its_first_command_to_its_last(reader, migration):
     reader.take(AFTERWARDS)
     check_git_decides(reader, start)
     check_the_way_back(reader, start)
+
+
+def check_the_way_back_from_the_stop(reader, start):
+    """After step 3, the operator starts again and keeps all pods; then it stops again."""
+    reader.take(BACK)
+    start_it, owners = reader.scripts(START)
+    reader.run(start_it)
+    for operator in (reader.operator._replace(image_pull_secrets=()), reader.operator):
+        reader._replace(operator=operator).reconcile()
+    reader.run(owners)
+    assert reader.identities() == start
+    reader.take(OFF, COMPARE)
 
 
 def check_taken_over(reader):
@@ -119,11 +133,12 @@ def check_taken_over(reader):
 
 def check_git_decides(reader, start):
     """A setting that is removed from Git is removed from the object: no other field manager owns it."""
-    settings = yaml.safe_load(journey.SETTINGS)
+    settings = yaml.safe_load((reader.folder / "adopted" / "render.yaml").read_text())
     del settings["spec"]["etcdAddress"]
     (reader.folder / "less.yaml").write_text(yaml.safe_dump(settings))
     apply = "kubectl apply --server-side --force-conflicts --field-manager=kustomize-controller --dry-run=server -o json -f -"
-    after = json.loads(reader.run(f"krm-fn render graph.yaml --config less.yaml 2> /dev/null | {apply}"))["items"]
+    graph = "adopted/dynamographdeployment_chat.yaml"
+    after = json.loads(reader.run(f"krm-fn render {graph} --config less.yaml 2> /dev/null | {apply}"))["items"]
     (frontend,) = [each for each in after if (each["kind"], each["metadata"]["name"]) == ("Deployment", "chat-frontend")]
     (container,) = frontend["spec"]["template"]["spec"]["containers"]
     variables = {entry["name"] for entry in container["env"]}
@@ -135,8 +150,9 @@ def check_git_decides(reader, start):
 def check_the_way_back(reader, start):
     """The operator recognizes every object and keeps the pods, also without pull secrets. A deleted graph deletes all its objects."""
     start_it, owners = reader.scripts(START)
-    with pytest.raises(AssertionError, match=r"dynamographdeployment.nvidia.com/chat Worker: imagePullSecrets is not ngc; run give-back"):
+    with pytest.raises(AssertionError) as unprepared:
         reader.run(start_it)
+    assert "DYN810 Worker: imagePullSecrets is not ngc; run `krm-fn adopt give-back` (Dyn" in str(unprepared.value)
     reader.take(BACK)
     reader.run(start_it)
     forgetful = reader._replace(operator=reader.operator._replace(image_pull_secrets=()))
@@ -155,11 +171,10 @@ def check_the_way_back(reader, start):
     assert reader.everything().keys() == {"PersistentVolumeClaim/chat-models", *accounts}
 
 
-def test_the_settings_are_those_of_the_page_about_them(migration):
-    """The table of docs/operator-map.md and the table of the program agree; ClusterRoles come from the platform."""
+def test_the_settings_are_those_of_the_page_about_them():
+    """The table of docs/operator-map.md and the flags that `krm-fn adopt` reads agree; ClusterRoles come from the platform."""
     rows = dict(re.findall(r"^\| `--([-\w]+)` \|[^|]*\| `([.\w]+)`", MAP, re.MULTILINE))
-    source = (admission.PLATFORM / "migration" / "settings.py").read_text()
-    keys = dict(re.findall(r'^    "([-\w]+)": "([.\w]+)",$', source, re.MULTILINE))
+    keys = {flag: ".".join(setting) for flag, setting in declared_settings.FLAGS.items()}
     assert keys == {flag: key for flag, key in rows.items() if not key.startswith("rbac.")}
 
 

@@ -47,7 +47,7 @@ def test_only_this_graph_is_named_and_nothing_changes_before_all_is_checked(migr
     admission.keep(migration.client, journey.DEPLOYMENT)
     reader.run(*reader.local(OFF))
     for name, file in graphs:
-        output = reader.run(f"python3 platform/migration take-over {reader.namespace} {name} {file}")
+        output = reader.run(f"krm-fn adopt take-over {file}")
         delete = re.search(r"^kubectl .* delete (.*)$", output, re.MULTILINE)
         assert delete
         assert {*delete[1].split()} == {f"service/{name}-worker-p", f"service/{name}-worker-d"}
@@ -56,11 +56,10 @@ def test_only_this_graph_is_named_and_nothing_changes_before_all_is_checked(migr
     ghost = admission.resource("DynamoGraphDeploymentScalingAdapter", "chat-ghost", reader.namespace, adapter)
     reader.plane.kubectl("apply", "-f", "-", input=yaml.safe_dump(ghost))
     before = versions_of(reader)
-    back = f"python3 platform/migration give-back {reader.namespace} chat chat.objects.yaml"
-    with pytest.raises(
-        AssertionError, match=r"dynamographdeployment\.nvidia\.com/chat has no Ghost, which runs; apply the graph that runs"
-    ):
+    back = "krm-fn adopt give-back chat.objects.yaml"
+    with pytest.raises(AssertionError) as unknown:
         reader.run(back)
+    assert "DYN807 the graph has no Ghost, which runs; apply the graph that runs (Dyn" in str(unknown.value)
     assert versions_of(reader) == before
 
     reader.plane.kubectl("delete", "-n", reader.namespace, "dgdsa/chat-ghost")
@@ -77,18 +76,20 @@ def versions_of(reader: journey.Journey) -> dict[str, Any]:
 
 
 def test_one_read_of_the_namespace_for_all_graphs(migration, tmp_path):
-    """`compare` of two graphs reads the namespace once: it starts two programs, and three for each graph."""
+    """`compare` of two graphs reads the namespace once: it starts two programs, and two for each graph."""
     reader = journey.depart(migration, tmp_path, "one-read", {"Worker": WORKER}, yaml.safe_load(journey.SETTINGS))
-    graphs = " ".join(word for each in (reader, with_second_graph(reader)) for word in rendered(each))
-    calls = counted(reader, f"python3 platform/migration compare {reader.namespace} {graphs}")
+    files = " ".join(rendered(each)[1] for each in (reader, with_second_graph(reader)))
+    calls = counted(reader, f"python3 platform/migration compare {reader.namespace} {' '.join(f'graph {file}' for file in files.split())}")
     assert len([line for line in calls if " get " in line]) == 1
-    assert len(calls) == 2 + 3 * 2
+    assert len(calls) == 2 + 2 * 2
 
     wrong = (reader.folder / "search.objects.yaml").read_text().replace("vllm-runtime:1.6.1", "vllm-runtime:1.6.2")
     (reader.folder / "search.objects.yaml").write_text(wrong)
-    with pytest.raises(AssertionError, match=f"deployment.apps/{OTHER}-worker spec.containers.main.image") as failure:
-        reader.run(f"python3 platform/migration compare {reader.namespace} {OTHER} {OTHER}.objects.yaml chat chat.objects.yaml")
-    assert "1 workloads keep their pods" in str(failure.value)  # chat is compared, too
+    with pytest.raises(AssertionError) as failure:
+        reader.run(f"krm-fn adopt compare {OTHER}.objects.yaml chat.objects.yaml")
+    assert "DYN568 these pods would restart, because spec.containers[main].image" in str(failure.value)
+    assert f"(Deployment one-read/{OTHER}-worker)" in str(failure.value)
+    assert "one-read/chat: 1 workloads keep their pods" in str(failure.value)  # chat is compared, too
 
 
 def counted(reader: journey.Journey, script: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""`compare` and `take-over` of platform/migration stop without a change if they cannot keep the running objects."""
+"""`krm-fn adopt compare` and `take-over` stop without a change if they cannot keep the running objects."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import pytest
 import yaml
 
-from tests.platform import admission, installation, journey, pages
+from tests.platform import admission, journey
 from tests.support.cases import cases
 
 pytestmark = pytest.mark.xdist_group("platform")
@@ -30,7 +30,7 @@ def travel(plane, folder, namespace, services, **settings):
 
 def write(reader, graph):
     """The graph as Git has it."""
-    (reader.folder / "graph.yaml").write_text(yaml.safe_dump(graph))
+    journey.commit(reader, graph)
 
 
 def with_replicas(reader, service, replicas):
@@ -60,30 +60,30 @@ def test_a_forgotten_setting(migration, tmp_path):
     reader = travel(migration, tmp_path, "forgotten", {"Frontend": journey.FRONTEND})
     settings = yaml.safe_load(journey.SETTINGS)
     del settings["spec"]["natsAddress"]
-    (reader.folder / "config.yaml").write_text(yaml.safe_dump(settings))
+    (reader.folder / "adopted" / "render.yaml").write_text(yaml.safe_dump(settings))
     said = refused(reader)
-    assert "spec.containers.main.env.NATS_SERVER" in said
-    assert "deployment.apps/chat-frontend" in said
+    assert "DYN568 these pods would restart, because spec.containers[main].env[NATS_SERVER]" in said
+    assert "set natsAddress in render.yaml, or write the live value into the graph (Deployment forgotten/chat-frontend)" in said
     assert "nothing was changed" in said
 
 
+NUMBER = "DYN570 spec.replicas: 2 replicas run, and {} are rendered; write replicas: 2 into the graph"
 # reason, services, orchestrator, the service that was scaled, what the message names
 SCALES = [
-    ("Deployment: Git sets the number", {"Worker": PLAIN}, "deployment", "Worker", "Worker"),
-    ("LeaderWorkerSets: one for each replica", {"Big": BIG}, "deployment", "Big", "Big"),
-    ("PodClique", {"Frontend": {**FRONTEND, **SCALED}}, "grove", "Frontend", "frontend"),
-    ("PodCliqueScalingGroup", {"Big": {**BIG, **SCALED}}, "grove", "Big", "big"),
+    ("Deployment: Git sets the number", {"Worker": PLAIN}, "deployment", "Worker", NUMBER, "Deployment number-worker/chat-worker"),
+    ("PodClique", {"Frontend": {**FRONTEND, **SCALED}}, "grove", "Frontend", NUMBER, "PodCliqueSet number-frontend/chat frontend"),
+    ("PodCliqueScalingGroup", {"Big": {**BIG, **SCALED}}, "grove", "Big", NUMBER, "PodCliqueSet number-big/chat big"),
 ]
 
 
-@cases(("reason", "services", "orchestrator", "service", "named"), SCALES)
-def test_another_number_than_the_one_that_runs(reason, services, orchestrator, service, named, migration, tmp_path):
+@cases(("reason", "services", "orchestrator", "service", "text", "named"), SCALES)
+def test_another_number_than_the_one_that_runs(reason, services, orchestrator, service, text, named, migration, tmp_path):
     """The operator runs 2, Git says 1 or 3; with 2 in Git the comparison passes."""
-    reader = travel(migration, tmp_path, f"number-{named}-{orchestrator}".lower(), services, orchestrator=orchestrator)
+    reader = travel(migration, tmp_path, f"number-{service}".lower(), services, orchestrator=orchestrator)
     for other in (1, 3):
         write(reader, with_replicas(reader, service, other))
         said = refused(reader)
-        assert f"{named} runs 2 replicas, and {other} are rendered; write replicas: 2 for it into the graph in Git" in said
+        assert f"{text.format(other)} ({named})" in said
         assert "write replicas" in refused(reader, TAKE) or "operator runs" in refused(reader, TAKE)
     write(reader, reader.graph)
     assert "keep their pods" in reader.run(*reader.local([COMPARE]))
@@ -99,7 +99,8 @@ def test_a_number_that_only_grove_knows(kind, name, migration, tmp_path):
     (owner,) = reader.objects("podcliquesets").values()
     metadata = {"name": f"chat-0-{name}", "namespace": reader.namespace, "ownerReferences": [reference(owner)]}
     admission.keep(migration.client, {"apiVersion": "grove.io/v1alpha1", "kind": kind, "metadata": metadata, "spec": {"replicas": 4}})
-    assert f"{name} runs 4 replicas, and 2 are rendered" in refused(reader)
+    said = refused(reader)
+    assert f"4 replicas run, and 2 are rendered; write replicas: 4 into the graph (PodCliqueSet {reader.namespace}/chat {name})" in said
 
 
 def reference(owner):
@@ -124,9 +125,27 @@ def test_cliques_go_by_name(migration, tmp_path):
     image = {**PLAIN, "extraPodSpec": {"mainContainer": {**journey.VLLM, "image": f"{journey.IMAGE['image']}-2"}}}
     services = {**reader.graph["spec"]["services"], "Worker": image}
     write(reader, {**reader.graph, "spec": {"services": services}})
-    differences = [line for line in refused(reader).splitlines() if " runs, " in line]
+    differences = [line for line in refused(reader).splitlines() if line.startswith("error ")]
     assert len(differences) == 1
-    assert "cliques.worker.spec.podSpec.containers.main.image" in differences[0]
+    assert "DYN568 these pods would restart, because spec.containers[main].image is" in differences[0]
+    assert "(PodCliqueSet cliques/chat worker)" in differences[0]
+
+
+def test_a_setting_of_a_set_that_changes_no_pod(migration, tmp_path):
+    """Without the setting, Grove would end a gang that lacks pods after 15 minutes in place of 4 hours."""
+    reader = travel(migration, tmp_path, "delay", {"Frontend": FRONTEND}, orchestrator="grove")
+    settings = yaml.safe_load((reader.folder / "adopted" / "render.yaml").read_text())
+    del settings["spec"]["grove"]
+    (reader.folder / "adopted" / "render.yaml").write_text(yaml.safe_dump(settings))
+    assert "DYN804 spec.template.terminationDelay: 4h runs, and 15m is rendered; correct grove.terminationDelay" in refused(reader)
+
+
+def test_the_number_of_groups_of_several_nodes(migration, tmp_path):
+    """The operator runs a LeaderWorkerSet for each of 2 replicas. Git says 1 or 3."""
+    reader = travel(migration, tmp_path, "groups", {"Big": BIG})
+    for other, problem in ((1, "these pods run, but no pod template is rendered"), (3, "this pod template is rendered, but does not run")):
+        write(reader, with_replicas(reader, "Big", other))
+        assert f"DYN569 {problem}" in refused(reader)
 
 
 def test_an_object_that_the_api_server_would_refuse(migration, tmp_path):
@@ -140,21 +159,13 @@ def test_an_object_that_the_api_server_would_refuse(migration, tmp_path):
     graph["spec"]["services"]["Frontend"]["resources"] = None
     (reader.folder / "objects.yaml").write_text(yaml.safe_dump_all(objects))
     said = refused(reader, compare)
-    assert "the API server refuses objects" in said
+    assert "DYN803 the API server rejects objects of this graph: " in said
     assert "services.Frontend.resources" in said
 
 
 def test_objects_of_another_namespace(migration, tmp_path):
     reader = travel(migration, tmp_path, "elsewhere", {"Frontend": journey.FRONTEND})
     write(reader, {**reader.graph, "metadata": {"name": "chat", "namespace": "nowhere"}})
-    assert "deployment.apps/chat-frontend is not in the namespace elsewhere; render the graph for that namespace" in refused(reader)
-
-
-def test_without_an_operator_there_are_no_settings(tmp_path, tmp_path_factory):
-    """The program reports the missing operator, and where to find the settings."""
-    with installation.cluster(tmp_path_factory.mktemp("bare")) as plane:
-        folder = pages.clone(tmp_path, journey.PAGE)
-        with pytest.raises(
-            AssertionError, match=r"0 operators watch the namespace default; write the configuration as docs/operator-map.md says"
-        ):
-            pages.run("python3 platform/migration settings default chat", folder, plane)
+    said = refused(reader)
+    assert "DYN569 this pod template is rendered, but does not run" in said
+    assert "(Deployment nowhere/chat-frontend)" in said

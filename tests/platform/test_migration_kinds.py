@@ -42,7 +42,7 @@ def test_there_and_back(reason, services, settings, kinds, migration, tmp_path):
     written = yaml.safe_load(journey.SETTINGS)
     written["spec"] |= settings | {"ingress": INGRESS}
     reader = journey.depart(migration, tmp_path, f"kinds-{reason}", services, written)
-    (reader.folder / "graph.yaml").write_text(yaml.safe_dump(reader.graph))
+    journey.commit(reader, reader.graph)
     before = reader.everything()
     made = {name for name in journey.owned(before) if not name.startswith("DynamoComponentDeployment/")}
     assert kinds | {"DynamoGraphDeploymentScalingAdapter"} <= {name.partition("/")[0] for name in made}

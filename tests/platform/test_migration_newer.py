@@ -15,7 +15,7 @@ from tests.testbed import conversion_webhook, server
 
 pytestmark = pytest.mark.server
 
-_, ADOPT, READ, COMPARE, OFF, NEWER, TAKE, LOOK, _, BACK, DEFINITIONS, START = journey.STEPS
+_, ADOPT, RECORD, COMPARE, OFF, NEWER, TAKE, LOOK, _, _, BACK, DEFINITIONS, START = journey.STEPS
 SPACE, BETA = "inference", newer.BETA
 NATS = "nats://dynamo-platform-nats.dynamo-system.svc.cluster.local:4222"
 FILE = f'{newer.FILE}infrastructure: {{natsAddress: "{NATS}"}}\n'
@@ -58,13 +58,11 @@ def test_a_graph_of_the_operator_keeps_its_pods_and_names(reader, webhook, tmp_p
     assert f"Deployment/chat-worker-{digest}" in start
 
     assert "2 of 2 pod templates the same, no restart" in reader.take(ADOPT)
-    adopted = yaml.safe_load((reader.folder / "adopted" / "dynamographdeployment_chat.yaml").read_text())
-    reader.take(READ)
-    written = yaml.safe_load((reader.folder / "graph.yaml").read_text())
+    reader.take(RECORD)
+    written = yaml.safe_load((reader.folder / "adopted" / "dynamographdeployment_chat.yaml").read_text())
     assert written["apiVersion"] == BETA
-    assert adopted == written
     assert written["metadata"]["annotations"] == {**newer.MARKS, labels.WORKER_HASH_V2: digest}
-    read, found = function_config.read(yaml.safe_load((reader.folder / "config.yaml").read_text()))
+    read, found = function_config.read(yaml.safe_load((reader.folder / "adopted" / "render.yaml").read_text()))
     assert [result for result in found if result.severity != "info"] == []
     assert (read.nats_address, read.image_pull_secrets, read.rbac) == (NATS, OPERATOR.image_pull_secrets, config.RbacSettings())
     assert "2 workloads keep their pods" in reader.take(COMPARE)
@@ -135,8 +133,9 @@ def check_the_way_back(reader, digest, folder):
     hashes = {key: value for key, value in labels.annotations(graph).items() if key in {labels.WORKER_HASH_V1, labels.WORKER_HASH_V2}}
     assert hashes == {labels.WORKER_HASH_V1: digest}
 
-    with pytest.raises(AssertionError, match=r"dynamographdeployments.nvidia.com names no conversion webhook of the operator; put back"):
+    with pytest.raises(AssertionError) as unconverted:
         reader.run(start_it)
+    assert "DYN812 the definition names no conversion webhook of the operator" in str(unconverted.value)
     with conversion_webhook.running(folder) as again:
         service = {"name": "dynamo-platform-dynamo-operator-webhook-service", "namespace": "dynamo-system", "path": "/convert"}
         put_back(reader, {"service": service})  # no server answers at this address

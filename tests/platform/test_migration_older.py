@@ -11,7 +11,7 @@ from tests.testbed import conversion_webhook, server
 
 pytestmark = pytest.mark.server
 
-_, ADOPT, READ, COMPARE, OFF, NEWER, TAKE, LOOK, _, BACK, _, START = journey.STEPS
+_, ADOPT, RECORD, COMPARE, OFF, NEWER, TAKE, LOOK, _, _, BACK, _, START = journey.STEPS
 # the version of the operator, its settings, and the annotation into which it writes the worker hash
 OPERATORS = [
     ("1.2.1", newer.OPERATOR._replace(behaviour="v1.2"), labels.WORKER_HASH_V1),
@@ -64,10 +64,10 @@ def test_graphs_of_older_operators_keep_pods_and_names_there_and_back(readers, w
         assert "2 of 2 pod templates the same, no restart" in reader.take(ADOPT)
         verified = reader.run(f"krm-fn verify --live -n {reader.namespace}")
         assert "0 of unknown cause" in verified
-        reader.take(READ)
-        written = yaml.safe_load((reader.folder / "graph.yaml").read_text())
+        reader.take(RECORD)
+        written = yaml.safe_load((reader.folder / "adopted" / "dynamographdeployment_chat.yaml").read_text())
         assert written["metadata"]["annotations"][noted] == digest
-        reader.run("krm-fn convert --to v1alpha1 --write graph.yaml")
+        reader.run("krm-fn convert --to v1alpha1 --write adopted")
         assert "2 workloads keep their pods" in reader.take(COMPARE)
 
     observe(readers[0], newer.BETA)

@@ -103,7 +103,10 @@ def _missing(difference: TemplateDifference) -> Result:
 
 def _replicas(difference: ReplicaDifference) -> Result:
     message = f"{difference.live} replicas run, and {difference.rendered} are rendered; write replicas: {difference.live} into the graph"
-    return results.error(codes.REPLICAS_WOULD_CHANGE, message, _address(difference.workload), ("spec", "replicas"))
+    ref = _address(difference.workload)
+    return results.error(
+        codes.REPLICAS_WOULD_CHANGE, message, ref._replace(name=f"{ref.name} {difference.part}".strip()), ("spec", "replicas")
+    )
 
 
 def _restarts(outcome: ObjectForecast) -> Result:

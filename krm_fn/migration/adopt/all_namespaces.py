@@ -11,7 +11,7 @@ from krm_fn.base.results import Result
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
 from krm_fn.migration import adopt
-from krm_fn.migration.adopt import Adoption, exported_objects, migration_files
+from krm_fn.migration.adopt import Adoption, declared_settings, exported_objects, migration_files
 from krm_fn.render import dynamo_api
 from krm_fn.review.live import cluster_export
 
@@ -57,13 +57,15 @@ def adopt_all(values: Sequence[Any]) -> ClusterAdoption:
     if export.results:
         return ClusterAdoption({}, {}, export.results)
     by_namespace: dict[str, list[Resource]] = {}
-    for resource in export.objects:
+    objects = declared_settings.without_operators(export.objects)
+    operators = [resource for resource in export.objects if resource not in objects]
+    for resource in objects:
         by_namespace.setdefault(results.ref(resource).namespace, []).append(resource)
-    used = {name: objects for name, objects in sorted(by_namespace.items()) if any(map(exported_objects.is_written, objects))}
+    used = {name: members for name, members in sorted(by_namespace.items()) if any(map(exported_objects.is_written, members))}
     if not used:
         message = "the export has no graph of any namespace; add dynamographdeployments.nvidia.com to the kinds, and --all-namespaces"
         return ClusterAdoption({}, {}, [results.error(codes.UNUSABLE_EXPORT, message)])
-    namespaces = {name: adopt.adopt(objects) for name, objects in used.items()}
+    namespaces = {name: adopt.adopt([*members, *operators]) for name, members in used.items()}
     return ClusterAdoption(namespaces, _pages(namespaces), [])
 
 

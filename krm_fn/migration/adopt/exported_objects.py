@@ -5,7 +5,7 @@ Edits the resources that users wrote, so that a render of them makes the pods th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_fn.base import codes, results
@@ -16,6 +16,7 @@ from krm_fn.kubernetes.api_server import name_formats
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Labels, Resource
 from krm_fn.kubernetes.values import mapping, name_of, objects, text
+from krm_fn.migration.adopt import declared_settings
 from krm_fn.render import dynamo_api, labels
 from krm_fn.render.manifests import workloads
 from krm_fn.render.resolve import release_choice, v1_worker_hash
@@ -40,7 +41,8 @@ class ExportedObjects(NamedTuple):
 
     `namespace` is the namespace of all its resources. `written` are the cleaned resources that users wrote: graphs, standalone components,
     and models. `accounts` are the cleaned ServiceAccounts that pods without an account get. `live` are all objects that are not
-    Dynamo's. `exported` are all objects as the cluster has them.
+    Dynamo's. `exported` are all objects as the cluster has them. `declared` is the `spec` of a DynamoRender with the settings that the
+    operator declares, if the export has the operator.
     """
 
     namespace: str
@@ -49,6 +51,7 @@ class ExportedObjects(NamedTuple):
     accounts: list[Resource]
     live: list[Resource]
     results: list[Result]
+    declared: Mapping[str, Any] = {}
 
     def runs(self, workload: Resource) -> bool:
         """True if a live workload belongs to one of the graphs or components."""
@@ -59,7 +62,8 @@ class ExportedObjects(NamedTuple):
 
 def read(values: Sequence[Any]) -> ExportedObjects:
     """Sorts the values of an export. Never raises; a finding reports what makes an export unusable."""
-    export = cluster_export.read(values)
+    read_export = cluster_export.read(values)
+    export = read_export._replace(objects=declared_settings.without_operators(read_export.objects))
     written = [_in_live_order(server_fields.written(resource), export.objects) for resource in export.objects if is_written(resource)]
     accounts = [server_fields.written(resource) for resource in export.objects if _is_default_account(resource)]
     live = [resource for resource in export.objects if not dynamo_api.is_dynamo(resource)]
@@ -70,7 +74,9 @@ def read(values: Sequence[Any]) -> ExportedObjects:
             *_check_namespaces(export, written),
             *_check_names([*written, *accounts]),
         ]
-    return ExportedObjects(next(iter(export.namespaces), ""), export.objects, written, accounts, live, findings)
+    namespace = next(iter(export.namespaces), "")
+    declared = declared_settings.declared(read_export.objects, namespace)
+    return ExportedObjects(namespace, export.objects, written, accounts, live, findings, declared)
 
 
 def is_written(resource: Resource) -> bool:

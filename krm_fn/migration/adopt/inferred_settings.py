@@ -17,8 +17,8 @@ from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.kubernetes import identity, version
 from krm_fn.kubernetes.types import Resource
-from krm_fn.kubernetes.values import name_of, objects, text
-from krm_fn.migration.adopt import migration_files, observed_settings, verification
+from krm_fn.kubernetes.values import mapping, name_of, objects, text
+from krm_fn.migration.adopt import declared_settings, migration_files, observed_settings, verification
 from krm_fn.migration.adopt.exported_objects import ExportedObjects, templates_of
 from krm_fn.migration.adopt.observed_settings import ObservedValue, Setting
 from krm_fn.render import config, expand, labels
@@ -75,7 +75,24 @@ def settings(exported: ExportedObjects) -> InferredSettings:
         best = _best([guess._replace(spec=_with_worker_hash(guess.spec, exported, scored)) for guess in of_releases], scored)
     else:
         best = best._replace(spec=_with_worker_hash(best.spec, exported, scored))
-    return best._replace(spec={key: value for key, value in best.spec.items() if value != _BY_GRAPH})
+    best = best._replace(spec={key: value for key, value in best.spec.items() if value != _BY_GRAPH})
+    return best._replace(spec=_with_declared(best.spec, exported, scored))
+
+
+def _with_declared(spec: Spec, exported: ExportedObjects, scored: Callable[[Spec], Score]) -> Spec:
+    """Adds the settings that the operator declares and no live object shows, as long as they change no pod that runs."""
+    for setting, value in declared_settings.parts(dict(exported.declared)):
+        more = observed_settings.with_setting(spec, setting, value)
+        is_new = not _has(spec, setting) and migration_files.settings(more) != migration_files.settings(spec)
+        if is_new and scored(more) <= scored(spec):
+            spec = more
+    return spec
+
+
+def _has(spec: Spec, setting: Setting) -> bool:
+    """True if a setting is already known."""
+    *above, last = setting
+    return last in mapping(spec, *above)
 
 
 def _guesses(exported: ExportedObjects, releases: Sequence[str], scored: Callable[[Spec], Score]) -> Iterator[InferredSettings]:

@@ -76,9 +76,11 @@ Commit `{kustomization}`, `{configuration}` and the resources. Let Argo CD or Fl
 {leftovers}"""
 _DEFINITIONS = """
 The definitions of this operator convert between two API versions through a webhook, which has stopped. Replace them with definitions that
-serve the version in which the cluster stores the resources. The graphs of this folder must have that version:
+serve the version in which the cluster stores the resources. The graphs of this folder must have that version. **Do not leave out
+`let-go`**: without it, Kubernetes can delete the pods of all graphs. Keep `definitions.json` for the way back:
 
 ```sh
+krm-fn adopt let-go --save definitions.json
 stored=$(kubectl get customresourcedefinition dynamographdeployments.nvidia.com \\
   --output jsonpath='{.spec.versions[?(@.storage==true)].name}')
 krm-fn crds --served "$stored" | kubectl replace --filename -
@@ -216,8 +218,8 @@ def _objects(graph: Resource, part: NamespacePart) -> str:
 
 
 def _migration(command: str, part: NamespacePart) -> str:
-    graphs = [f"{graph['metadata']['name']} {_objects(graph, part)}" for graph in _written(part, dynamo_api.GRAPH)]
-    return f"python3 $KRM_FN/platform/migration {command} {part.exported.namespace} {' '.join(graphs)}" if graphs else ""
+    files = [_objects(graph, part) for graph in _written(part, dynamo_api.GRAPH)]
+    return f"krm-fn adopt {command} {' '.join(files)}" if files else ""
 
 
 def _component(component: Resource, part: NamespacePart) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -11,7 +12,8 @@ from krm_fn.base.results import Path
 from krm_fn.kubernetes import identity, paths, secret_values, stored_templates
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
-from krm_fn.kubernetes.values import mapping
+from krm_fn.kubernetes.values import mapping, name_of, objects
+from krm_fn.migration.adopt import exported_objects
 from krm_fn.migration.adopt.exported_objects import ExportedObjects, TemplateKey, templates_of
 from krm_fn.render.manifests import workloads
 from krm_fn.render.schema import object_changes
@@ -20,6 +22,8 @@ from krm_fn.review import forecast
 from krm_fn.review.forecast import ObjectForecast
 from krm_fn.review.live import server_fields
 from krm_fn.review.pods import Template
+
+_SET, _SET_PARTS = "PodCliqueSet", ("PodClique", "PodCliqueScalingGroup")
 
 
 class ComparedField(NamedTuple):
@@ -44,11 +48,12 @@ class TemplateDifference(NamedTuple):
 
 
 class ReplicaDifference(NamedTuple):
-    """A workload whose number of replicas would change."""
+    """A workload whose number of replicas would change, or a part of a PodCliqueSet: a clique, or a scaling group."""
 
     workload: ObjectKey
     live: int
     rendered: int
+    part: str = ""
 
 
 class Verification(NamedTuple):
@@ -129,6 +134,30 @@ def _replicas(rendered: Sequence[Resource], exported: ExportedObjects) -> Iterat
         desired, actual = ((item.get("spec") or {}).get("replicas") for item in (resource, live.get(key, {})))
         if desired is not None and actual is not None and desired != actual:
             yield ReplicaDifference(key, actual, desired)
+        if key in live and key.kind == _SET:
+            numbers, live_numbers = _part_replicas(resource), _part_replicas(live[key]) | _scaled_parts(live[key], exported.live)
+            for part in sorted(numbers.keys() & live_numbers.keys()):
+                if numbers[part] != live_numbers[part]:
+                    yield ReplicaDifference(key, live_numbers[part], numbers[part], part)
+
+
+def _part_replicas(pod_clique_set: Resource) -> dict[str, int]:
+    """The replicas of the cliques and scaling groups of a PodCliqueSet, by their names. The cliques of a group scale with it."""
+    template = mapping(pod_clique_set.get("spec"), "template")
+    groups = objects(template.get("podCliqueScalingGroups"))
+    members = {name for group in groups for name in group.get("cliqueNames") or ()}
+    cliques = {name_of(clique): mapping(clique.get("spec")) for clique in objects(template.get("cliques"))}
+    numbers = {name: spec.get("replicas", 1) for name, spec in cliques.items() if name not in members}
+    return numbers | {name_of(group): group.get("replicas", 1) for group in groups}
+
+
+def _scaled_parts(pod_clique_set: Resource, live: Sequence[Resource]) -> dict[str, int]:
+    """The replicas of the PodCliques and scaling groups that Grove made, by the names of their parts. Autoscalers change them."""
+    name = pod_clique_set["metadata"]["name"]
+    children = [child for child in live if child["kind"] in _SET_PARTS and exported_objects.owner(child, _SET) == name]
+    named = [(re.fullmatch(rf"{re.escape(name)}-[0-9]+-(.+)", child["metadata"]["name"]), child) for child in children]
+    numbers = [(match[1], mapping(child.get("spec")).get("replicas")) for match, child in named if match]
+    return {part: number for part, number in numbers if isinstance(number, int)}
 
 
 def template_changes(live: Template, rendered: Template) -> tuple[FieldChange, ...]:

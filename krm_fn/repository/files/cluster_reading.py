@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_fn.repository.files import commands
+from krm_fn.base.yaml import reader
+from krm_fn.kubernetes.types import Resource
+from krm_fn.kubernetes.values import mapping
+from krm_fn.repository.files import kubectl
+from krm_fn.repository.files.kubectl import KubectlError
 
 _OF_USERS = ("dynamographdeployments.nvidia.com", "dynamocomponentdeployments.nvidia.com", "dynamomodels.nvidia.com")
 _BESIDE = (
@@ -35,37 +37,42 @@ GENERATED = (
 )
 """All kinds of objects that an operator generates."""
 
-_SECONDS = 120
+_OPERATOR = "app.kubernetes.io/name=dynamo-operator,control-plane=controller-manager"
 
 
-class ReadError(Exception):
-    """kubectl cannot read the cluster. The message says why."""
+def read(kinds_beside: Sequence[str] = _BESIDE, namespace: str | None = None, *, managed_fields: bool = False) -> list[Any]:
+    """Returns the Dynamo resources of a namespace or of all, and the other objects of their namespaces. Raises KubectlError.
 
-
-def read(kinds_beside: Sequence[str] = _BESIDE, *, managed_fields: bool = False) -> list[Any]:
-    """Returns the Dynamo resources of all namespaces, and the other objects of their namespaces. Raises ReadError.
-
-    Kinds that the cluster does not serve have no objects. With `managed_fields`, the objects have their field managers.
+    Kinds that the cluster does not serve have no objects. With `managed_fields`, the objects have their field managers. The operators and
+    their configuration are among the objects if the user may read them.
     """
     more = ("--show-managed-fields",) if managed_fields else ()
-    served = {*_kubectl("api-resources", "--namespaced", "--verbs=list", "--output=name", partial=True).decode().split()}
+    served = kubectl.served()
     of_users, beside = ([kind for kind in kinds if kind in served] for kinds in (_OF_USERS, kinds_beside))
     if not of_users:
-        raise ReadError("the cluster serves no DynamoGraphDeployments; check the context of kubectl")
-    objects = _items("--all-namespaces", of_users, *more)
-    for namespace in sorted({resource["metadata"]["namespace"] for resource in objects}):
-        objects += _items(f"--namespace={namespace}", beside, *more)
-    return objects
+        raise KubectlError("the cluster serves no DynamoGraphDeployments", "check the context of kubectl")
+    where = f"--namespace={namespace}" if namespace else "--all-namespaces"
+    objects = kubectl.get(",".join(of_users), where, *more)
+    for name in sorted({resource["metadata"]["namespace"] for resource in objects}):
+        objects += kubectl.get(",".join(beside), f"--namespace={name}", *more)
+    return [*objects, *_operators()]
 
 
-def _items(where: str, kinds: list[str], *more: str) -> list[Any]:
-    items: list[Any] = json.loads(_kubectl("get", ",".join(kinds), where, "--output=json", *more))["items"]
-    return items
+def _operators() -> list[Any]:
+    """The Deployments of operators, and their configuration; empty without the right to read them."""
+    try:
+        operators = kubectl.get("deployments.apps", "--all-namespaces", f"--selector={_OPERATOR}")
+        return [*operators, *(file for operator in operators for file in _configuration(operator))]
+    except KubectlError:
+        return []
 
 
-def _kubectl(*arguments: str, partial: bool = False) -> bytes:
-    """The output of kubectl. `partial` accepts the output of a kubectl that fails: one API that does not answer hides no other."""
-    result = commands.run(("kubectl", *arguments), Path.cwd(), _SECONDS)
-    if result.problem and not (partial and result.data):
-        raise ReadError(f"kubectl {arguments[0]} {result.problem}; {result.messages.strip() or 'check the context of kubectl'}")
-    return result.data
+def _configuration(operator: Resource) -> Iterator[Resource]:
+    """The OperatorConfiguration in a ConfigMap that the pods of an operator mount, with the name and the namespace of its Deployment."""
+    metadata = {field: operator["metadata"][field] for field in ("name", "namespace")}
+    volumes = operator["spec"]["template"]["spec"].get("volumes", ())
+    names = [volume["configMap"]["name"] for volume in volumes if "configMap" in volume]
+    for config_map in kubectl.get("configmaps", *names, f"--namespace={metadata['namespace']}", "--ignore-not-found") if names else ():
+        for text in (config_map.get("data") or {}).values():
+            values = [document.value for document in reader.read(text)[0]]
+            yield from ({**value, "metadata": metadata} for value in values if mapping(value).get("kind") == "OperatorConfiguration")

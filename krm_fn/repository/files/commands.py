@@ -8,10 +8,11 @@ import selectors
 import shlex
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from krm_fn.repository.files import reading
 
@@ -40,17 +41,30 @@ def split(text: str) -> list[str]:
     return words
 
 
-def run(command: Sequence[str], folder: Path, seconds: float, environment: Mapping[str, str] | None = None) -> CommandResult:
-    """Runs a command in a folder, without stdin. Ends the command and its children after a time, and if it prints too much.
+def run(
+    command: Sequence[str], folder: Path, seconds: float, environment: Mapping[str, str] | None = None, stdin: bytes = b""
+) -> CommandResult:
+    """Runs a command in a folder. Ends the command and its children after a time, and if it prints too much.
 
-    `environment` replaces the environment of this process.
+    `environment` replaces the environment of this process. The command reads `stdin` from a file without a name.
     """
+    if not stdin:
+        return _run(command, folder, seconds, environment, subprocess.DEVNULL)
+    with tempfile.TemporaryFile() as file:
+        file.write(stdin)
+        file.seek(0)
+        return _run(command, folder, seconds, environment, file)
+
+
+def _run(
+    command: Sequence[str], folder: Path, seconds: float, environment: Mapping[str, str] | None, stdin: IO[bytes] | int
+) -> CommandResult:
     inherited = os.environ if environment is None else environment
     variables = {name: value for name, value in inherited.items() if name not in _OF_REPOSITORY} | {"PWD": str(folder)}
     try:
         process = subprocess.Popen(
             command,
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=folder,

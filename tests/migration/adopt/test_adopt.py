@@ -176,9 +176,9 @@ def test_the_steps_name_the_namespace_and_each_graph():
     steps = adopt.adopt(exported(given.graph(SERVICES), other, **V0_9)).steps
     for graph in ("chat", "other"):
         assert f"krm-fn render dynamographdeployment_{graph}.yaml --config render.yaml > {graph}.objects.yaml" in steps
-    graphs = "chat chat.objects.yaml other other.objects.yaml"
-    assert f"platform/migration compare {given.NAMESPACE} {graphs}\n" in steps
-    assert f"platform/migration take-over {given.NAMESPACE} {graphs}\n" in steps
+    files = "chat.objects.yaml other.objects.yaml"
+    assert f"krm-fn adopt compare {files}\n" in steps
+    assert f"krm-fn adopt take-over {files}\n" in steps
 
 
 def test_the_steps_of_newer_operators_render_again_after_the_conversion():

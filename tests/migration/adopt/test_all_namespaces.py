@@ -53,7 +53,7 @@ def test_the_steps_stop_the_operator_once_and_list_the_leftovers_once():
     for name in ("chat", "search"):
         file = f"{name}/dynamographdeployment_chat.yaml"
         assert f"krm-fn render {file} --config {name}/render.yaml > {name}/chat.objects.yaml" in steps
-        assert f"platform/migration take-over {name} chat {name}/chat.objects.yaml" in steps
+        assert f"krm-fn adopt take-over {name}/chat.objects.yaml" in steps
         assert f"kustomize build --enable-alpha-plugins --enable-exec {name}/" in steps
     assert [line for line in steps.splitlines() if " delete " in line and "webhook" not in line] == [
         "kubectl --namespace chat delete service/chat-frontend-p",
@@ -131,8 +131,10 @@ def test_the_command_writes_a_folder_for_each_namespace(tmp_path):
 
 
 USAGE = [
-    (["--wait", "1m"], "--wait needs --all-namespaces"),
+    (["--wait", "1m"], "--wait needs --namespace or --all-namespaces"),
     (["-A", "--wait", "1m", "--live", __file__], "--wait reads the cluster, and --live a file"),
+    (["-n", "team", "--live", __file__], "--namespace reads the cluster, and --live a file"),
+    (["-A", "-n", "team"], "name either --namespace or --all-namespaces"),
     (["-A", "--wait", "soon"], "is not a duration"),
     (["-A", "--wait=-1s"], "is negative"),
 ]
