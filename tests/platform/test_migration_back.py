@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -57,17 +58,49 @@ def test_only_this_graph_is_named_and_nothing_changes_before_all_is_checked(migr
     reader.plane.kubectl("apply", "-f", "-", input=yaml.safe_dump(ghost))
     before = versions_of(reader)
     back = "krm-fn adopt give-back chat.objects.yaml"
-    with pytest.raises(AssertionError) as unknown:
-        reader.run(back)
-    assert "DYN807 the graph has no Ghost, which runs; apply the graph that runs (Dyn" in str(unknown.value)
+    assert "DYN807 the graph has no Ghost, which runs; apply the graph that runs (Dyn" in failed(reader, back)
     assert versions_of(reader) == before
 
     reader.plane.kubectl("delete", "-n", reader.namespace, "dgdsa/chat-ghost")
+    check_other_reasons(reader, back)
     assert "are ready" in reader.run(back)
     services = reader.objects("dgd")["DynamoGraphDeployment/chat"]["spec"]["services"]
     assert services["Worker"]["extraPodSpec"]["imagePullSecrets"] == [{"name": "ngc"}]
     marked = {name for name, live in reader.everything().items() if reference.HASH in live["metadata"].get("annotations", ())}
     assert "ServiceAccount/chat-k8s-service-discovery" in marked
+    assert "DYN813 the owner of this object does not exist yet" in failed(reader, "krm-fn adopt set-owners chat.objects.yaml")
+
+
+def check_other_reasons(reader: journey.Journey, back: str) -> None:
+    """A graph that is not in the cluster, a name without the worker hash, pull secrets that would change it, and no operator."""
+    absent = (reader.folder / "chat.objects.yaml").read_text().replace("DynamoGraphDeployment/chat", "DynamoGraphDeployment/ghost")
+    (reader.folder / "ghost.yaml").write_text(re.sub(r"(kind: DynamoGraphDeployment\nmetadata:\n  name: )chat\n", r"\1ghost\n", absent))
+    assert "DYN806 the graph way-back/ghost is not in the cluster; apply it" in failed(reader, "krm-fn adopt give-back ghost.yaml")
+
+    where = ("-n", reader.namespace)
+    reader.plane.kubectl("label", "deployment/chat-worker", "nvidia.com/dynamo-worker-hash=d7683b3d", *where)
+    assert "DYN808 the name lacks the worker hash d7683b3d of its pods" in failed(reader, back)
+    label_pods(reader, "d7683b3d")
+    reader.plane.kubectl("annotate", "dgd/chat", "nvidia.com/current-worker-hash=legacy", *where)
+    assert "warning DYN809 the pull secrets of Worker are not written into the graph" in reader.run(back)
+    assert "imagePullSecrets" not in str(reader.objects("dgd")["DynamoGraphDeployment/chat"]["spec"])
+    label_pods(reader, None)
+
+    reader.plane.kubectl("delete", "deployment", journey.DEPLOYMENT["metadata"]["name"], "-n", "dynamo-system")
+    assert "DYN811 no operator watches the namespace way-back" in failed(reader, "krm-fn adopt can-start chat.objects.yaml")
+
+
+def label_pods(reader: journey.Journey, worker_hash: str | None) -> None:
+    """Set or remove the worker hash in the pod template of the worker."""
+    patch = {"spec": {"template": {"metadata": {"labels": {"nvidia.com/dynamo-worker-hash": worker_hash}}}}}
+    reader.plane.kubectl("patch", "deployment/chat-worker", f"--patch={json.dumps(patch)}", "-n", reader.namespace)
+
+
+def failed(reader: journey.Journey, script: str) -> str:
+    """The output of a script that must fail."""
+    with pytest.raises(AssertionError) as failure:
+        reader.run(script)
+    return str(failure.value)
 
 
 def versions_of(reader: journey.Journey) -> dict[str, Any]:

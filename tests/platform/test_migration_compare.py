@@ -137,7 +137,7 @@ def test_a_setting_of_a_set_that_changes_no_pod(migration, tmp_path):
     settings = yaml.safe_load((reader.folder / "adopted" / "render.yaml").read_text())
     del settings["spec"]["grove"]
     (reader.folder / "adopted" / "render.yaml").write_text(yaml.safe_dump(settings))
-    assert "DYN804 spec.template.terminationDelay: 4h runs, and 15m is rendered; correct grove.terminationDelay" in refused(reader)
+    assert "DYN804 spec.template.terminationDelay: 4h0m0s runs, and 15m0s is rendered; correct grove.terminationDelay" in refused(reader)
 
 
 def test_the_number_of_groups_of_several_nodes(migration, tmp_path):

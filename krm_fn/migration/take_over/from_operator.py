@@ -90,7 +90,7 @@ def _wait_for_end(graph: MovedGraph, owners: Sequence[Resource]) -> None:
     uids, started = {owner["metadata"]["uid"] for owner in owners}, time.monotonic()
     while left := [owner for owner in (*graph.components(), *graph.resources()) if owner["metadata"]["uid"] in uids]:
         if time.monotonic() > started + _LONGEST:
-            raise RefusedMoveError([_unended(owner) for owner in left])
+            raise RefusedMoveError([unended(owner) for owner in left])
         owned = [item for item in graph.cluster.of(*moved_graphs.READ) if any(is_owned_by(item, owner) for owner in left)]
         has_released = all(dynamo_api.is_dynamo(item) for item in owned)
         if has_released and time.monotonic() > started + _GRACE and definitions.unserved():
@@ -102,7 +102,8 @@ def _wait_for_end(graph: MovedGraph, owners: Sequence[Resource]) -> None:
         graph.cluster.forget()
 
 
-def _unended(owner: Resource) -> Result:
+def unended(owner: Resource) -> Result:
+    """Returns the finding about an owner whose deletion does not end."""
     finalizers = ", ".join(owner["metadata"].get("finalizers", ()))
     message = f"the deletion of this object has not ended, and its finalizers are {finalizers or 'empty'}"
     fix = "remove the finalizers whose controllers do not run, and run the command again"
