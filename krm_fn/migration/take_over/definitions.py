@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Result
 from krm_fn.kubernetes.types import Resource
 from krm_fn.migration.take_over import moved_graphs, operators
@@ -102,4 +102,6 @@ def problems(operator: Resource) -> Iterator[Result]:
         elif unserved_versions:
             problem = f"the definition does not serve {', '.join(unserved_versions)}"
         if problem:
-            yield results.error("DYN812", f"{problem}, so the operator ends at its start; {_PUT_BACK}", results.ref(definition))
+            yield results.error(
+                codes.OPERATOR_WOULD_NOT_START, f"{problem}, so the operator ends at its start; {_PUT_BACK}", results.ref(definition)
+            )

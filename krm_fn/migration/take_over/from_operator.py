@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.kubernetes import identity
@@ -107,7 +107,7 @@ def unended(owner: Resource) -> Result:
     finalizers = ", ".join(owner["metadata"].get("finalizers", ()))
     message = f"the deletion of this object has not ended, and its finalizers are {finalizers or 'empty'}"
     fix = "remove the finalizers whose controllers do not run, and run the command again"
-    return results.error("DYN805", f"{message}; {fix}", results.ref(owner))
+    return results.error(codes.DELETION_DOES_NOT_END, f"{message}; {fix}", results.ref(owner))
 
 
 def _live_replicas(graph: MovedGraph) -> Iterator[Resource]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Result
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import mapping, objects
@@ -61,10 +61,10 @@ def missing(graph: Resource, fields: Fields, annotations: Mapping[str, str | Non
     fix = "run `krm-fn adopt give-back`"
     for service, desired in fields.items():
         if "replicas" in desired and components.get(service, {}).get("replicas") != desired["replicas"]:
-            yield results.error("DYN810", f"{service}: replicas is not {desired['replicas']}; {fix}", ref)
+            yield results.error(codes.NOT_READY_FOR_OPERATOR, f"{service}: replicas is not {desired['replicas']}; {fix}", ref)
         if "imagePullSecrets" in desired and pull_secrets(graph, service) != desired["imagePullSecrets"]:
             names = ", ".join(secret["name"] for secret in desired["imagePullSecrets"])
-            yield results.error("DYN810", f"{service}: imagePullSecrets is not {names}; {fix}", ref)
+            yield results.error(codes.NOT_READY_FOR_OPERATOR, f"{service}: imagePullSecrets is not {names}; {fix}", ref)
     for annotation, value in annotations.items():
         if labels.annotations(graph).get(annotation) != value:
-            yield results.error("DYN810", f"the annotation {annotation} is not {value or 'removed'}; {fix}", ref)
+            yield results.error(codes.NOT_READY_FOR_OPERATOR, f"the annotation {annotation} is not {value or 'removed'}; {fix}", ref)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes.types import Resource
 from krm_fn.migration.adopt import adopt_findings, verification
@@ -51,7 +51,7 @@ def compare(graph: MovedGraph) -> list[Result]:
         graph.kubectl(*applying(graph), "--dry-run=server", stdin=kubectl.listed(_rehearsed(graph)))
     except KubectlError as problem:
         message = f"the API server rejects objects of this graph: {problem.messages}; correct the graph or the configuration"
-        findings.append(results.error("DYN803", message, results.ref(next(filter(_is_graph, graph.rendered)))))
+        findings.append(results.error(codes.MIGRATION_REJECTED, message, results.ref(next(filter(_is_graph, graph.rendered)))))
     return findings
 
 
@@ -80,7 +80,7 @@ def _beside_pods(live: Resource, rendered: Resource) -> Iterator[Result]:
         is_of_pods = any(path[: len(spec)] == spec for spec in specs) or not {*path}.isdisjoint(_COMPARED_AS_PODS)
         is_whole_clique = path[2:3] == ("cliques",) and len(path) <= 4
         if path[:2] in _TEMPLATES and not is_of_pods and not is_whole_clique:
-            yield results.error("DYN804", _difference(path, change.old, change.new), results.ref(live), path)
+            yield results.error(codes.FIELD_BESIDE_PODS_CHANGES, _difference(path, change.old, change.new), results.ref(live), path)
 
 
 def _difference(path: Path, live: object, rendered: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from krm_fn.base import report, results
+from krm_fn.base import codes, report, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.kubernetes.types import Resource
@@ -156,21 +156,23 @@ def _members(value: Any) -> list[Any]:
 def _check(rendered: Sequence[Any]) -> Iterator[Result]:
     """Reports a file that is not the render of one graph."""
     if not all(isinstance(resource, dict) and all(results.ref(resource)[:3]) for resource in rendered):
-        yield results.error("DYN800", f"the file has a value that is not an object of Kubernetes; {_RENDER}")
+        yield results.error(codes.FILE_NOT_ONE_GRAPH, f"the file has a value that is not an object of Kubernetes; {_RENDER}")
         return
     graphs = [*filter(_is_graph, rendered)]
     if len(graphs) != 1:
-        yield results.error("DYN800", f"the file has {report.counted(len(graphs), 'graph')}; {_RENDER}")
+        yield results.error(codes.FILE_NOT_ONE_GRAPH, f"the file has {report.counted(len(graphs), 'graph')}; {_RENDER}")
         return
     graph = results.ref(graphs[0])
     for resource in rendered:
         ref = results.ref(resource)
         if not ref.namespace or ref.namespace != graph.namespace:
             message = f"the object has {f'the namespace {ref.namespace}' if ref.namespace else 'no namespace'}"
-            yield results.error("DYN800", f"{message}; render the graph with the namespace in which it runs", ref)
+            yield results.error(codes.FILE_NOT_ONE_GRAPH, f"{message}; render the graph with the namespace in which it runs", ref)
         owners = ownership.owners(resource)
         if owners and f"{graph.kind}/{graph.name}" not in owners:
-            yield results.error("DYN800", f"the object belongs to {', '.join(owners)}, and not to the graph {graph.name}; {_RENDER}", ref)
+            yield results.error(
+                codes.FILE_NOT_ONE_GRAPH, f"the object belongs to {', '.join(owners)}, and not to the graph {graph.name}; {_RENDER}", ref
+            )
 
 
 def _is_graph(resource: Resource) -> bool:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Result
 from krm_fn.cluster import timestamps
 from krm_fn.kubernetes import version
@@ -40,10 +40,10 @@ def acting(namespaces: Iterable[str]) -> Iterator[Result]:
     for namespace, deployments in running.items():
         for operator in () if deployments and is_held(namespace) else deployments:
             fix = "scale it to 0 replicas, or hold the namespace with `krm-fn sync --hold-namespaces`"
-            yield results.error("DYN801", f"the operator runs, and acts on {_named(namespace)}; {fix}", results.ref(operator))
+            yield results.error(codes.OPERATOR_ACTS, f"the operator runs, and acts on {_named(namespace)}; {fix}", results.ref(operator))
     for webhooks in () if any(running.values()) else kubectl.get(_WEBHOOKS, f"--selector={_WEBHOOK_SELECTOR}"):
         message = "this webhook of the operator is still there, and nothing answers it, so the API server rejects changes of graphs"
-        yield results.error("DYN802", f"{message}; delete it", results.ref(webhooks))
+        yield results.error(codes.WEBHOOK_OF_STOPPED_OPERATOR, f"{message}; delete it", results.ref(webhooks))
 
 
 def _is_running(operator: Resource) -> bool:

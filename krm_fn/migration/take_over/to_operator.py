@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.kubernetes.types import Resource
@@ -46,7 +46,7 @@ class OperatorState(NamedTuple):
         for live in self.moved.live_rendered() if names else ():
             if object_name(live) in names and _MARKS.items() - labels.annotations(live).items():
                 message = "the object lacks the mark of the operator; run `krm-fn adopt give-back`"
-                yield results.error("DYN810", message, results.ref(live))
+                yield results.error(codes.NOT_READY_FOR_OPERATOR, message, results.ref(live))
 
 
 def give_back(graphs: Sequence[MovedGraph]) -> list[OperatorState]:
@@ -80,7 +80,7 @@ def check_start(graphs: Sequence[MovedGraph]) -> None:
         watching = operators.watching(namespace)
         if not watching:
             message = f"no operator watches the namespace {namespace}; install its Helm release with 0 replicas"
-            findings.append(results.error("DYN811", message))
+            findings.append(results.error(codes.NO_OPERATOR_OF_NAMESPACE, message))
         findings += [finding for operator in watching for finding in definitions.problems(operator)]
     _refuse([*dict.fromkeys(findings), *(finding for state in _states(graphs) for finding in state.missing())])
 
@@ -118,14 +118,16 @@ def _states(graphs: Sequence[MovedGraph]) -> list[OperatorState]:
 def _unkept(moved: MovedGraph) -> Iterator[Result]:
     """Reports why an operator would not keep the pods of a graph."""
     if not moved.resources():
-        yield results.error("DYN806", f"the graph {moved.namespace}/{moved.name} is not in the cluster; apply it")
+        yield results.error(codes.GRAPH_TO_GIVE_BACK_MISSING, f"the graph {moved.namespace}/{moved.name} is not in the cluster; apply it")
         return
     (graph,) = moved.resources()
     running = [*moved.workloads().values()]
     yield from _new_names(graph, running)
     services = graph_fields.services(graph)
     for service in sorted({*_replicas(moved), *_pull_secrets(running)} - services.keys()):
-        yield results.error("DYN807", f"the graph has no {service}, which runs; apply the graph that runs", results.ref(graph))
+        yield results.error(
+            codes.RUNNING_SERVICE_NOT_IN_GRAPH, f"the graph has no {service}, which runs; apply the graph that runs", results.ref(graph)
+        )
 
 
 def _state(moved: MovedGraph) -> OperatorState:
@@ -150,7 +152,7 @@ def _new_names(graph: Resource, running: list[Resource]) -> Iterator[Result]:
         if workload["kind"] != moved_graphs.SET and worker_hash and f"-{worker_hash}" not in workload["metadata"]["name"]:
             problem = f"the name lacks the worker hash {worker_hash} of its pods, so the operator would run new workers beside it"
             fix = "keep the graph in Git, or delete it and let the operator create it again"
-            yield results.error("DYN808", f"{problem}; {fix}", results.ref(workload))
+            yield results.error(codes.OPERATOR_WOULD_RUN_NEW_WORKERS, f"{problem}; {fix}", results.ref(workload))
 
 
 def _replicas(moved: MovedGraph) -> dict[str, int]:
@@ -190,7 +192,11 @@ def _with_hashes(
         reason = "because they would change the worker hash, and with it the pods"
         fix = "start the operator at a time at which these pods may restart"
         notes = [
-            results.warning("DYN809", f"the pull secrets of {service} are not written into the graph, {reason}; {fix}", results.ref(graph))
+            results.warning(
+                codes.PULL_SECRETS_CHANGE_HASH,
+                f"the pull secrets of {service} are not written into the graph, {reason}; {fix}",
+                results.ref(graph),
+            )
             for service in sorted(hashed)
         ]
         return {service: names for service, names in secrets.items() if service not in hashed}, {}, notes
@@ -206,7 +212,7 @@ def set_owners(graphs: Sequence[MovedGraph]) -> int:
     """
     chosen = [(graph, live, owner) for graph in graphs for live, owner in _owners(graph)]
     problem = "the owner of this object does not exist yet; wait until the operator has created it, and run the command again"
-    _refuse([results.error("DYN813", problem, results.ref(live)) for _, live, owner in chosen if owner is None])
+    _refuse([results.error(codes.OWNER_DOES_NOT_EXIST_YET, problem, results.ref(live)) for _, live, owner in chosen if owner is None])
     for graph, live, owner in chosen:
         has_controller = any(other.get("controller") for other in live["metadata"].get("ownerReferences", ()))
         if owner is not None and not has_controller:

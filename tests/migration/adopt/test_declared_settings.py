@@ -56,7 +56,8 @@ def test_declared_settings_are_added_if_they_change_no_pod(reason, operators, mo
     adopted = adopt.adopt([*EXPORT, *operators])
     assert [finding.code for finding in adopted.results] == []
     assert adopted.files["render.yaml"]["spec"] == SHOWN | more
-    assert adopted.verification and adopted.verification.keeps_all
+    assert adopted.verification
+    assert adopted.verification.keeps_all
     assert adopted.leftovers == ()
 
 

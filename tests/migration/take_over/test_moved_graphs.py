@@ -13,7 +13,11 @@ from tests.cli import console
 from tests.support import given
 from tests.support.cases import cases
 
-GRAPH: dict[str, Any] = {"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoGraphDeployment", "metadata": {"name": "chat", "namespace": "team"}}
+GRAPH: dict[str, Any] = {
+    "apiVersion": "nvidia.com/v1alpha1",
+    "kind": "DynamoGraphDeployment",
+    "metadata": {"name": "chat", "namespace": "team"},
+}
 
 
 def owned(namespace, owner):
