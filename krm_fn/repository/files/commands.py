@@ -41,48 +41,53 @@ def split(text: str) -> list[str]:
     return words
 
 
-def run(
-    command: Sequence[str], folder: Path, seconds: float, environment: Mapping[str, str] | None = None, stdin: bytes = b""
+def run(  # noqa: PLR0913 - one for each property of a process
+    command: Sequence[str],
+    folder: Path,
+    seconds: float,
+    environment: Mapping[str, str] | None = None,
+    *,
+    stdin: bytes = b"",
+    limit: int | None = None,
 ) -> CommandResult:
     """Runs a command in a folder. Ends the command and its children after a time, and if it prints too much.
 
-    `environment` replaces the environment of this process. The command reads `stdin` from a file without a name.
+    `environment` replaces the environment of this process. The command reads `stdin` from a file without a name. `limit` is the most bytes
+    that it may print; without it, they are those of the largest file that is read.
     """
-    if not stdin:
-        return _run(command, folder, seconds, environment, subprocess.DEVNULL)
-    with tempfile.TemporaryFile() as file:
-        file.write(stdin)
-        file.seek(0)
-        return _run(command, folder, seconds, environment, file)
-
-
-def _run(
-    command: Sequence[str], folder: Path, seconds: float, environment: Mapping[str, str] | None, stdin: IO[bytes] | int
-) -> CommandResult:
     inherited = os.environ if environment is None else environment
     variables = {name: value for name, value in inherited.items() if name not in _OF_REPOSITORY} | {"PWD": str(folder)}
-    try:
-        process = subprocess.Popen(
-            command,
-            stdin=stdin,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=folder,
-            env=variables,
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as problem:  # ValueError: a zero byte in a word
-        reason = problem.strerror if isinstance(problem, OSError) else problem
-        return CommandResult(b"", "", f"{command[0]} cannot be run: {reason}")
-    with process:
+    with contextlib.ExitStack() as stack:
         try:
-            return _collected(process, seconds)
+            process = subprocess.Popen(
+                command,
+                stdin=stack.enter_context(_file(stdin)) if stdin else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=folder,
+                env=variables,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as problem:  # ValueError: a zero byte in a word
+            reason = problem.strerror if isinstance(problem, OSError) else problem
+            return CommandResult(b"", "", f"{command[0]} cannot be run: {reason}")
+        stack.enter_context(process)
+        try:
+            return _collected(process, seconds, reading.LIMIT if limit is None else limit)
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
 
 
-def _collected(process: subprocess.Popen[bytes], seconds: float) -> CommandResult:
+def _file(content: bytes) -> IO[bytes]:
+    """A temporary file without a name, at its begin."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+    file.write(content)
+    file.seek(0)
+    return file
+
+
+def _collected(process: subprocess.Popen[bytes], seconds: float, limit: int) -> CommandResult:
     """Reads both streams until they end."""
     out, err = bytearray(), bytearray()
     end = time.monotonic() + seconds
@@ -100,8 +105,8 @@ def _collected(process: subprocess.Popen[bytes], seconds: float) -> CommandResul
                 if not data:
                     selector.unregister(key.fileobj)
             del err[:-_MESSAGES]
-            if len(out) > reading.LIMIT:
-                return CommandResult(b"", _text(err), f"printed more than {reading.LIMIT // 1024**2} MiB")
+            if len(out) > limit:
+                return CommandResult(b"", _text(err), f"printed more than {limit // 1024**2} MiB")
     code = _code(process, end - time.monotonic())
     if code is None:
         return CommandResult(b"", _text(err), f"did not end within {seconds:g} seconds", slow=True)

@@ -11,6 +11,8 @@ from krm_fn.kubernetes.types import Resource
 from krm_fn.repository.files import commands
 
 _SECONDS = 300
+_LIMIT = 1024**3
+"""The most bytes that kubectl may print: the objects of a whole cluster."""
 
 
 class KubectlError(Exception):
@@ -27,7 +29,7 @@ def run(verb: str, *arguments: str, stdin: Any = None, partial: bool = False) ->
     `partial` accepts the output of a kubectl that fails: one API that does not answer hides no other.
     """
     given = b"" if stdin is None else json.dumps(stdin).encode()
-    result = commands.run(("kubectl", verb, *arguments), Path.cwd(), _SECONDS, stdin=given)
+    result = commands.run(("kubectl", verb, *arguments), Path.cwd(), _SECONDS, stdin=given, limit=_LIMIT)
     if result.problem and not (partial and result.data):
         raise KubectlError(f"kubectl {verb} {result.problem}", result.messages.strip() or "check the context of kubectl")
     return result.data.decode(errors="replace")
