@@ -16,7 +16,7 @@ from yaml.events import (
 )
 
 from krm_fn.base import codes, results
-from krm_fn.base.yaml import scalars, stream
+from krm_fn.base.yaml import scalars, stream, syntax_causes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,6 +73,8 @@ class Builder:
         self.reach = len(text)
         self.handles = False
         self._found = findings
+        self._text = text
+        self._torn = 0
         self._file = file
         self._lines = lines
         self._plain = _Plain({text: text for text in literal})
@@ -130,6 +132,16 @@ class Builder:
             if self._depth == 1 and key in _OF_OBJECT and all(field in mapping for field in _OF_OBJECT):
                 problem = f"the key {key} is set twice in this mapping, because a second object begins here"
                 raise Broken(self._error(codes.DUPLICATE_KEY, f"{problem}; write a line --- above this one", event))
+            if self._torn == id(mapping):
+                return  # the rest of an entry without its dash
+            if entry := syntax_causes.missing_dash(self._text, event.start_mark.index, key):
+                self._torn = id(mapping)
+                self.report(
+                    codes.DUPLICATE_KEY,
+                    f"the key {key} is set twice in this list entry, because a second one begins here; write {entry}",
+                    event,
+                )
+                return
             is_joined = isinstance(value, (dict, list)) and type(mapping[key]) is type(value) and mapping[key] and mapping[key] != value
             fix = f"write the entries of both below one {key}" if is_joined and value else "remove one of the two"
             self.report(codes.DUPLICATE_KEY, f"the key {key} is set twice in this mapping; {fix}", event)

@@ -5,6 +5,7 @@ The parser stops where it can go on no longer, which is often behind the mistake
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from krm_fn.base.records import NamedTuple
@@ -24,6 +25,10 @@ _CONFLICT = re.compile(r"^(?:<{7} |={7}$|>{7} )", re.MULTILINE)
 """The beginning of a line that git writes between the two parts of a conflict."""
 _IMAGE = re.compile(r"image:[ ]+([\w./-]+)", re.ASCII)
 _TAG = re.compile(r":[ ]+([\w.-]+)[ ]*(?:#|$)", re.ASCII | re.MULTILINE)
+_OBJECTS = re.compile(r"(?:annotations|labels|limits|matchLabels|nodeSelector|requests|resources):", re.ASCII)
+"""A key whose value is an object in each resource of Kubernetes."""
+_OF_METADATA = ("annotations", "labels", "name", "namespace")
+_ABOVE_METADATA = ("apiVersion:", "kind:")
 _MOST_MARKERS = 6
 """The largest number of markers of conflicts that a message lists."""
 _MOST_LINES = 2000
@@ -166,9 +171,43 @@ def _second_colon(text: str, start: int, offset: int, lines: int) -> Cause | Non
         return Cause(f"line {lines + number + 1} has no colon; put a colon behind its key, {word[1]}", at)
     key = _KEY.match(content)
     if key and content[key.end() :].strip() and own > column:
+        if key[0] in _ABOVE_METADATA and before in _OF_METADATA:
+            return Cause(f"no line metadata: stands above {before}; write it there", start + own)
+        if empty := _empty_above(text, start, line):
+            fix = f"give it the {own} blanks of {before}"
+            return Cause(f"the key {key[0][:-1]} belongs below {empty}; {fix}", text.rfind(line, 0, start) + column)
         problem = f"line {lines + number + 1} gives {key[0][:-1]} a value, so no key can be below it"
         return Cause(f"{problem}; give {before}: the {column} blanks of {key[0]}", start + own)
     return None
+
+
+def _empty_above(text: str, start: int, line: str) -> str:
+    """Returns the key without a value that stands directly above a line, in the column of its key; empty if none does.
+
+    `start` is the offset of the line below `line`.
+    """
+    above = [*itertools.islice(_lines_above(text, start), 2)]
+    other = above[1][1].strip() if len(above) > 1 and _blanks(above[1][1]) == _blanks(line) else ""
+    return other[:-1] if (key := _KEY.match(other)) and key[0] == other else ""
+
+
+def missing_dash(text: str, offset: int, key: str) -> str:
+    """Returns the line at the offset of a key, with a dash before it, if a list entry above begins with the same key; else an empty text.
+
+    >>> missing_dash("- name: a\\n  value: b\\n  name: c\\n", 24, "name")
+    '- name: c'
+    """
+    start = text.rfind("\n", 0, offset) + 1
+    column = offset - start
+    for _, line in _lines_above(text, start):
+        blanks = _blanks(line)
+        if blanks < column:
+            content = line.strip()
+            is_entry = content.startswith("- ") and content[1:].lstrip().startswith(f"{key}:")
+            at = len(line.rstrip()) - len(content[1:].lstrip())
+            end = text.find("\n", offset)
+            return f"- {text[offset : end if end >= 0 else None].rstrip()}" if is_entry and at == column else ""
+    return ""
 
 
 def _lines_above(text: str, start: int) -> Iterator[tuple[int, str]]:
@@ -225,6 +264,9 @@ def _level(text: str, start: int, offset: int, lines: int) -> Cause | None:
             return wrong
         inner = next((level for level in levels if level.is_in_entry and level.number >= same[0].number), None)
         parent = next((level for level in levels if level.number < same[0].number and not level.is_dash), None)
+        if parent and inner and _OBJECTS.fullmatch(parent.text):
+            problem = f"the value of {parent.text[:-1]} is an object, and no list"
+            return Cause(f"{problem}; remove the dash before {inner.text.partition(':')[0]}", text.rfind(same[0].text, 0, start))
         right = inner or parent
         if right is None:
             return None
@@ -250,6 +292,17 @@ def _map_of_names(text: str, start: int, dash: _Level, levels: list[_Level], lin
     return Cause(f"{problem}; write {name[1]}: in place of - name: {name[1]}", text.rfind(dash.text, 0, start))
 
 
+def _first(text: str, offset: int, level: _Level) -> tuple[int, str]:
+    """Returns the number and the text of the first of the lines that begin in the column of a level above an offset, without a gap."""
+    first = level.number, level.text
+    for number, line in _lines_above(text, text.rfind("\n", 0, offset) + 1):
+        if _blanks(line) < level.column:
+            break
+        if _blanks(line) == level.column and number <= level.number:
+            first = number, line.strip()
+    return first
+
+
 def _entry_among_keys(text: str, offset: int, level: _Level, levels: list[_Level], lines: int) -> Cause:
     """Returns the cause of a list entry in the column of a key."""
     name, number = level.text.partition(":")[0], lines + level.number + 1
@@ -257,6 +310,11 @@ def _entry_among_keys(text: str, offset: int, level: _Level, levels: list[_Level
         dash = next(other for other in levels if other.is_dash and other.number == level.number)
         fix = f"give this dash the {dash.column} blanks of the dash on line {number}"
         return Cause(f"a list entry begins in the column of the key {name} of line {number}; {fix}", offset)
+    first, content = _first(text, offset, level)
+    if first < level.number and (key := _KEY.match(text[offset + 2 : offset + 200])) and content.startswith(key[0]):
+        at = text.rfind(content, 0, offset)
+        column = offset - text.rfind("\n", 0, offset) - 1
+        return Cause(f"this list entry has no dash; write - {content}, with {column} blanks before the dash", at)
     entry = re.match(r"- name:[^\n]*\n\s*value:", text[offset : offset + 500])
     fix = f"write it as - name: {name}, and value: with its value below it" if entry else "begin it with a dash too"
     column = offset - text.rfind("\n", 0, offset) - 1
