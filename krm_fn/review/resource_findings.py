@@ -23,6 +23,7 @@ from krm_fn.review import (
     dynamo_annotations,
     finished_builds,
     image_names,
+    main_containers,
     missing_contents,
     misspelt_names,
     monitor_ports,
@@ -44,8 +45,17 @@ _OF_COMMANDS = re.compile(r"DYN(?:179|514|608|61[235]|62[345]|70[23]|718)")
 """The codes of commands whose words do not reach a program, of flags that are missing, and of GPUs that differ from the flags."""
 _UNKNOWN = (codes.UNKNOWN_FIELD, codes.UNKNOWN_KUBERNETES_FIELD)
 """The codes of unknown fields."""
-_OTHER_FIELD = re.compile(r"; (?:move it below (\w+)|write (\w+): |write (podTemplate)\.spec, )")
+_OTHER_FIELD = re.compile(
+    r"; (?:move it below (\w+)|(?:write (\w+): |write (podTemplate)\.spec, |write (extraPodSpec) and |write it in (containers), ))"
+)
 """The field that a fix of an unknown field writes: the same one below another, or one with the unknown name as its value."""
+_OF_SIZES, _SIZES = re.compile(r"DYN61[235]"), ("gpu", "limits", "multinode", "nodeCount", "nvidia.com/gpu", "requests", "resources")
+"""The codes of GPUs and nodes that differ from the flags, and the fields that say how many there are."""
+_OTHER_MODULE, _UNKNOWN_FLAG = codes.ENGINE_NOT_IN_IMAGE, codes.UNKNOWN_FLAG
+_OF_ENGINE = re.compile(r" is a flag of \S+, not of ")
+_OF_OTHER_ENGINE = re.compile(r"DYN61[2-5]")
+_COMPONENT = 3
+"""The length of the path of a component."""
 _COMPONENTS = {"components": "services", "services": "components"}
 """The fields with the components, and those of the other API version."""
 _RENDERED = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
@@ -80,7 +90,7 @@ def check(
     """
     by_ref = {results.ref(resource): resource for resource in resources}
     findings = [*_findings(resources, config, is_configured=is_configured, notes=notes, known=known)]
-    for finding in _without_consequences(findings):
+    for finding in main_containers.find(_without_consequences(findings), by_ref):
         result = node_counts.with_nodes(image_names.with_tag(finding, by_ref), by_ref)
         if result.code in _NEVER_WORKS:
             yield result._replace(severity="error")
@@ -136,7 +146,8 @@ def _without_consequences(findings: Sequence[Result]) -> Iterator[Result]:
     """Yields the findings without those that another one explains.
 
     These are errors about a field that is only missing because its name is misspelt, and findings about a command line if a part of it, or
-    of the resources of its container, was not read.
+    of the resources of its container, was not read. If the command starts another engine than that of its image and its flags, the module
+    is the mistake, and not each flag.
     """
     misspelt: set[tuple[Any, Path]] = set()
     broken: set[tuple[Any, Path]] = set()
@@ -145,7 +156,7 @@ def _without_consequences(findings: Sequence[Result]) -> Iterator[Result]:
         if finding.code in _UNKNOWN and finding.edit and isinstance(finding.edit.new, Key):
             misspelt.add((finding.ref, (*finding.path[:-1], finding.edit.new.name)))
         elif finding.code in _UNKNOWN and (other := _OTHER_FIELD.search(finding.message)):
-            steps = (other[1], finding.path[-1]) if other[1] else (other[2] or other[3],)
+            steps = (other[1], finding.path[-1]) if other[1] else (next(filter(None, other.groups())),)
             misspelt.add((finding.ref, (*finding.path[:-1], *steps)))
         elif finding.code in _UNKNOWN and finding.path[-1] in _COMPONENTS:
             misspelt.add((finding.ref, (*finding.path[:-1], _COMPONENTS[f"{finding.path[-1]}"])))
@@ -154,12 +165,26 @@ def _without_consequences(findings: Sequence[Result]) -> Iterator[Result]:
         if finding.code == _WRONG_TYPE:
             variables |= {(finding.ref, finding.path[:at]) for at, step in enumerate(finding.path) if step in _VARIABLES}
     broken |= {(ref, path[:-1]) for ref, path in misspelt if path[-1] in _READ_BY_COMMANDS}
+    sizes = {(finding.ref, finding.path[:_COMPONENT]) for finding in findings if finding.code in _UNKNOWN and finding.path[-1] in _SIZES}
+    sizes |= {(ref, path[:_COMPONENT]) for ref, path in misspelt if path[-1] in _SIZES}
+    modules = {(finding.ref, finding.path[:_COMPONENT]) for finding in findings if finding.code == _OTHER_MODULE}
+    modules &= {(finding.ref, finding.path[:_COMPONENT]) for finding in findings if _is_of_other_engine(finding)}
     for finding in findings:
+        component = finding.ref, finding.path[:_COMPONENT]
+        if component in sizes and _OF_SIZES.fullmatch(finding.code):
+            continue
+        if component in modules and (_is_of_other_engine(finding) or _OF_OTHER_ENGINE.fullmatch(finding.code)):
+            continue
         is_error = finding.severity == "error" and finding.code not in _UNKNOWN
         fields = broken if _OF_COMMANDS.fullmatch(finding.code) else misspelt if is_error else set()
         fields = fields | variables if finding.code == _OF_VARIABLES else fields
         if not fields or not any((finding.ref, finding.path[:length]) in fields for length in range(1, len(finding.path) + 1)):
             yield finding
+
+
+def _is_of_other_engine(finding: Result) -> bool:
+    """True for an error about a flag of another engine."""
+    return finding.code == _UNKNOWN_FLAG and bool(_OF_ENGINE.search(finding.message))
 
 
 def _of_build(resources: Iterable[Resource]) -> Config | None:

@@ -59,7 +59,30 @@ def claim(resources):
     return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "models", "namespace": "a"}, "spec": spec}
 
 
+def alpha(**fields):
+    return given.graph({"Worker": {"componentType": "worker", **fields}})
+
+
+def of_sglang(*words):
+    """A command of vLLM with the image and the flags of SGLang."""
+    main = {"image": "nvcr.io/nvidia/ai-dynamo/sglang-runtime:1.6.1", "command": ["python3", "-m", "dynamo.vllm"], "args": [*words]}
+    return beta.graph(beta.component("Worker", main={**main, "resources": {"limits": {"nvidia.com/gpu": "8"}}}))
+
+
+MAIN = {"name": "main", "image": "nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.6.1"}
+NODES = {
+    "nodeCount": 2,
+    "resources": {"limits": {"gpu": "8"}},
+    "extraPodSpec": {
+        "mainContainer": {"image": MAIN["image"], "command": ["python3", "-m", "dynamo.vllm"], "args": ["--tensor-parallel-size", "16"]}
+    },
+}
 ROWS = [
+    ("a pod under the field of v1beta1", alpha(podTemplate={"mainContainer": {}}), ["DYN023"]),
+    ("a main container in the form of v1alpha1", beta.graph({"name": "W", "podTemplate": {"spec": {"mainContainer": MAIN}}}), ["DYN029"]),
+    ("nodes beside multinode", alpha(**NODES), ["DYN023"]),
+    ("the module of another engine", of_sglang("--model-path", "m", "--tp", "8"), ["DYN639"]),
+    ("the same with flags of both", of_sglang("--model-path", "m", "--max-model-len", "1k5"), ["DYN605", "DYN639"]),
     ("a Secret with the name of another field", volume(secret={"name": "s"}), ["DYN029"]),
     ("a ConfigMap with such a name", volume(configMap={"configMapName": "s"}), ["DYN029"]),
     ("a claim with such a name", volume(persistentVolumeClaim={"name": "s"}), ["DYN029"]),
@@ -91,6 +114,12 @@ def test_a_mistake_has_one_error(graph, codes):
 
 
 FIXES = [
+    (
+        "a main container of v1beta1",
+        alpha(extraPodSpec={"containers": [MAIN]}),
+        "write the fields of this container in mainContainer, without name: main, and remove it from containers",
+    ),
+    ("a name in place of an entry", beta.graph(beta.component("W", pod={"imagePullSecrets": ["regcred"]})), "; write - name: regcred"),
     ("a Secret", volume(secret={"name": "s"}), "write secretName,"),
     ("a claim", volume(persistentVolumeClaim={"pvcName": "s"}), "write claimName,"),
     ("a size", claim({"storage": "1Gi"}), "move it below requests,"),

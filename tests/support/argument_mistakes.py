@@ -654,7 +654,7 @@ _FOREIGN = [
                 ("--num-scheduler-steps 8", "remove it: the engine has no scheduling of several steps"),
                 ("--use-v2-block-manager", "remove it"),
                 ("--enable-auto-tool-choice", "remove it: --dyn-tool-call-parser turns tool calls on"),
-                ("--port 8000", "write --http-port in the command of dynamo.frontend"),
+                ("--port 8000", "remove it: dynamo.frontend serves HTTP, on port 8000 or --http-port"),
             ],
         ),
         ("vllm", "1.4.0", [("--router-mode kv", "write --router-mode in the command of dynamo.frontend, or remove it")]),

@@ -100,7 +100,7 @@ def _fix(value: Any, expected: str, schema: Schema, path: Path, definitions: dic
     if expected == "array":
         return _as_list(value, _item(schema, definitions))
     if expected == "object":
-        return _as_object(value, schema, definitions)
+        return _as_object(value, schema, definitions, path)
     if expected in ("string", "quantity") or (expected == "int-or-string" and not isinstance(value, float)):
         return _as_text(value, path)
     if expected == "boolean":
@@ -242,7 +242,7 @@ def _in_yaml(value: Any) -> str:
     return value if isinstance(value, str) and _PLAIN.fullmatch(value) else shown(value)
 
 
-def _as_object(value: Any, schema: Schema, definitions: dict[str, Schema]) -> tuple[str, Any]:
+def _as_object(value: Any, schema: Schema, definitions: dict[str, Schema], path: Path) -> tuple[str, Any]:
     if value == []:
         return "write {}", {}
     properties = schema.get("properties", {})
@@ -264,7 +264,8 @@ def _as_object(value: Any, schema: Schema, definitions: dict[str, Schema]) -> tu
     if isinstance(value, str) and (pair := KEY_AND_VALUE.fullmatch(value)) and pair[1] in properties:
         return f"write a blank behind the colon: {pair[1]}: {pair[2]}", None
     if field and isinstance(value, str) and _PLAIN.fullmatch(value):
-        return f"write {field}: {value} below it", {field: value}
+        is_entry = bool(path) and isinstance(path[-1], int)
+        return f"write - {field}: {value}" if is_entry else f"write {field}: {value} below it", {field: value}
     return f"write its fields below it, for example {', '.join(known[:4])}" if known else "write lines of name: value below it", None
 
 
