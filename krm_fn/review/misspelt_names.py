@@ -46,6 +46,14 @@ _WORDS_FOR_CLAIM = ("claim", "pvc", "volume")
 _WORD_FOR_CLAIM = re.compile(r"-(?:claim|pvc|volume)$|^(?:claim|pvc|volume)-")
 _DECLARED: Path = ("spec", "pvcs", paths.EVERY)
 _CONTAINERS = ("containers", "initContainers")
+_VOLUMES: tuple[Path, ...] = tuple(
+    (*pod, "volumes", paths.EVERY)
+    for pod in (
+        *((*path, *pod) for path in _COMPONENTS for pod in (("extraPodSpec",), ("podTemplate", "spec"))),
+        ("spec", "template", "spec"),
+        ("spec", "jobTemplate", "spec", "template", "spec"),
+    )
+)
 _MOUNTS: tuple[Path, ...] = (
     ("volumeMounts", paths.EVERY),
     ("extraPodSpec", "mainContainer", "volumeMounts", paths.EVERY),
@@ -67,6 +75,7 @@ def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
     declared = existing | {*_claims(graphs, default, only_created=False)}
     names_to_declare, names = _by_kind(existing), _by_kind(declared)
     unread = unread_objects.of(resources, _KINDS, default)
+    volumes = _claims_of_volumes(resources, default)
     for graph in graphs:
         namespace = identity.key(graph, default).namespace
         for reference in dynamo_references.of(graph):
@@ -74,7 +83,7 @@ def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
             is_declaration = reference.path[:2] == _DECLARED[:2]
             known = (names_to_declare if is_declaration else names).get(key[:3], {})
             if (reference.group, reference.kind) in _KINDS and not reference.is_optional and key.name not in known:
-                near = spelling.nearest_name(reference.name, known)
+                near = spelling.nearest_name(reference.name, known) or (_near_claim(key, known) if not is_declaration else "")
                 yield from _missing(graph, reference.path, key, near) if near else _unread(graph, reference.path, key, unread)
         yield from _other_secrets(graph, names.get((*name_fields.SECRET, namespace), {}))
         claims = names.get((*name_fields.CLAIM, namespace), {})
@@ -87,7 +96,7 @@ def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
             if isinstance(component, dict):
                 yield from _declared(graph, path, component, claims, unmounted)
                 if is_mounted:
-                    yield from _mounts(graph, path, component, claims)
+                    yield from _mounts(graph, path, component, claims, volumes.get(namespace, {}))
                 yield from _plugins(graph, path, component)
     yield from _of_jobs(resources, names, default)
 
@@ -133,11 +142,16 @@ def _of_jobs(resources: Iterable[Resource], names: Mapping[tuple[str, str, str],
         for reference in dynamo_references.of(resource) if claims else ():
             if (reference.group, reference.kind) == name_fields.CLAIM and reference.name not in claims:
                 key = ObjectKey(*name_fields.CLAIM, namespace, reference.name)
-                plain = _WORD_FOR_CLAIM.sub("", reference.name)
-                longer = [name for word in _WORDS_FOR_CLAIM for name in (f"{plain}-{word}", f"{word}-{plain}") if name in claims]
-                alike = [plain] if plain in claims else longer
-                near = spelling.nearest_name(reference.name, claims) or (alike[0] if len(alike) == 1 else "")
+                near = spelling.nearest_name(reference.name, claims) or _near_claim(key, claims)
                 yield from _missing(resource, reference.path, key, near) if near else ()
+
+
+def _near_claim(key: ObjectKey, claims: Collection[str]) -> str:
+    """Returns the only claim whose name has one word for a claim more or less; empty without one, and for other kinds."""
+    plain = _WORD_FOR_CLAIM.sub("", key.name) if (key.group, key.kind) == name_fields.CLAIM else ""
+    longer = [name for word in _WORDS_FOR_CLAIM for name in (f"{plain}-{word}", f"{word}-{plain}") if name in claims]
+    alike = [plain] if plain in claims else longer if plain else []
+    return alike[0] if len(alike) == 1 else ""
 
 
 def _missing(graph: Resource, path: Path, key: ObjectKey, near: str, unread: str = "") -> Iterator[Result]:
@@ -194,10 +208,22 @@ def _declared(graph: Resource, path: Path, component: dict[str, Any], claims: Co
             yield results.info(_UNDECLARED, f"{message}; {fix}, {created}", results.ref(graph), at, current=name)
 
 
-def _mounts(graph: Resource, path: Path, component: dict[str, Any], claims: Collection[str]) -> Iterator[Result]:
+def _claims_of_volumes(resources: Iterable[Resource], default: str) -> dict[str, dict[str, set[str]]]:
+    """Returns the claims behind the volumes of all pods of the input, by namespace and by the name of the volume."""
+    found: dict[str, dict[str, set[str]]] = {}
+    for resource in resources:
+        for _, volume in paths.find(resource, _VOLUMES):
+            if isinstance(volume, dict) and (claim := text(mapping(volume, "persistentVolumeClaim").get("claimName"))):
+                found.setdefault(identity.key(resource, default).namespace, {}).setdefault(name_of(volume), set()).add(claim)
+    return found
+
+
+def _mounts(
+    graph: Resource, path: Path, component: dict[str, Any], claims: Collection[str], elsewhere: Mapping[str, set[str]]
+) -> Iterator[Result]:
     """Finds mounts of `main` without a volume of the pod: since 1.0, `main` mounts the claim of this name.
 
-    The operator does so in its conversion to v1alpha1 (api/v1alpha1/dynamographdeployment_conversion.go).
+    `elsewhere` are the claims of the volumes of other pods by the name of the volume: such a volume is forgotten here. The operator does so in its conversion to v1alpha1 (api/v1alpha1/dynamographdeployment_conversion.go).
     """
     of_pod, volumes = _main_mounts(component)
     mounted = {*map(name_of, objects(component.get("volumeMounts"))), shared_memory.SHARED_MEMORY}
@@ -210,7 +236,10 @@ def _mounts(graph: Resource, path: Path, component: dict[str, Any], claims: Coll
             yield from _finding(
                 graph, (*path, *field, "name"), near, f"{problem}; write {near}, or ignore {_CODE} if the claim exists", name
             )
-            if not near:
+            if not near and len(others := [*elsewhere.get(name, ())]) == 1:
+                message = f"{problem}; add the volume {name} with persistentVolumeClaim.claimName: {others[0]}, as another pod has it"
+                yield results.warning(_UNDECLARED, message, results.ref(graph), (*path, *field, "name"), current=name)
+            elif not near:
                 message = f"{problem}; add the volume {name} to volumes, or the claim to the input"
                 yield results.info(_UNDECLARED, message, results.ref(graph), (*path, *field, "name"), current=name)
 

@@ -26,6 +26,8 @@ _SAME_WORDS = {
 """Words for one thing, by the word that counts."""
 _STEM = 6
 """The number of letters of a word that count: `compile` and `compilation` are forms of one word."""
+_PLURAL = 3
+"""The number of letters of a word to which an `s` is a plural: `aggs` and `agg`, but not `us`."""
 _SHARED = 2
 """The least number of words that two names share."""
 _MOST_WORDS = 12
@@ -74,12 +76,16 @@ def _read(resources: Iterable[Resource], default: str) -> Iterator[ObjectKey]:
 
 
 def _plain(name: str) -> str:
-    """Returns a name with one word for each thing, and the beginnings of words.
+    """Returns a name with one word for each thing, without the letter of a plural, and with the beginnings of words.
 
     >>> _plain("epp-settings"), _plain("compilation-cache"), _plain("two-gpus")
-    ('epp-config', 'compil-cache', '2-gpus')
+    ('epp-config', 'compil-cache', '2-gpu')
     """
-    return "-".join(_SAME_WORDS.get(word, word)[:_STEM] for word in name.split("-"))
+    return "-".join(_SAME_WORDS.get(word, _singular(word))[:_STEM] for word in name.split("-"))
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if len(word) > _PLURAL and word.endswith("s") else word
 
 
 def _shorter(name: str) -> list[str]:

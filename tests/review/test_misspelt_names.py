@@ -55,6 +55,7 @@ SLIPS = [
     # reason, graph, the last steps of the path, the name that the input has
     ("two letters in the wrong order", with_claim("modle-cache"), ("claimName",), "model-cache"),
     ("a letter too many", with_secret("hf-tokens"), ("secretKeyRef", "name"), "hf-token"),
+    ("one word for a claim too many", with_claim("model-cache-pvc"), ("claimName",), "model-cache"),
     ("another separator", with_claim("model_cache"), ("claimName",), "model-cache"),
     ("a Secret for all its keys", worker(main={"envFrom": [{"secretRef": {"name": "hf-tokne"}}]}), ("secretRef", "name"), "hf-token"),
     ("a Secret of a service", given.graph({"W": given.service("worker", envFromSecret="hf-tokn")}), ("envFromSecret",), "hf-token"),
@@ -96,6 +97,7 @@ def test_a_slip_is_a_warning_with_the_known_name(graph, path, known):
 RIGHT = [
     ("the name of the input", with_claim("model-cache")),
     ("an object from elsewhere", with_secret("other-token")),
+    ("a claim of another name", with_claim("datasets-pvc")),
     ("a name with a number more", with_secret("hf-token2")),
     ("a part with another letter", with_claim("model-cacha-a")),
     ("an optional object", with_secret("hf-tokens", optional=True)),
@@ -155,6 +157,15 @@ def test_a_claim_that_a_graph_does_not_declare_is_a_note(graph, path, words):
     assert [(finding.code, finding.severity, finding.path[-len(path) :]) for finding in findings] == [("DYN711", "info", path)]
     assert words in findings[0].message
     assert [*misspelt_names.check([graph, CLAIM, given.item("PersistentVolumeClaim", "datasets")], Config())] == []
+
+
+def test_a_volume_that_another_pod_has_is_forgotten():
+    """The claim of this volume is probably meant, and not one with the name of the volume."""
+    other = beta.component("Frontend", "frontend", pod=with_claim("model-cache")["spec"]["components"][0]["podTemplate"]["spec"])
+    graph = beta.graph(other, beta.component("Worker", main={"volumeMounts": [{"name": "models", "mountPath": "/m"}]}))
+    (finding,) = misspelt_names.check([graph, CLAIM], Config())
+    assert (finding.code, finding.severity, finding.path[:3]) == ("DYN711", "warning", ("spec", "components", 1))
+    assert finding.message.endswith("; add the volume models with persistentVolumeClaim.claimName: model-cache, as another pod has it")
 
 
 QUIET = [

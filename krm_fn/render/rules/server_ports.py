@@ -137,7 +137,7 @@ def _of_numbers(pods: Pods, pod: Pod) -> Iterator[Result]:
         for handler in ("httpGet", "tcpSocket"):
             asked: Any = (container.get(probe) or {}).get(handler) or {}
             number = str(asked.get("port", ""))
-            if listening and number.isdecimal() and not asked.get("host") and not _has_number(container, number):
+            if listening and number.isdecimal() and not asked.get("host") and not _has_number(plan, pod, number):
                 message = f"{probe} uses the port {number}, on which no server of the container listens; write {' or '.join(listening)}"
                 path = field_origin.path(
                     pods._replace(plan=plan), pod.spec, Rejection(_CODE, ("containers", 0, probe, handler, "port"), message)
@@ -167,9 +167,14 @@ def _serves(plan: ComponentPlan, server: _Server) -> bool:
     return plan.type.is_frontend or server.port != "http"
 
 
-def _has_number(container: Any, number: str) -> bool:
-    """True if a container has a number in a port, in the value of a variable, or in its command line."""
-    values = [str(entry.get("value") or "") for entry in container.get("env") or ()]
+def _has_number(plan: ComponentPlan, pod: Pod, number: str) -> bool:
+    """True if the main container has a number in a port, in the value of a variable of its author, or in its command line.
+
+    The default variables name servers elsewhere: `PROMETHEUS_ENDPOINT` has a port, too.
+    """
+    container: Any = pod.main
+    entries = [entry for entry in container.get("env") or () if number in f"{entry.get('value')}"]
+    values = [str(entry.get("value")) for entry in entries if _is_written(plan, pod, container, f"{entry.get('name')}")]
     ports = [str(port.get("containerPort")) for _, port in _ports(container)]
     return any(number in _DIGITS.findall(text) for text in (*values, *ports, *_words(container)))
 
