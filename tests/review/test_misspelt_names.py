@@ -206,6 +206,7 @@ UNREAD = [
     ("a missing word at both", "hf-token-a", ["hf-token-b"], ""),
     ("another word for it", "epp-settings", ["epp-config"], "epp-config"),
     ("another form of a word", "compilation-cache", ["compile-cache"], "compile-cache"),
+    ("the plural of a short word", "engine-aggs", ["engine-agg"], "engine-agg"),
     ("a number as a word", "2-gpus", ["two-gpus"], "two-gpus"),
     ("another number", "2-gpus", ["four-gpus"], ""),
 ]
