@@ -21,6 +21,9 @@ from krm_fn.repository.tree import Tree, entries, text_of
 
 _NO_MATCH = re.compile(r"no matches for Id (\w+)\.\S+/([\w.-]+)\.(?:\[noNs\]|[\w-]+)[;\s]")
 _NO_REPLICAS = re.compile(r"resource with name (\S+) does not match a config with the following GVK")
+_COMPONENT = re.compile(r"expected kind (!= )?'Component' for path '([^']+)'")
+_NOT_MERGED = re.compile(r'Name:"([^"]+)"[^}]*\}[^}]*does not exist; cannot merge or replace')
+_GENERATORS = {"configMapGenerator": "ConfigMap", "secretGenerator": "Secret"}
 _SET_TWICE = "already defined at line"
 _NO_FIELD = re.compile(r'unable to find field "([^"]+)" in replacement target')
 _OPERATION = re.compile(
@@ -69,6 +72,10 @@ def find(tree: Tree, closure: Closure, messages: str) -> BuildCause | None:
         return BuildCause(duplicate.message, {"file": duplicate.file, "line": duplicate.line, "column": duplicate.column})
     if _MALFORMED in messages and (unreadable := _unreadable_file(tree, closure)):
         return unreadable
+    if component := _COMPONENT.search(messages):
+        return _of_component(closure, component[2], is_listed_as_resource=bool(component[1]))
+    if generated := _NOT_MERGED.search(messages):
+        return _of_generator(tree, closure, generated[1])
     patches = [*_patches(tree, closure)]
     files = {patch.source.file for patch in patches}
     listed = [source for name in sorted(closure.files) for source in tree.read(name).sources]
@@ -101,6 +108,43 @@ def _missing_file(tree: Tree, closure: Closure, messages: str) -> BuildCause | N
                 location = kustomization.location(path or _path_of(kustomization.value, written))
                 return BuildCause(f"{written} does not exist; {fix}", location)
     return None
+
+
+def _of_component(closure: Closure, path: str, *, is_listed_as_resource: bool) -> BuildCause | None:
+    """Returns the cause of a Component among `resources`, or of another Kustomization among `components`."""
+    wrong, right = ("resources", "components") if is_listed_as_resource else ("components", "resources")
+    for folder, kustomization in closure.folders.items():
+        for number, written in enumerate(entries(kustomization.value, wrong)):
+            if isinstance(written, str) and f"/{path}".endswith(f"/{posixpath.normpath(posixpath.join(folder, written))}"):
+                problem = f"{written} is {'a Component' if is_listed_as_resource else 'no Component'}, and stands in {wrong}"
+                return BuildCause(f"{problem}; move it to {right}", kustomization.location((wrong, number)))
+    return None
+
+
+def _of_generator(tree: Tree, closure: Closure, name: str) -> BuildCause | None:
+    """Returns the cause of a generator that merges with an object which no layer below generates.
+
+    If a file of the build reads the object under this name, that of the layer below is the slip.
+    """
+    listed = [
+        (kustomization, field_name, number, entry)
+        for kustomization in closure.folders.values()
+        for field_name in _GENERATORS
+        for number, entry in enumerate(entries(kustomization.value, field_name))
+    ]
+    merging = next((row for row in listed if text_of(row[3], "name") == name and text_of(row[3], "behavior") in ("merge", "replace")), None)
+    if merging is None:
+        return None
+    kustomization, field_name, number, _ = merging
+    others = [row for row in listed if row[1] == field_name and text_of(row[3], "behavior") in ("", "create")]
+    near = _near(name, [text_of(row[3], "name") for row in others])
+    is_read = any(re.search(rf"name: ['\"]?{re.escape(name)}['\"]?\s*$", tree.read(file).text, re.MULTILINE) for file in closure.files)
+    problem = f"no layer below generates the {_GENERATORS[field_name]} {name}, with which this build merges one"
+    if near and is_read:
+        base, _, position, _ = next(row for row in others if text_of(row[3], "name") == near)
+        return BuildCause(f"{problem}, but {near}; write {name}", base.location((field_name, position, "name")))
+    fix = f"write {near}" if near else "remove its behavior, or generate it below"
+    return BuildCause(f"{problem}; {fix}", kustomization.location((field_name, number, "name")))
 
 
 def _unreadable_file(tree: Tree, closure: Closure) -> BuildCause | None:

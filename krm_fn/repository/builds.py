@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from krm_fn.base import codes, report, results
 from krm_fn.base.results import Result
 from krm_fn.base.yaml import emitter
+from krm_fn.kubernetes.values import mapping
 from krm_fn.render import labels
 from krm_fn.render.krm import origin
 from krm_fn.repository import (
@@ -141,8 +142,8 @@ def _patches(tree: Tree, closure: Closure, document: Source) -> Iterator[Source]
     Those of the root are the last ones that a build applies, so they are first.
     """
     for folder, kustomization in closure.folders.items():
-        for patch in _of_kustomization(tree, folder, kustomization):
-            if isinstance(patch.value, list) or _is_same(patch, document):
+        for patch, target in _of_kustomization(tree, folder, kustomization):
+            if isinstance(patch.value, list) or (_selects(target, document) if target else _is_same(patch, document)):
                 yield patch
         if entries(kustomization.value, "images"):
             yield kustomization
@@ -152,17 +153,30 @@ def _patches(tree: Tree, closure: Closure, document: Source) -> Iterator[Source]
                 yield source
 
 
-def _of_kustomization(tree: Tree, folder: str, kustomization: Source) -> Iterator[Source]:
-    """Yields the patches that a Kustomization names or has in its text."""
+def _of_kustomization(tree: Tree, folder: str, kustomization: Source) -> Iterator[tuple[Source, dict[str, Any]]]:
+    """Yields the patches that a Kustomization names or has in its text, each with its target, which is empty without one.
+
+    A merge patch in a file without a target names its resource itself, and is left out.
+    """
     for field_name in ("patches", "patchesJson6902", "patchesStrategicMerge"):
         for number, entry in enumerate(entries(kustomization.value, field_name)):
             inline = kustomizations.inline_patch(entry)
+            target = mapping(entry, "target") if isinstance(entry, dict) else {}
             name = posixpath.normpath(posixpath.join(folder, text_of(entry, "path"))) if text_of(entry, "path") else ""
             if inline:
                 step = () if isinstance(entry, str) else ("patch",)
-                yield from kustomizations.inline_documents(kustomization, (field_name, number, *step), inline)
-            elif name and tree.is_file(name):
-                yield from (source for source in tree.read(name).sources if isinstance(source.value, list))
+                documents = [*kustomizations.inline_documents(kustomization, (field_name, number, *step), inline)]
+            else:
+                listed = tree.read(name).sources if name and tree.is_file(name) else []
+                documents = [source for source in listed if target or isinstance(source.value, list)]
+            yield from ((source, target) for source in documents)
+
+
+def _selects(target: dict[str, Any], document: Source) -> bool:
+    """True if the kind and the name of a target, each a pattern for the whole text, select a document. The rest of it is not read."""
+    kind, name = (text_of(target, step) for step in ("kind", "name"))
+    pairs = ((kind, document.address.kind), (name, document.address.name))
+    return all(not pattern or kustomizations.is_pattern_of(pattern, text) for pattern, text in pairs)
 
 
 def _is_same(source: Source, document: Source) -> bool:

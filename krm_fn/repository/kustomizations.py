@@ -198,6 +198,14 @@ def patch_targets(kustomization: Source) -> Iterator[tuple[results.Path, dict[st
                 yield (name, number, "target"), target
 
 
+def is_pattern_of(pattern: str, name: str) -> bool:
+    """True if a pattern of a target, a regular expression for the whole text, selects a name. A broken pattern selects itself."""
+    try:
+        return pattern == name or re.fullmatch(pattern, name) is not None
+    except re.error:
+        return False
+
+
 def missing(tree: Tree, closure: Closure) -> Iterator[tuple[str, str]]:
     """Yields the paths in the repository that a Kustomization names, and that do not exist, each with the folder that names it."""
     for folder, kustomization in closure.folders.items():

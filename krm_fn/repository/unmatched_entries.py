@@ -27,6 +27,11 @@ _PLAIN = re.compile(r"[\w./-]+", re.ASCII)
 """A name that is no other pattern than itself, apart from its dots."""
 _ADDS = {"crds", "generators", "helmChartInflationGenerator", "helmCharts", "helmGlobals", "transformers"}
 """The fields of a layer that can add or rename objects."""
+_WRITTEN = (
+    *(dynamo_api.GRAPH, dynamo_api.COMPONENT),
+    *("GRPCRoute", "HTTPRoute", "HorizontalPodAutoscaler", "PersistentVolumeClaim", "PodMonitor", "ScaledObject", "Secret"),
+)
+"""Kinds whose objects people write: a patch of another object of the kind means one that krm-fn makes."""
 _LISTED = 5
 _DEPTH = 12
 
@@ -59,7 +64,7 @@ def _unselected(
     for path, target in targets:
         for step in _SELECTED:
             pattern = text(target.get(step))
-            if not _PLAIN.fullmatch(pattern) or any(known_name and _matches(pattern, known_name) for known_name in known[step]):
+            if not _PLAIN.fullmatch(pattern) or any(kustomizations.is_pattern_of(pattern, name) for name in known[step] - {""}):
                 continue
             bare = pattern
             for affix in affixes if step == "name" else ():
@@ -79,13 +84,9 @@ def _unselected(
 
 
 def _only_of_kind(documents: Sequence[dict[str, Any]], kind: str) -> str:
-    """Returns the name of the only object of a kind of Dynamo in a layer; empty for another kind, and for several."""
+    """Returns the name of the only object of a kind in a layer; empty for several, and for a kind that krm-fn makes, too."""
     names = [name_of(mapping(document, "metadata")) for document in documents if document.get("kind") == kind]
-    return names[0] if len(names) == 1 and kind in (dynamo_api.GRAPH, dynamo_api.COMPONENT) else ""
-
-
-def _matches(pattern: str, name: str) -> bool:
-    return pattern == name or re.fullmatch(pattern, name) is not None
+    return names[0] if len(names) == 1 and kind in _WRITTEN else ""
 
 
 def _unused_images(
@@ -97,7 +98,7 @@ def _unused_images(
     known |= {text(entry.get("newName")) for layer in layers for entry in objects(field(layer, "images"))}
     for number, entry in enumerate(images):
         name = text(entry.get("name"))
-        if not _PLAIN.fullmatch(name) or any(_matches(name, image) for image in known):
+        if not _PLAIN.fullmatch(name) or any(kustomizations.is_pattern_of(name, image) for image in known):
             continue
         ends = sorted(image for image in known if image.endswith(f"/{name}"))
         near = ends[0] if len(ends) == 1 else "" if ends else spelling.nearest_name(name, sorted(known))

@@ -34,5 +34,7 @@ def find(findings: Iterable[Result], resources: Mapping[Ref, Resource]) -> Itera
 def _listed(resource: Resource, pod: Path) -> Path:
     """Returns the path of the image of a container `main` in the list, if `mainContainer` has no image; else an empty one."""
     fields = mapping(paths.at(resource, pod))
-    images = [at for at, container in enumerate(objects(fields.get("containers"))) if name_of(container) == _MAIN and container.get("image")]
+    images = [
+        at for at, container in enumerate(objects(fields.get("containers"))) if name_of(container) == _MAIN and container.get("image")
+    ]
     return (*pod, "containers", images[0], "image") if images and not mapping(fields, "mainContainer").get("image") else ()

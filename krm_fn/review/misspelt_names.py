@@ -223,7 +223,8 @@ def _mounts(
 ) -> Iterator[Result]:
     """Finds mounts of `main` without a volume of the pod: since 1.0, `main` mounts the claim of this name.
 
-    `elsewhere` are the claims of the volumes of other pods by the name of the volume: such a volume is forgotten here. The operator does so in its conversion to v1alpha1 (api/v1alpha1/dynamographdeployment_conversion.go).
+    The operator does so in its conversion to v1alpha1 (api/v1alpha1/dynamographdeployment_conversion.go). `elsewhere` are the claims of
+    the volumes of other pods by the name of the volume: such a volume is forgotten here.
     """
     of_pod, volumes = _main_mounts(component)
     mounted = {*map(name_of, objects(component.get("volumeMounts"))), shared_memory.SHARED_MEMORY}

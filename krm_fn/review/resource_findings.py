@@ -49,7 +49,8 @@ _OTHER_FIELD = re.compile(
     r"; (?:move it below (\w+)|(?:write (\w+): |write (podTemplate)\.spec, |write (extraPodSpec) and |write it in (containers), ))"
 )
 """The field that a fix of an unknown field writes: the same one below another, or one with the unknown name as its value."""
-_OF_SIZES, _SIZES = re.compile(r"DYN61[235]"), ("gpu", "limits", "multinode", "nodeCount", "nvidia.com/gpu", "requests", "resources")
+_OF_SIZES = re.compile(r"DYN61[235]")
+_SIZES = frozenset(("gpu", "limits", "multinode", "nodeCount", "nvidia.com/gpu", "requests", "resources"))
 """The codes of GPUs and nodes that differ from the flags, and the fields that say how many there are."""
 _OTHER_MODULE, _UNKNOWN_FLAG = codes.ENGINE_NOT_IN_IMAGE, codes.UNKNOWN_FLAG
 _OF_ENGINE = re.compile(r" is a flag of \S+, not of ")
@@ -90,7 +91,7 @@ def check(
     """
     by_ref = {results.ref(resource): resource for resource in resources}
     findings = [*_findings(resources, config, is_configured=is_configured, notes=notes, known=known)]
-    for finding in main_containers.find(_without_consequences(findings), by_ref):
+    for finding in main_containers.find(_without_effects_of_fields([*_without_consequences(findings)]), by_ref):
         result = node_counts.with_nodes(image_names.with_tag(finding, by_ref), by_ref)
         if result.code in _NEVER_WORKS:
             yield result._replace(severity="error")
@@ -146,8 +147,7 @@ def _without_consequences(findings: Sequence[Result]) -> Iterator[Result]:
     """Yields the findings without those that another one explains.
 
     These are errors about a field that is only missing because its name is misspelt, and findings about a command line if a part of it, or
-    of the resources of its container, was not read. If the command starts another engine than that of its image and its flags, the module
-    is the mistake, and not each flag.
+    of the resources of its container, was not read.
     """
     misspelt: set[tuple[Any, Path]] = set()
     broken: set[tuple[Any, Path]] = set()
@@ -165,21 +165,36 @@ def _without_consequences(findings: Sequence[Result]) -> Iterator[Result]:
         if finding.code == _WRONG_TYPE:
             variables |= {(finding.ref, finding.path[:at]) for at, step in enumerate(finding.path) if step in _VARIABLES}
     broken |= {(ref, path[:-1]) for ref, path in misspelt if path[-1] in _READ_BY_COMMANDS}
-    sizes = {(finding.ref, finding.path[:_COMPONENT]) for finding in findings if finding.code in _UNKNOWN and finding.path[-1] in _SIZES}
-    sizes |= {(ref, path[:_COMPONENT]) for ref, path in misspelt if path[-1] in _SIZES}
-    modules = {(finding.ref, finding.path[:_COMPONENT]) for finding in findings if finding.code == _OTHER_MODULE}
-    modules &= {(finding.ref, finding.path[:_COMPONENT]) for finding in findings if _is_of_other_engine(finding)}
     for finding in findings:
-        component = finding.ref, finding.path[:_COMPONENT]
-        if component in sizes and _OF_SIZES.fullmatch(finding.code):
-            continue
-        if component in modules and (_is_of_other_engine(finding) or _OF_OTHER_ENGINE.fullmatch(finding.code)):
-            continue
         is_error = finding.severity == "error" and finding.code not in _UNKNOWN
         fields = broken if _OF_COMMANDS.fullmatch(finding.code) else misspelt if is_error else set()
         fields = fields | variables if finding.code == _OF_VARIABLES else fields
         if not fields or not any((finding.ref, finding.path[:length]) in fields for length in range(1, len(finding.path) + 1)):
             yield finding
+
+
+def _without_effects_of_fields(findings: Sequence[Result]) -> Iterator[Result]:
+    """Yields the findings without those about sizes that follow from an unknown field, and without flags that follow from a module.
+
+    If a command starts another engine than that of its image and its flags, the module is the mistake, and not each flag.
+    """
+    unknown = [finding for finding in findings if finding.code in _UNKNOWN]
+    sizes = {(finding.ref, finding.path[:_COMPONENT]) for finding in unknown if not _SIZES.isdisjoint(_names(finding))}
+    modules = {(finding.ref, finding.path[:_COMPONENT]) for finding in findings if finding.code == _OTHER_MODULE}
+    modules &= {(finding.ref, finding.path[:_COMPONENT]) for finding in findings if _is_of_other_engine(finding)}
+    for finding in findings:
+        component = finding.ref, finding.path[:_COMPONENT]
+        of_size = component in sizes and _OF_SIZES.fullmatch(finding.code)
+        of_module = component in modules and (_is_of_other_engine(finding) or _OF_OTHER_ENGINE.fullmatch(finding.code))
+        if not (of_size or of_module):
+            yield finding
+
+
+def _names(finding: Result) -> Iterator[Any]:
+    """Yields the name of an unknown field, and the name that its fix writes."""
+    yield finding.path[-1]
+    if finding.edit and isinstance(finding.edit.new, Key):
+        yield finding.edit.new.name
 
 
 def _is_of_other_engine(finding: Result) -> bool:

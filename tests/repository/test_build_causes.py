@@ -47,7 +47,48 @@ def inline(text: str) -> dict[str, str]:
     return {"kustomization.yaml": f"{LAYER}patches:\n- {TARGET}\n  patch: |-\n{lines}"}
 
 
+PART = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nnamePrefix: eu-\n"
+
+
+def generated(base: str, name: str = "engine", volume: str = "") -> dict[str, str]:
+    """A base that generates a ConfigMap, and a layer that merges one. A file of the base reads the ConfigMap `volume`."""
+    literal = "  literals: [a=b]\n"
+    return {
+        "kustomization.yaml": f"{LAYER}configMapGenerator:\n- name: {name}\n  behavior: merge\n{literal}",
+        "base/kustomization.yaml": f"resources: [graph.yaml]\nconfigMapGenerator:\n- name: {base}\n{literal}",
+        "base/graph.yaml": f"{GRAPH}      extraPodSpec: {{}}\n# name: {volume}\n" if volume else GRAPH,
+    }
+
+
 ROWS = [
+    (
+        "a Component among the resources",
+        {"kustomization.yaml": "resources: [base, part]\n", "part/kustomization.yaml": PART},
+        "kustomization.yaml:1:",
+        "part is a Component, and stands in resources",
+        "move it to components",
+    ),
+    (
+        "a base among the components",
+        {"kustomization.yaml": "components: [base]\n"},
+        "kustomization.yaml:1:",
+        "base is no Component, and stands in components",
+        "move it to resources",
+    ),
+    (
+        "a generator that merges with nothing",
+        generated("engines"),
+        "kustomization.yaml:4:",
+        "generates the ConfigMap engine,",
+        "write engines",
+    ),
+    (
+        "the same, whose name a file reads",
+        generated("engines", volume="engine"),
+        "base/kustomization.yaml:3:",
+        "but engines",
+        "write engine",
+    ),
     # reason, files, the location of the finding, the cause, the fix
     ("a misspelt name", file(merge(name="chats")), "fix.yaml:4:", "has the name chats", "write chat"),
     ("another version", file(merge("v1beta1")), "fix.yaml:1:", "the patch has apiVersion nvidia.com/v1beta1", "write nvidia.com/v1alpha1"),

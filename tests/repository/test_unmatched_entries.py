@@ -32,6 +32,7 @@ spec:
           args: [--model, Qwen/Qwen3-0.6B]
           resources: {{limits: {{nvidia.com/gpu: "1"}}}}
 """
+CLAIM = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: weights}\nspec: {accessModes: [ReadWriteMany]}\n"
 JSON = "- {op: replace, path: /spec/components/1/replicas, value: 2}\n"
 MERGE = "apiVersion: nvidia.com/v1beta1\nkind: DynamoGraphDeployment\nmetadata: {name: search}\nspec:\n"
 BASE = {"resources": ["graph.yaml"]}
@@ -60,6 +61,12 @@ ENTRIES = [
         {**BASE, "transformers": ["rename.yaml"]},
         "",
     ),
+    (
+        "the only claim has another name",
+        {"patches": [{"target": {"kind": "PersistentVolumeClaim", "name": "cache"}, "patch": JSON}]},
+        {"resources": ["graph.yaml", "claim.yaml"]},
+        "weights",
+    ),
     ("a pattern", {"patches": [{"target": {"name": "sea.*"}, "patch": JSON}]}, BASE, ""),
     ("an object that another layer has", {"patches": [{"target": {"kind": "Deployment", "name": "web"}, "patch": JSON}]}, BASE, ""),
     ("the last part of an image", {"images": [{"name": "vllm-runtime", "newTag": "1.6.1"}]}, BASE, IMAGE),
@@ -79,7 +86,7 @@ ENTRIES = [
 @cases(("layer", "base", "name"), ENTRIES)
 def test_an_entry_without_an_effect(clone, layer, base, name):
     is_component = layer.get("kind") == "Component"
-    clone.put({"base/graph.yaml": GRAPH, "base/kustomization.yaml": yaml.safe_dump(base)})
+    clone.put({"base/graph.yaml": GRAPH, "base/claim.yaml": CLAIM, "base/kustomization.yaml": yaml.safe_dump(base)})
     clone.put({"prod/kustomization.yaml": yaml.safe_dump({"resources": [] if is_component else ["../base"], **layer})})
     if is_component:
         clone.put({"app/kustomization.yaml": "resources: [../base]\ncomponents: [../prod]\n"})
@@ -94,6 +101,18 @@ def test_a_patch_that_replaces_the_list_of_components(clone, names):
     clone.put({"graph.yaml": GRAPH, "kustomization.yaml": yaml.safe_dump({**BASE, "patches": [{"patch": patch}]})})
     output = console.run("check").out
     assert ("DYN591" in output, "loses Frontend;" in output) == (len(names) == 1, len(names) == 1), output
+
+
+@pytest.mark.parametrize("name", ["search", "sea.*", ""], ids=["the name", "a pattern", "the kind alone"])
+def test_such_a_patch_with_a_target(clone, name):
+    """kustomize then reads no name in the patch."""
+    target = {"kind": "DynamoGraphDeployment", **({"name": name} if name else {})}
+    patch = MERGE.replace("search", "any") + "  components: [{name: Worker, replicas: 2}]\n"
+    clone.put({"graph.yaml": GRAPH, "fix.yaml": patch})
+    for entry in ({"patch": patch}, {"path": "fix.yaml"}):
+        clone.put({"kustomization.yaml": yaml.safe_dump({**BASE, "patches": [{**entry, "target": target}]})})
+        done = console.run("check")
+        assert (errors_of(done), "loses Frontend;" in done.out) == (["DYN591"], True), done.out
 
 
 def test_a_part_of_a_component_is_an_error(clone):
