@@ -194,7 +194,7 @@ def _empty_above(text: str, start: int, line: str) -> str:
 def missing_dash(text: str, offset: int, key: str) -> str:
     r"""Returns the line at the offset of a key, with a dash before it, if a list entry above begins with the same key; else an empty text.
 
-    >>> missing_dash("- name: a\n  value: b\n  name: c\n", 24, "name")
+    >>> missing_dash("- name: a\n  value: b\n  name: c\n", 23, "name")
     '- name: c'
     """
     start = text.rfind("\n", 0, offset) + 1
