@@ -37,6 +37,7 @@ _ADDED = (
     *(labels.PART_OF, labels.MANAGED_BY, labels.TOPOLOGY_PREFIX, "topology.kubernetes.io/", "service.istio.io/", "security.istio.io/"),
 )
 """Labels, or their prefixes, that controllers write on pods. A build does not show their values."""
+_JOBS, _REQUIRED = ("CronJob", "Job"), "requiredDuringSchedulingIgnoredDuringExecution"
 _FRONTEND = "frontend"
 _LISTED = 5
 """The largest number of values in a message."""
@@ -98,7 +99,7 @@ def _check(resource: Resource, selector: ObjectSelector, index: LabelIndex, defa
         yield results.warning(
             codes.SELECTOR_SELECTS_NOTHING, message, results.ref(resource), requirement.path, current=requirement.values[0]
         )
-    elif not selector.template and _is_main(selector):
+    elif (not selector.template and _is_main(selector)) or _is_affinity_of_job(resource, selector):
         yield from _unselected(resource, wanted, near)
 
 
@@ -127,6 +128,11 @@ def _is_main(selector: ObjectSelector) -> bool:
     return selector_fields.EVERYWHERE not in selector.field.path
 
 
+def _is_affinity_of_job(resource: Resource, selector: ObjectSelector) -> bool:
+    """True for the pods beside which those of a Job must run. Such a Job measures the pods of a graph, and waits for them for ever."""
+    return results.ref(resource).kind in _JOBS and {"podAffinity", _REQUIRED} <= {*selector.path}
+
+
 def _unselected(resource: Resource, wanted: Sequence[_RequiredLabel], near: Sequence[Labelled]) -> Iterator[Result]:
     """Yields a warning for the name of a graph or a service that no pod of the namespace has in this label."""
     for requirement in wanted:
@@ -134,7 +140,8 @@ def _unselected(resource: Resource, wanted: Sequence[_RequiredLabel], near: Sequ
         if requirement.key in _IDENTITY and values and not {*values} & {*requirement.values}:
             known = ", ".join((*values[:_LISTED], *["..."] * (len(values) > _LISTED)))
             message = f"this selector selects nothing of the build: the pods have {known}"
-            fix = "correct the label, or check this object together with its graph"
+            right = values[0] if len(values) == 1 else ""
+            fix = f"{f'write {right}' if right else 'correct the label'}, or check this object together with its graph"
             yield results.warning(
                 codes.SELECTOR_SELECTS_NOTHING, f"{message}; {fix}", results.ref(resource), requirement.path, current=requirement.values[0]
             )

@@ -171,14 +171,15 @@ def _without_group(route: Resource) -> Iterator[Result]:
 def _near_backend(name: str, backends: Sequence[str], route: str) -> str:
     """Returns the only name that a graph makes and that a backend of a route means; empty without one.
 
-    A component can be named without its graph if the route has the name of the graph.
+    A component can be named without its graph if the name of the route begins with that of the graph.
 
     >>> _near_backend("chat-frontend-svc", ["chat-frontend"], ""), _near_backend("chat", ["chat-pool"], "")
     ('chat-frontend', 'chat-pool')
-    >>> _near_backend("frontend", ["chat-frontend"], "chat"), _near_backend("frontend", ["chat-frontend"], "search")
-    ('chat-frontend', '')
+    >>> [_near_backend("frontend", ["chat-frontend"], route) for route in ("chat", "chat-api", "search")]
+    ['chat-frontend', 'chat-frontend', '']
     """
-    longer = (f"{name}-frontend", f"{name}-pool", f"{route}-{name}")
+    longer = {f"{name}-frontend", f"{name}-pool", f"{route}-{name}"}
+    longer |= {known for known in backends[:_MOST] if known.endswith(f"-{name}") and route.startswith(f"{known.removesuffix(name)}")}
     near = [known for known in backends[:_MOST] if known in longer or name.startswith(f"{known}-") or _has_prefix(known, name)]
     return near[0] if len(near) == 1 else ""
 

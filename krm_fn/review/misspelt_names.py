@@ -165,9 +165,11 @@ def _missing(graph: Resource, path: Path, key: ObjectKey, near: str, unread: str
 
 def _unread(graph: Resource, path: Path, key: ObjectKey, unread: UnreadObjects) -> Iterator[Result]:
     """Finds a name that means an object which nothing reads. A graph without a namespace may get that of the object."""
-    namespace = unread.namespace_of(key) if identity.key(graph).namespace else ""
-    if namespace:
-        problem = f"{key.kind} {key.name} is in namespace {namespace} of the input, and pods read it in {key.namespace} only"
+    is_placed = bool(identity.key(graph).namespace)
+    namespace = unread.namespace_of(key) if is_placed else ""
+    if namespace or (is_placed and (key.group, key.kind, key.name) in unread.unplaced):
+        where = f"is in namespace {namespace} of the input" if namespace else "has no namespace in the input"
+        problem = f"{key.kind} {key.name} {where}, and pods read it in {key.namespace} only"
         fix = f"write namespace: {key.namespace} in the {key.kind}, or ignore {_CODE} if it exists there too"
         yield results.warning(_CODE, f"{problem}; {fix}", results.ref(graph), path, current=key.name)
     else:

@@ -1,4 +1,4 @@
-"""Warns of paths in command lines that a mounted ConfigMap or Secret of the input does not have, if it has a file with almost this name.
+"""Warns of paths in command lines and variables that a mounted ConfigMap or Secret of the input does not have.
 
 A file has the name of its key. Mounts of one file, and volumes that choose their keys, are not judged.
 """
@@ -21,15 +21,11 @@ from krm_fn.render import dynamo_api
 from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import cluster
+from krm_fn.review import written_pods
 
 _CODE = codes.MISSING_KEY_OR_PORT
-_PODS: tuple[Path, ...] = tuple(
-    (*component, *pod)
-    for component in (("spec", "services", EVERY), ("spec", "components", EVERY), ("spec",))
-    for pod in (("extraPodSpec",), ("podTemplate", "spec"))
-)
-_CONTAINERS: tuple[Path, ...] = (("mainContainer",), ("containers", EVERY), ("initContainers", EVERY))
-_WORDS: tuple[Path, ...] = (("command", EVERY), ("args", EVERY))
+_WORDS: tuple[Path, ...] = (("command", EVERY), ("args", EVERY), ("env", EVERY, "value"))
+_V1ALPHA1_MAIN, _OF_SERVICE = "mainContainer", ("envs", EVERY, "value")
 _VOLUMES = (("configMap", "name", name_fields.CONFIG_MAP), ("secret", "secretName", name_fields.SECRET))
 _FILE = re.compile(r"(?<![\w./$}-])(/[\w./-]+)/([\w-][\w.-]*)(?![\w./$*{-])")
 """The folder and the name of a file in a word of a command line."""
@@ -44,9 +40,9 @@ def check(resources: Sequence[Resource], files: Mapping[ObjectKey, set[str]], co
     for resource in resources if files else ():
         if dynamo_api.is_dynamo(resource) and not ownership.is_generated(resource):
             namespace = identity.key(resource, default).namespace
-            for path, pod in paths.find(resource, _PODS):
+            for path, pod in written_pods.of(resource):
                 volumes = dict(_volumes(pod, namespace, files))
-                for inner, container in paths.find(pod, _CONTAINERS) if volumes else ():
+                for inner, container in written_pods.containers(pod) if volumes else ():
                     yield from _of_container(resource, (*path, *inner), container, volumes)
 
 
@@ -60,11 +56,11 @@ def _volumes(pod: Any, namespace: str, files: Mapping[ObjectKey, set[str]]) -> I
                 yield name_of(volume), names
 
 
-def _of_container(resource: Resource, path: Path, container: Any, volumes: Mapping[str, set[str]]) -> Iterator[Result]:
-    mounts = objects(container.get("volumeMounts") if isinstance(container, dict) else ())
+def _of_container(resource: Resource, path: Path, container: dict[str, Any], volumes: Mapping[str, set[str]]) -> Iterator[Result]:
+    mounts = objects(container.get("volumeMounts"))
     mounted = {text(mount.get("mountPath")) for mount in mounts}
     folders = {text(mount.get("mountPath")).rstrip("/"): name_of(mount) for mount in mounts if not mount.get("subPath")}
-    for inner, word in paths.find(container, _WORDS) if folders else ():
+    for at, word in _texts(resource, path, container) if folders else ():
         for folder, file in _FILE.findall(word) if isinstance(word, str) else ():
             names = volumes.get(folders.get(folder, ""), set())
             is_whole = _is_whole(word, f"{folder}/{file}")
@@ -73,13 +69,20 @@ def _of_container(resource: Resource, path: Path, container: Any, volumes: Mappi
                 fix = f"write {folder}/{near}" if near else f"write one of {', '.join(sorted(names)[:_LISTED])}, or add the key"
                 message = f"{folder} has no file {file}, because its volume has no such key; {fix}"
                 right = word.replace(f"{folder}/{file}", f"{folder}/{near}") if near else None
-                yield results.warning(_CODE, message, results.ref(resource), (*path, *inner), current=word, proposed=right)
+                yield results.warning(_CODE, message, results.ref(resource), at, current=word, proposed=right)
             elif not _is_mounted(folder, folders):
                 others = [other for other, name in folders.items() if file in volumes.get(name, ())]
                 if len(others) == 1:
                     message = f"no volume of the container is at {folder}, but {file} is in {others[0]}; write {others[0]}/{file}"
                     right = word.replace(f"{folder}/{file}", f"{others[0]}/{file}")
-                    yield results.warning(_CODE, message, results.ref(resource), (*path, *inner), current=word, proposed=right)
+                    yield results.warning(_CODE, message, results.ref(resource), at, current=word, proposed=right)
+
+
+def _texts(resource: Resource, path: Path, container: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
+    """Yields the words of a command line and the values of variables, with their paths: of `mainContainer`, also those of its service."""
+    yield from (((*path, *inner), word) for inner, word in paths.find(container, _WORDS))
+    if path[-1] == _V1ALPHA1_MAIN:
+        yield from (((*path[:-2], *inner), value) for inner, value in paths.find(paths.at(resource, path[:-2]), (_OF_SERVICE,)))
 
 
 def _is_mounted(folder: str, folders: Iterable[str]) -> bool:

@@ -1,7 +1,7 @@
-"""Finds mistakes in the objects that people write beside a graph: autoscalers of KEDA, routes and Services.
+"""Finds mistakes in the objects that people write beside a graph: autoscalers of KEDA, routes, budgets and Services.
 
-Their servers refuse the first two: KEDA's definition (`ScaledObject`, `spec.triggers[].metadata`) and its webhook, and the rule of the
-Gateway API that a reference to a Service has a port.
+Their servers refuse the first three: KEDA's definition (`ScaledObject`, `spec.triggers[].metadata`) and its webhook, the rule of the
+Gateway API that a reference to a Service has a port, and that a budget has one limit (`pkg/apis/policy/validation` of Kubernetes).
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from krm_fn.review import pods
 
 _SCALED_OBJECT = ("keda.sh", "ScaledObject")
 _ROUTES = ("HTTPRoute", "GRPCRoute")
+_BUDGET, _LIMITS = ("policy", "PodDisruptionBudget"), ("minAvailable", "maxUnavailable")
 _BACKENDS: Path = ("spec", "rules", EVERY, "backendRefs", EVERY)
 _LEAST, _MOST = 30000, 32767
 """The node ports of an API server without `--service-node-port-range`."""
@@ -44,6 +45,8 @@ def check(resources: Sequence[Resource], rendered: Sequence[Resource], config: C
         key = identity.key(resource, default)
         if (key.group, key.kind) == _SCALED_OBJECT:
             yield from _scaled(resource)
+        elif (key.group, key.kind) == _BUDGET:
+            yield from _budget(resource)
         elif key.kind in _ROUTES:
             yield from _route(resource, services, key.namespace)
         elif key in services:
@@ -69,6 +72,14 @@ def _scaled(resource: Resource) -> Iterator[Result]:
     if isinstance(least, int) and isinstance(most, int) and least > most:
         message = f"minReplicaCount {least} is more than maxReplicaCount {most}; write {most} or less"
         yield results.error(codes.INVALID_KEDA_AUTOSCALER, message, ref, ("spec", "minReplicaCount"), current=least)
+
+
+def _budget(budget: Resource) -> Iterator[Result]:
+    """Finds a budget with both limits."""
+    spec = mapping(budget, "spec")
+    if all(spec.get(limit) is not None for limit in _LIMITS):
+        message = f"a budget has either {_LIMITS[0]} or {_LIMITS[1]}, and an API server refuses both; remove one of them"
+        yield results.error("DYN755", message, results.ref(budget), ("spec", _LIMITS[1]))
 
 
 def _route(route: Resource, services: Mapping[ObjectKey, Resource], namespace: str) -> Iterator[Result]:

@@ -17,15 +17,13 @@ from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import text
 from krm_fn.render import dynamo_api
 from krm_fn.render.manifests import ownership
+from krm_fn.review import written_pods
 
-_COMPONENTS: tuple[Path, ...] = (("spec", "services", EVERY), ("spec", "components", EVERY), ("spec",))
-_PODS: tuple[Path, ...] = tuple((*path, *pod) for path in _COMPONENTS for pod in (("extraPodSpec",), ("podTemplate", "spec")))
-_CONTAINERS: tuple[Path, ...] = (("mainContainer",), ("containers", EVERY), ("initContainers", EVERY))
 _MEDIA = ("Memory", "HugePages")
 """The media of the kubelet (`pkg/volume/emptydir/empty_dir.go`); that of huge pages can have a size behind it."""
 _MEDIUM: Path = ("volumes", EVERY, "emptyDir", "medium")
 _ADDED: tuple[Path, ...] = tuple(
-    (*path, "securityContext", "capabilities", side, EVERY) for path in _CONTAINERS for side in ("add", "drop")
+    (*path, "securityContext", "capabilities", side, EVERY) for path in written_pods.CONTAINERS for side in ("add", "drop")
 )
 _CAPABILITIES = re.findall(
     r"\w+",
@@ -38,7 +36,7 @@ _CAPABILITIES = re.findall(
 _PREFIX = "CAP_"
 _CPUS: tuple[Path, ...] = tuple(
     (*path, "resources", holder, "cpu")
-    for path in (*_COMPONENTS, *((*pod, *container) for pod in _PODS for container in _CONTAINERS))
+    for path in (*written_pods.COMPONENTS, *((*pod, *container) for pod in written_pods.PODS for container in written_pods.CONTAINERS))
     for holder in ("requests", "limits")
 )
 _MOST_CPUS, _THOUSAND, _MOST_DIGITS = 960, 1000, 10
@@ -49,7 +47,7 @@ def check(resources: Iterable[Resource]) -> Iterator[Result]:
     """Yields the findings about each graph and component that no render has made. Fields may have wrong types."""
     for resource in resources:
         if dynamo_api.is_dynamo(resource) and not ownership.is_generated(resource):
-            for path, pod in paths.find(resource, _PODS):
+            for path, pod in written_pods.of(resource):
                 for inner, medium in paths.find(pod, (_MEDIUM,)):
                     yield from _medium(resource, (*path, *inner), medium)
                 for inner, name in paths.find(pod, _ADDED):

@@ -20,8 +20,11 @@ from krm_fn.review import (
     altered_values,
     build_references,
     build_selectors,
+    download_jobs,
     dynamo_annotations,
+    filled_folders,
     finished_builds,
+    hub_tokens,
     image_names,
     main_containers,
     missing_contents,
@@ -31,6 +34,8 @@ from krm_fn.review import (
     node_counts,
     objects_beside,
     refused_by_nodes,
+    server_fields,
+    service_urls,
 )
 from krm_fn.review.arguments import argument_findings, engine_documents, lora_rules, read_objects
 from krm_fn.review.known_checks import KnownChecks
@@ -118,6 +123,10 @@ def _findings(
     yield from missing_contents.check_keys(resources, config)
     yield from altered_values.check(resources)
     yield from refused_by_nodes.check(resources)
+    yield from hub_tokens.check(resources, config)
+    yield from filled_folders.check(resources)
+    yield from download_jobs.check(resources, config)
+    yield from server_fields.check(resources)
     yield from dynamo_annotations.check(resources)
     unreplaced = {result.ref for result in expansion.results if result.code == placeholders.CODE}
     yield from placeholders.check((resource for resource in resources if _is_written(resource)), expansion.results)
@@ -141,6 +150,7 @@ def _findings(
         yield from missing_contents.check_backends(resources, expansion.resources, config)
         yield from monitor_ports.check(resources, expansion.resources, config)
         yield from objects_beside.check(resources, expansion.resources, config)
+        yield from service_urls.check(resources, expansion.resources, config)
 
 
 def _without_consequences(findings: Sequence[Result]) -> Iterator[Result]:

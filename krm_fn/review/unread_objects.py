@@ -35,10 +35,14 @@ _MOST_WORDS = 12
 
 
 class UnreadObjects(NamedTuple):
-    """Objects that nothing in the input reads: namespaces by kind and name, and names by kind, namespace and the words that they share."""
+    """Objects that nothing in the input reads: namespaces by kind and name, and names by kind, namespace and the words that they share.
+
+    `unplaced` has the kind and the name of those without a namespace: they get that of the one who applies them.
+    """
 
     namespaces: dict[tuple[str, str, str], list[str]]
     alike: dict[tuple[str, str, str, str], list[str]]
+    unplaced: set[tuple[str, str, str]]
 
     def namespace_of(self, key: ObjectKey) -> str:
         """Returns the only other namespace with an object of this kind and name; empty without one, or if there are several."""
@@ -58,14 +62,17 @@ def of(resources: Sequence[Resource], kinds: Collection[tuple[str, str]], defaul
     read = {*_read(resources, default)}
     namespaces: dict[tuple[str, str, str], list[str]] = {}
     alike: dict[tuple[str, str, str, str], list[str]] = {}
+    unplaced: set[tuple[str, str, str]] = set()
     for resource in resources:
         key = identity.key(resource, default)
         if (key.group, key.kind) in kinds and key not in read:
-            if identity.key(resource).namespace and not any(map(_COPIED.search, identity.annotations_of(resource))):
+            if not identity.key(resource).namespace:
+                unplaced.add((key.group, key.kind, key.name))
+            elif not any(map(_COPIED.search, identity.annotations_of(resource))):
                 namespaces.setdefault((key.group, key.kind, key.name), []).append(key.namespace)
             for text in (plain := _plain(key.name), *_shorter(plain)):
                 alike.setdefault((*key[:3], text), []).append(key.name)
-    return UnreadObjects(namespaces, alike)
+    return UnreadObjects(namespaces, alike, unplaced)
 
 
 def _read(resources: Iterable[Resource], default: str) -> Iterator[ObjectKey]:

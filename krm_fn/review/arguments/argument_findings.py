@@ -23,6 +23,7 @@ from krm_fn.review.arguments import (
     bootstrap_hosts,
     common_planes,
     engine_fields,
+    engine_servers,
     frontend_programs,
     judged_commands,
     later_releases,
@@ -84,6 +85,7 @@ def _check_graph(components: Iterable[Pods], ref: Ref, *, notes: bool) -> Iterat
             commands = read.commands
             yield from later_releases.check(container, ref)
             yield from picker_images.check(container, ref)
+            yield from engine_servers.check(container, ref)
             if notes:
                 yield from _not_judged(container, ref, read)
             findings = [

@@ -3,7 +3,7 @@
 A component of the type frontend whose program is a worker answers no HTTP requests.
 
 Frontends listen on the port of `dynamo.frontend`, and the operator's probes and Services need it (`internal/dynamo/component_frontend.go`).
-An engine's own server, such as `vllm serve`, is a program that krm-fn does not judge, and so has no finding.
+An engine's own server, such as `vllm serve`, is a program that krm-fn does not judge here: `engine_servers` finds it in workers.
 """
 
 from __future__ import annotations

@@ -18,10 +18,14 @@ from krm_fn.kubernetes.values import mapping
 from krm_fn.render.plan import ComponentPlan
 from krm_fn.review.arguments import engine_fields, worker_modes
 from krm_fn.review.arguments.judged_commands import JudgedCommand
+from krm_fn.review.arguments.value_ranges import ValueRange
 
 PROGRAM, FLAG = "dynamo.trtllm", "--extra-engine-args"
 _TRANSFER = "cache_transceiver_config"
 """The field without which TensorRT-LLM refuses requests of disaggregated serving (`tensorrt_llm/_torch/pyexecutor/py_executor.py`)."""
+_CACHE, _SHARE = "kv_cache_config", "free_gpu_memory_fraction"
+_RANGE = ValueRange(above=0, most=1)
+_OTHER = {worker_modes.PREFILL: worker_modes.DECODE, worker_modes.DECODE: worker_modes.PREFILL}
 _SIZES = ("tensor_parallel_size", "pipeline_parallel_size", "context_parallel_size")
 
 
@@ -39,6 +43,8 @@ def check(judged: JudgedCommand, config_map: Resource, key: str) -> Iterator[Res
         edit = edits.Edit(edits.Word(within, field.name, right)) if right else None
         yield results.Result("warning", engine_fields.CODE, message, results.ref(config_map), path, within=within, edit=edit)
     yield from _check_sizes(judged, value, config_map, key)
+    yield from _check_share(mapping(value, _CACHE), config_map, key)
+    yield from _of_other_mode(judged, config_map, key)
     mode = worker_modes.mode(judged)
     if mode in (worker_modes.PREFILL, worker_modes.DECODE) and _TRANSFER not in value and not judged.has("--override-engine-args"):
         message = (
@@ -46,6 +52,33 @@ def check(judged: JudgedCommand, config_map: Resource, key: str) -> Iterator[Res
         )
         fix = f"add {_TRANSFER}: with backend: DEFAULT below it"
         yield results.warning(codes.TRTLLM_FILE_WITHOUT_TRANSFER, f"{message}; {fix}", results.ref(config_map), path)
+
+
+def _check_share(cache: Mapping[str, Any], config_map: Resource, key: str) -> Iterator[Result]:
+    """Finds a percentage in place of the share of the memory for the cache (`tensorrt_llm/llmapi/llm_args.py`, `KvCacheConfig`)."""
+    share = cache.get(_SHARE)
+    if isinstance(share, int | float) and not isinstance(share, bool) and not _RANGE.accepts(f"{share}"):
+        right = _RANGE.fix(f"{share}")
+        fix = f"; write {right}" if right else "; write a share"
+        message = f"{_SHARE} in {_CACHE} of {key} needs {_RANGE.name}, not {share:g}{fix}"
+        within = block_style.position(mapping(config_map, "data")[key], _SHARE)
+        edit = edits.Edit(edits.Word(within, f"{share}", right)) if right else None
+        yield results.Result(
+            "warning", codes.NUMBER_REFUSED_BY_ENGINE, message, results.ref(config_map), ("data", key), within=within, edit=edit
+        )
+
+
+def _of_other_mode(judged: JudgedCommand, config_map: Resource, key: str) -> Iterator[Result]:
+    """Finds the file of the other mode, beside one of the worker's own mode with the same name otherwise."""
+    mode, use = worker_modes.mode(judged), judged.parsed.last(judged.table, FLAG)
+    other = _OTHER.get(f"{mode}", "")
+    right = key.replace(other, f"{mode}") if other else key
+    if use and other in key and right != key and right in mapping(config_map, "data"):
+        path = judged.container.at(use.values[0].field, use.values[0].item)
+        written = use.text or ""
+        proposed = f"{written.removesuffix(key)}{right}"
+        message = f"the {mode} worker {judged.plan.identity.service} reads {key}, and {right} is beside it; write {proposed}"
+        yield results.warning("DYN758", message, judged.plan.ref, path, current=written, proposed=proposed)
 
 
 def _check_sizes(judged: JudgedCommand, value: Mapping[str, Any], config_map: Resource, key: str) -> Iterator[Result]:
