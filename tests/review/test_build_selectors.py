@@ -76,6 +76,27 @@ def test_a_type_that_no_component_of_the_graph_has(wanted, is_found):
     assert found == [("DYN670", "write worker")] * is_found
 
 
+AFFINITIES = [
+    # reason, the kind of the affinity, when it holds, the graph, true if a finding names the label
+    ("another graph", "podAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "search", True),
+    ("the graph", "podAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "chat", False),
+    ("away from another graph", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "search", False),
+    ("if possible", "podAffinity", "preferredDuringSchedulingIgnoredDuringExecution", "search", False),
+]
+
+
+@cases(("affinity", "when", "name", "is_found"), AFFINITIES)
+def test_a_job_beside_the_pods_of_a_graph(affinity, when, name, is_found):
+    """Its pods wait for ever for a node with pods that do not exist."""
+    graph = beta.graph(beta.component("Frontend", "frontend"), name="chat")
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"nvidia.com/dynamo-graph-deployment-name": name}}}
+    terms = [term if when.startswith("required") else {"weight": 1, "podAffinityTerm": term}]
+    pod_spec = {"affinity": {affinity: {when: terms}}, "containers": [{"name": "c", "image": "a:1"}]}
+    job = given.item("Job", "load", api="batch/v1", spec={"template": {"spec": pod_spec}})
+    found = [finding.message for finding in build_selectors.check([*given.expanded(graph).resources, job], Config())]
+    assert [message.endswith("; write chat, or check this object together with its graph") for message in found] == [True] * is_found
+
+
 @cases(("expression", "is_mistyped"), EXPRESSIONS)
 def test_an_expression(expression, is_mistyped):
     findings = [*build_selectors.check([pod("a", {"app": "worker"}), budget("b", {"matchExpressions": [expression]})], Config())]

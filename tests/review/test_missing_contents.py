@@ -180,7 +180,7 @@ def test_a_pool_with_the_name_of_a_service_means_the_pool_of_its_graph(group, na
 def test_a_component_in_a_route_with_the_name_of_its_graph():
     """Another route can name the Service of another program."""
     graph = beta.graph(beta.component("Frontend", "frontend"))
-    for name, known in (("chat", ["chat-frontend"]), ("search", [])):
+    for name, known in (("chat", ["chat-frontend"]), ("chat-api", ["chat-frontend"]), ("search", [])):
         entry = route(name="frontend")
         entry["metadata"]["name"] = name
         findings = resource_findings.check([graph, entry], Config(), is_configured=False)
@@ -257,6 +257,21 @@ def test_files_of_a_mounted_config_map(word, fields, words):
         assert [(finding.code, finding.path[-2:]) for finding in findings if not fields] == [("DYN708", ("args", 1))] * bool(words)
         assert all(finding.message.endswith(words) for finding in findings if not fields)
         assert not any("has no file" in finding.message for finding in findings if fields)
+
+
+def test_a_variable_with_a_file_of_a_mounted_config_map():
+    """A variable of a service in v1alpha1 is one of its main container."""
+    authority = given.item("ConfigMap", "ca", data={"ca.pem": "a"})
+    main = {"volumeMounts": [{"name": "ca", "mountPath": "/etc/ca"}]}
+    pod = {"volumes": [{"name": "ca", "configMap": {"name": "ca"}}]}
+    for file, is_found in (("/etc/ca/ca.crt", True), ("/etc/ca/ca.pem", False), ("/etc/other/tls.crt", False)):
+        env = [{"name": "SSL_CERT_FILE", "value": file}]
+        for graph in (
+            beta.graph(beta.component("Worker", main={**main, "env": env}, pod=pod)),
+            given.graph({"Worker": given.service("worker", main=main, pod=pod, envs=env)}),
+        ):
+            found = [(finding.path[-1], finding.proposed) for finding in missing_contents.check_keys([graph, authority], Config())]
+            assert found == [("value", "/etc/ca/ca.pem")] * is_found
 
 
 ONLY_FILES = [

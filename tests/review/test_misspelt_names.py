@@ -255,6 +255,10 @@ def secret_in(namespace, **annotations):
     return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata}
 
 
+def secret_without_namespace():
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "hf-token"}}
+
+
 def graph_in(namespace):
     main = {"envFrom": [{"secretRef": {"name": "hf-token"}}]}
     return {**(graph := worker(main=main)), "metadata": {**graph["metadata"], "name": f"of-{namespace}", "namespace": namespace}}
@@ -266,6 +270,9 @@ NAMESPACES = [
     ("both namespaces", [graph_in("team"), secret_in("team"), secret_in("default")], False),
     ("two other namespaces", [graph_in("team"), secret_in("a"), secret_in("b")], False),
     ("a copied Secret", [graph_in("team"), secret_in("default", **{"reflector.v1.k8s.emberstack.com/reflection-allowed": "true"})], False),
+    ("no namespace", [graph_in("team"), secret_without_namespace()], True),
+    ("no namespace, and the same one", [graph_in("team"), secret_without_namespace(), secret_in("team")], False),
+    ("no namespace in both", [{**graph_in("team"), "metadata": {"name": "g"}}, secret_without_namespace()], False),
     ("a reader beside the Secret", [graph_in("team"), secret_in("default"), graph_in("default")], False),
     ("a graph without a namespace", [{**graph_in("team"), "metadata": {"name": "g"}}, secret_in("default-2")], False),
 ]

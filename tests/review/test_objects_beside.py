@@ -1,4 +1,4 @@
-"""Mistakes in the objects beside a graph: autoscalers of KEDA, routes and Services."""
+"""Mistakes in the objects beside a graph: autoscalers of KEDA, routes, budgets and Services."""
 
 from __future__ import annotations
 
@@ -27,7 +27,14 @@ def service(selector: Any = None, **port: Any) -> Any:
     return given.item("Service", "public", spec={"selector": selector or LABELS, "ports": [{"port": 80, **port}]})
 
 
+def budget(**limits: Any) -> Any:
+    return given.item("PodDisruptionBudget", "chat", api="policy/v1", spec={**limits, "selector": {"matchLabels": LABELS}})
+
+
 OBJECTS = [
+    ("a budget with both limits", budget(minAvailable=1, maxUnavailable=1), "DYN755", "error", "remove one of them"),
+    ("both limits of no pod", budget(minAvailable=0, maxUnavailable=0), "DYN755", "error", "remove one of them"),
+    ("a budget", budget(minAvailable=1), "", "", ""),
     ("a number in a trigger", scaled(threshold=10), "DYN694", "error", 'quote it: threshold: "10"'),
     ("a truth value in a trigger", scaled(unsafeSsl=True), "DYN694", "error", 'quote it: unsafeSsl: "true"'),
     ("a least number above the most", scaled(10, 8), "DYN694", "error", "write 8 or less"),

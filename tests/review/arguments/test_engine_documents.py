@@ -37,6 +37,10 @@ def found(text: str, component: Any, key: str = "agg.yaml") -> list[tuple[str, s
 DOCUMENTS = [
     ("a slip", "tensor_paralel_size: 8\n", ("DYN696", "write tensor_parallel_size")),
     ("a slip in an object", "kv_cache_config:\n  free_gpu_memory_fracton: 0.8\n", ("DYN696", "write free_gpu_memory_fraction")),
+    ("a percentage", "kv_cache_config:\n  free_gpu_memory_fraction: 85\n", ("DYN644", "write 0.85")),
+    ("a share above 1", "kv_cache_config:\n  free_gpu_memory_fraction: 1.5\n", ("DYN644", "write 0.9")),
+    ("a share", "kv_cache_config:\n  free_gpu_memory_fraction: 0.85\n", ()),
+    ("a share in another object", "own_config:\n  free_gpu_memory_fraction: 85\n", ()),
     ("known fields", "tensor_parallel_size: 8\nkv_cache_config:\n  enable_block_reuse: false\n", ()),
     ("a field of another release", "own_field_of_a_release: 3\n", ()),
     ("both names", "tensor_parallel_size: 8\ntensor_parallel_sizes: 8\n", ()),
@@ -108,3 +112,28 @@ TRANSFERS = [
 def test_a_worker_of_a_mode_transfers_its_cache(text, component, is_reported):
     fix = "add cache_transceiver_config: with backend: DEFAULT below it"
     assert found(text, component) == [("DYN690", fix)] * is_reported
+
+
+FILES = [
+    # reason, the mode of the worker, its file, the keys of the ConfigMap, the file that is meant
+    ("the file of the other mode", "decode", "prefill.yaml", ["prefill.yaml", "decode.yaml"], "/etc/trt/decode.yaml"),
+    (
+        "the same with more words",
+        "prefill",
+        "qwen-decode-v2.yaml",
+        ["qwen-prefill-v2.yaml", "qwen-decode-v2.yaml"],
+        "/etc/trt/qwen-prefill-v2.yaml",
+    ),
+    ("its own file", "decode", "decode.yaml", ["prefill.yaml", "decode.yaml"], ""),
+    ("one file for both", "decode", "prefill.yaml", ["prefill.yaml"], ""),
+    ("a file for all modes", "decode", "agg.yaml", ["agg.yaml", "decode.yaml"], ""),
+]
+
+
+@cases(("mode", "file", "keys", "right"), FILES)
+def test_a_worker_that_reads_the_file_of_the_other_mode(mode, file, keys, right):
+    config_map = given.item("ConfigMap", "trt", data=dict.fromkeys(keys, "cache_transceiver_config:\n  backend: DEFAULT\n"))
+    component = worker("--extra-engine-args", f"/etc/trt/{file}", "--disaggregation-mode", mode)
+    findings = resource_findings.check([config_map, beta.graph(component)], Config(), is_configured=False)
+    found = [(finding.path[-2:], finding.proposed) for finding in findings if finding.code == "DYN758"]
+    assert found == [(("args", 3), right)] * bool(right)

@@ -12,7 +12,7 @@ from tests.support import beta, given
 from tests.support.cases import cases
 
 IMAGE = "nvcr.io/nvidia/ai-dynamo/vllm-runtime"
-CODES = ("DYN645", "DYN714", "DYN733")
+CODES = ("DYN645", "DYN714", "DYN733", "DYN757")
 
 
 def part(name: str, kind: str, command: list[str], *args: str, version: str = "1.6.1", **more: Any) -> Any:
@@ -117,3 +117,23 @@ MODES = [
 @cases(("components", "fix"), MODES)
 def test_a_planner_scales_the_workers_of_the_graph(components, fix):
     assert found(*components, ENTRY) == [("DYN733", fix)] * bool(fix)
+
+
+API = "vllm.entrypoints.openai.api_server"
+WRITE, START = "write dynamo.vllm", "start python3 -m dynamo.vllm with --model"
+SERVERS = [
+    ("a module", part("W", "worker", ["python3", "-m", API], "--model", "m"), WRITE),
+    ("the module of SGLang", part("W", "decode", ["python3"], "-m", "sglang.launch_server"), "write dynamo.sglang"),
+    ("a program", part("W", "worker", ["vllm", "serve", "acme/tiny"]), START),
+    ("a program with its folder", part("W", "prefill", ["/usr/bin/trtllm-serve", "m"]), ""),
+    ("a program of TensorRT-LLM", part("W", "prefill", ["trtllm-serve", "m"]), "start python3 -m dynamo.trtllm with --model"),
+    ("another command of the program", part("W", "worker", ["vllm", "bench"]), ""),
+    ("a worker of Dynamo", part("W", "worker", ["python3", "-m", "dynamo.vllm"], "--model", "m"), ""),
+    ("an own image", beta.component("W", main={"image": "a/b:1", "command": ["vllm", "serve", "m"]}), ""),
+    ("a frontend", part("F", "frontend", ["vllm", "serve", "m"]), ""),
+]
+
+
+@cases(("component", "fix"), SERVERS)
+def test_the_server_of_an_engine_registers_no_worker(component, fix):
+    assert found(ENTRY, component) == [("DYN757", fix)] * bool(fix)
