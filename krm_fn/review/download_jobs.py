@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from posixpath import normpath
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import identity, paths
 from krm_fn.kubernetes.paths import EVERY
@@ -23,7 +23,7 @@ from krm_fn.render.config import Config
 from krm_fn.render.resolve import cluster
 from krm_fn.review import pods
 
-_CODE = "DYN753"
+_CODE = codes.DOWNLOAD_BESIDE_CLAIM
 _JOBS = ("CronJob", "Job")
 _CACHES = ("HF_HUB_CACHE", "HF_HOME")
 _DOWNLOAD = re.compile(r"download", re.IGNORECASE)

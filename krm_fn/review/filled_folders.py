@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from posixpath import normpath
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import paths
@@ -22,7 +22,7 @@ from krm_fn.render import dynamo_api
 from krm_fn.render.manifests import ownership
 from krm_fn.review import written_pods
 
-_CODE = "DYN752"
+_CODE = codes.INIT_CONTAINER_FILLS_OTHER_FOLDER
 _WORDS: tuple[Path, ...] = (("command", EVERY), ("args", EVERY))
 _PATH = re.compile(r"(?<![\w./:$}-])/[\w./-]*\w", re.ASCII)
 """An absolute path in a line; that of a URL is none."""

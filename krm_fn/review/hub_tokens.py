@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import identity, paths
 from krm_fn.kubernetes.identity import ObjectKey
@@ -50,7 +50,7 @@ def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
                     name = text(entry.get("name"))
                     problem = f"{name} has a token in plain text, so everybody who reads this file can use it"
                     fix = f"write valueFrom: {{secretKeyRef: {{name: …, key: {name}}}}} with a Secret, and revoke the token"
-                    yield results.warning("DYN750", f"{problem}; {fix}", results.ref(resource), (*path, "name"))
+                    yield results.warning(codes.TOKEN_IN_PLAIN_TEXT, f"{problem}; {fix}", results.ref(resource), (*path, "name"))
     yield from _secrets(resources, cluster.default_namespace(config))
 
 
@@ -90,7 +90,7 @@ def _secrets(resources: Sequence[Resource], default: str) -> Iterator[Result]:
             problem = (
                 f"graph {graph_name} reads all keys of this Secret as variables, and Hugging Face reads {_READ[0]}, not {tokens[0][1]}"
             )
-            yield results.warning("DYN751", f"{problem}; write {_READ[0]}", results.ref(secrets[key]), tokens[0])
+            yield results.warning(codes.SECRET_WITHOUT_HUB_TOKEN, f"{problem}; write {_READ[0]}", results.ref(secrets[key]), tokens[0])
 
 
 def _references(graph: Resource, default: str) -> Iterator[tuple[Reference, ObjectKey]]:

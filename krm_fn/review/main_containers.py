@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from krm_fn.base import codes
 from krm_fn.base.results import Path, Ref, Result
 from krm_fn.kubernetes import paths
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import mapping, name_of, objects
 
-_NO_IMAGE, _TWICE = "DYN205", "DYN207"
+_NO_IMAGE, _TWICE = codes.CONTAINER_WITHOUT_IMAGE, codes.DUPLICATE_NAME_IN_POD
 _FIELD = ("extraPodSpec", "mainContainer")
 _MAIN = "main"
 

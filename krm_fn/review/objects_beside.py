@@ -79,7 +79,7 @@ def _budget(budget: Resource) -> Iterator[Result]:
     spec = mapping(budget, "spec")
     if all(spec.get(limit) is not None for limit in _LIMITS):
         message = f"a budget has either {_LIMITS[0]} or {_LIMITS[1]}, and an API server refuses both; remove one of them"
-        yield results.error("DYN755", message, results.ref(budget), ("spec", _LIMITS[1]))
+        yield results.error(codes.BUDGET_WITH_TWO_LIMITS, message, results.ref(budget), ("spec", _LIMITS[1]))
 
 
 def _route(route: Resource, services: Mapping[ObjectKey, Resource], namespace: str) -> Iterator[Result]:

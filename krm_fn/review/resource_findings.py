@@ -54,12 +54,12 @@ _OTHER_FIELD = re.compile(
     r"; (?:move it below (\w+)|(?:write (\w+): |write (podTemplate)\.spec, |write (extraPodSpec) and |write it in (containers), ))"
 )
 """The field that a fix of an unknown field writes: the same one below another, or one with the unknown name as its value."""
-_OF_SIZES = re.compile(r"DYN61[235]")
+_OF_SIZES = (codes.TOO_FEW_GPUS, codes.TOO_MANY_GPUS, codes.UNREAD_PARALLEL_SIZES)
 _SIZES = frozenset(("gpu", "limits", "multinode", "nodeCount", "nvidia.com/gpu", "requests", "resources"))
 """The codes of GPUs and nodes that differ from the flags, and the fields that say how many there are."""
 _OTHER_MODULE, _UNKNOWN_FLAG = codes.ENGINE_NOT_IN_IMAGE, codes.UNKNOWN_FLAG
 _OF_ENGINE = re.compile(r" is a flag of \S+, not of ")
-_OF_OTHER_ENGINE = re.compile(r"DYN61[2-5]")
+_OF_OTHER_ENGINE = (*_OF_SIZES, codes.ENGINE_ON_EACH_NODE)
 _COMPONENT = 3
 """The length of the path of a component."""
 _COMPONENTS = {"components": "services", "services": "components"}
@@ -194,8 +194,8 @@ def _without_effects_of_fields(findings: Sequence[Result]) -> Iterator[Result]:
     modules &= {(finding.ref, finding.path[:_COMPONENT]) for finding in findings if _is_of_other_engine(finding)}
     for finding in findings:
         component = finding.ref, finding.path[:_COMPONENT]
-        of_size = component in sizes and _OF_SIZES.fullmatch(finding.code)
-        of_module = component in modules and (_is_of_other_engine(finding) or _OF_OTHER_ENGINE.fullmatch(finding.code))
+        of_size = component in sizes and finding.code in _OF_SIZES
+        of_module = component in modules and (_is_of_other_engine(finding) or finding.code in _OF_OTHER_ENGINE)
         if not (of_size or of_module):
             yield finding
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Result
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import mapping
@@ -27,4 +27,4 @@ def check(resources: Iterable[Resource]) -> Iterator[Result]:
         if written and not is_export and dynamo_api.is_dynamo(resource) and not ownership.is_generated(resource):
             problem = f"an API server sets {' and '.join(written)} itself, and refuses those of another object"
             fix = f"remove {'both' if len(written) > 1 else 'it'}"
-            yield results.warning("DYN756", f"{problem}; {fix}", results.ref(resource), ("metadata", written[0]))
+            yield results.warning(codes.FIELD_OF_API_SERVER, f"{problem}; {fix}", results.ref(resource), ("metadata", written[0]))

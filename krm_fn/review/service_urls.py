@@ -10,7 +10,7 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import identity, paths
@@ -24,7 +24,7 @@ from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import cluster
 from krm_fn.review import pods
 
-_CODE = "DYN754"
+_CODE = codes.WRONG_ADDRESS_OF_FRONTEND
 _ADDRESS = re.compile(
     r"(?:(?P<scheme>https?)://|(?<![\w./:@$-]))(?P<host>[a-z][a-z0-9-]{0,62})(?P<domain>(?:\.[a-z][a-z0-9-]*)*)(?::(?P<port>\d{2,5}))?(?![\w.:@-])"
 )

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.base.results import Ref, Result
 from krm_fn.kubernetes.types import WordsField
 from krm_fn.review.arguments import judged_commands
 from krm_fn.review.arguments.judged_commands import AuthorContainer
 
-_CODE = "DYN757"
+_CODE = codes.ENGINE_SERVER_AS_WORKER
 _MODULES = {"vllm.entrypoints.openai.api_server": "vllm", "vllm.entrypoints.api_server": "vllm", "sglang.launch_server": "sglang"}
 _PROGRAMS = {"trtllm-serve": "trtllm", "vllm serve": "vllm"}
 _WORKERS = ("worker", "prefill", "decode")

@@ -78,7 +78,7 @@ def _of_other_mode(judged: JudgedCommand, config_map: Resource, key: str) -> Ite
         written = use.text or ""
         proposed = f"{written.removesuffix(key)}{right}"
         message = f"the {mode} worker {judged.plan.identity.service} reads {key}, and {right} is beside it; write {proposed}"
-        yield results.warning("DYN758", message, judged.plan.ref, path, current=written, proposed=proposed)
+        yield results.warning(codes.ENGINE_FILE_OF_OTHER_MODE, message, judged.plan.ref, path, current=written, proposed=proposed)
 
 
 def _check_sizes(judged: JudgedCommand, value: Mapping[str, Any], config_map: Resource, key: str) -> Iterator[Result]:
