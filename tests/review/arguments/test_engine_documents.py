@@ -135,5 +135,5 @@ def test_a_worker_that_reads_the_file_of_the_other_mode(mode, file, keys, right)
     config_map = given.item("ConfigMap", "trt", data=dict.fromkeys(keys, "cache_transceiver_config:\n  backend: DEFAULT\n"))
     component = worker("--extra-engine-args", f"/etc/trt/{file}", "--disaggregation-mode", mode)
     findings = resource_findings.check([config_map, beta.graph(component)], Config(), is_configured=False)
-    found = [(finding.path[-2:], finding.proposed) for finding in findings if finding.code == "DYN758"]
-    assert found == [(("args", 3), right)] * bool(right)
+    found = [(finding.code, finding.path[-2:], finding.proposed) for finding in findings if finding.path[-2:] == ("args", 3)]
+    assert found == [("DYN758", ("args", 3), right)] * bool(right)
