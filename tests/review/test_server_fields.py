@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from krm_fn.review import server_fields
 from tests.support import beta, given
 from tests.support.cases import cases
 
 GRAPH = beta.graph(beta.component("Worker"))
 FIELDS = {"resourceVersion": "12", "uid": "1d2f", "generation": 3, "creationTimestamp": "2026-01-01T00:00:00Z"}
-ROWS = [
+ROWS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("both fields", FIELDS, {}, "remove both"),
     ("one field", {"uid": "1d2f"}, {}, "remove it"),
     ("fields that a server ignores", {"generation": 3}, {}, ""),
