@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from krm_fn.base import codes, results
-from krm_fn.base.edits import Key
+from krm_fn.base.edits import Key, Move
 from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import dynamo_api, expand, labels, render_mark
@@ -46,14 +46,23 @@ _WRONG_TYPE, _READ_BY_COMMANDS = codes.WRONG_TYPE, ("command", "args", "resource
 _NO_RESOURCE = codes.UNKNOWN_RESOURCE
 _OF_VARIABLES, _VARIABLES = codes.WORKER_CANNOT_LOAD_LORA, ("env", "envs")
 """The code of variables and flags that are missing, and the fields with variables."""
-_OF_COMMANDS = re.compile(r"DYN(?:179|514|608|61[235]|62[345]|70[23]|718)")
+_OF_COMMANDS = (
+    codes.WORKER_CANNOT_LOAD_LORA,
+    codes.ROUTER_WITHOUT_EVENTS,
+    codes.MISSING_FLAG,
+    codes.TOO_FEW_GPUS,
+    codes.TOO_MANY_GPUS,
+    codes.UNREAD_PARALLEL_SIZES,
+    codes.WORDS_NOT_PASSED_BY_SHELL,
+    codes.PYTHON_WITHOUT_MODULE,
+    codes.SEVERAL_WORDS_IN_ONE,
+    codes.PREFILL_SERVES_WHOLE_REQUESTS,
+    codes.PREFILL_WITHOUT_DECODE,
+    codes.WORKER_LOADS_DEFAULT_MODEL,
+)
 """The codes of commands whose words do not reach a program, of flags that are missing, and of GPUs that differ from the flags."""
 _UNKNOWN = (codes.UNKNOWN_FIELD, codes.UNKNOWN_KUBERNETES_FIELD)
 """The codes of unknown fields."""
-_OTHER_FIELD = re.compile(
-    r"; (?:move it below (\w+)|(?:write (\w+): |write (podTemplate)\.spec, |write (extraPodSpec) and |write it in (containers), ))"
-)
-"""The field that a fix of an unknown field writes: the same one below another, or one with the unknown name as its value."""
 _OF_SIZES = (codes.TOO_FEW_GPUS, codes.TOO_MANY_GPUS, codes.UNREAD_PARALLEL_SIZES)
 _SIZES = frozenset(("gpu", "limits", "multinode", "nodeCount", "nvidia.com/gpu", "requests", "resources"))
 """The codes of GPUs and nodes that differ from the flags, and the fields that say how many there are."""
@@ -62,8 +71,17 @@ _OF_ENGINE = re.compile(r" is a flag of \S+, not of ")
 _OF_OTHER_ENGINE = (*_OF_SIZES, codes.ENGINE_ON_EACH_NODE)
 _COMPONENT = 3
 """The length of the path of a component."""
-_COMPONENTS = {"components": "services", "services": "components"}
-"""The fields with the components, and those of the other API version."""
+_OTHER_FIELDS = {
+    "components": "services",
+    "envFrom": "envFromSecret",
+    "envFromSecret": "envFrom",
+    "extraPodSpec": "podTemplate",
+    "mainContainer": "containers",
+    "podTemplate": "extraPodSpec",
+    "services": "components",
+    "subComponentType": "type",
+}
+"""By unknown field: the field of the other API version that holds its value."""
 _RENDERED = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
 _BY_SETTINGS = (
     codes.MISSING_DYNAMO_NAMESPACE,
@@ -163,13 +181,8 @@ def _without_consequences(findings: Sequence[Result]) -> Iterator[Result]:
     broken: set[tuple[Any, Path]] = set()
     variables: set[tuple[Any, Path]] = set()
     for finding in findings:
-        if finding.code in _UNKNOWN and finding.edit and isinstance(finding.edit.new, Key):
-            misspelt.add((finding.ref, (*finding.path[:-1], finding.edit.new.name)))
-        elif finding.code in _UNKNOWN and (other := _OTHER_FIELD.search(finding.message)):
-            steps = (other[1], finding.path[-1]) if other[1] else (next(filter(None, other.groups())),)
-            misspelt.add((finding.ref, (*finding.path[:-1], *steps)))
-        elif finding.code in _UNKNOWN and finding.path[-1] in _COMPONENTS:
-            misspelt.add((finding.ref, (*finding.path[:-1], _COMPONENTS[f"{finding.path[-1]}"])))
+        if finding.code in _UNKNOWN and (path := _meant(finding)):
+            misspelt.add((finding.ref, path))
         if finding.code in (_WRONG_TYPE, _NO_RESOURCE, *_UNKNOWN):
             broken |= {(finding.ref, finding.path[:at]) for at, step in enumerate(finding.path) if step in _READ_BY_COMMANDS}
         if finding.code == _WRONG_TYPE:
@@ -177,10 +190,23 @@ def _without_consequences(findings: Sequence[Result]) -> Iterator[Result]:
     broken |= {(ref, path[:-1]) for ref, path in misspelt if path[-1] in _READ_BY_COMMANDS}
     for finding in findings:
         is_error = finding.severity == "error" and finding.code not in _UNKNOWN
-        fields = broken if _OF_COMMANDS.fullmatch(finding.code) else misspelt if is_error else set()
+        fields = broken if finding.code in _OF_COMMANDS else misspelt if is_error else set()
         fields = fields | variables if finding.code == _OF_VARIABLES else fields
         if not fields or not any((finding.ref, finding.path[:length]) in fields for length in range(1, len(finding.path) + 1)):
             yield finding
+
+
+def _meant(finding: Result) -> Path:
+    """Returns the path of the field that the author of an unknown field meant; empty without one."""
+    *parents, key = finding.path
+    new = finding.edit.new if finding.edit else None
+    if isinstance(new, Move):
+        return new.to
+    if isinstance(new, Key):
+        return (*parents, new.name)
+    if finding.path[-3:-2] and finding.path[-3] in _VARIABLES:  # the name of a variable in place of `name`
+        return (*parents, "name")
+    return (*parents, _OTHER_FIELDS[key]) if key in _OTHER_FIELDS else ()
 
 
 def _without_effects_of_fields(findings: Sequence[Result]) -> Iterator[Result]:
