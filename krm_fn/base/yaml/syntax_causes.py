@@ -173,7 +173,7 @@ def _second_colon(text: str, start: int, offset: int, lines: int) -> Cause | Non
     if key and content[key.end() :].strip() and own > column:
         if key[0] in _ABOVE_METADATA and before in _OF_METADATA:
             return Cause(f"no line metadata: stands above {before}; write it there", start + own)
-        if empty := _empty_above(text, start, line):
+        if not line.lstrip().startswith("- ") and (empty := _empty_above(text, start, line)):
             fix = f"give it the {own} blanks of {before}"
             return Cause(f"the key {key[0][:-1]} belongs below {empty}; {fix}", text.rfind(line, 0, start) + column)
         problem = f"line {lines + number + 1} gives {key[0][:-1]} a value, so no key can be below it"

@@ -112,6 +112,7 @@ BROKEN = [
     ("a key below a value", "a:\n  b: 1\n    c: 2\n", "DYN004", 3, 5, "so no key can be below it; give c: the 2 blanks of b:"),
     ("a name without metadata", "kind: A\n  name: b\n", "DYN004", 2, 3, "no line metadata: stands above name; write it there"),
     ("a key at the level of its parent", "a:\n  b:\n  c: 1\n    d: 2\n", "DYN004", 3, 3, "belongs below b; give it the 4 blanks of d"),
+    ("a key too deep in an entry", "a:\n- b: 1\n    c: 2\n", "DYN004", 3, 5, "give c: the 2 blanks of b:"),
     ("an object with a dash", "limits:\n  - cpu: 1\n  memory: 2\n", "DYN004", 2, 3, "remove the dash before cpu"),
     (
         "a first entry without its dash",
