@@ -17,7 +17,7 @@ from tests.testbed import programs
 
 pytestmark = pytest.mark.slow  # runs a copy of this clone
 
-LEFT_OUT = shutil.ignore_patterns(".*", "build", "*.egg-info")
+LEFT_OUT = shutil.ignore_patterns(".*", "build", "*.egg-info", "node_modules")
 """Bytecode is copied, too. The copy keeps the times of all files, so Python compiles only what a test changes."""
 RUN = {"command": ["python3"], "args": ["-m", "dynamo.abacus"]}
 WORKER = given.service("worker", main=RUN, resources={"limits": {"cpu": "1", "memory": "1Gi"}})

@@ -43,7 +43,8 @@ def source(tmp_path_factory):
     """This repository in one commit, as other repositories fetch it."""
     folder = tmp_path_factory.mktemp("source") / "repository"
     ignored = shutil.ignore_patterns(
-        ".git", ".venv", ".*_cache", ".hypothesis", "build", "*.egg-info", "__pycache__", "examples", "tests", "docs"
+        *(".git", ".venv", ".*_cache", ".hypothesis", "build", "*.egg-info", "__pycache__", "node_modules"),
+        *("examples", "tests", "docs"),
     )
     shutil.copytree(ROOT, folder, ignore=ignored)
     git(folder, "init")

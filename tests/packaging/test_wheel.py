@@ -41,7 +41,7 @@ class User(NamedTuple):
 def user(tmp_path_factory):
     """Slow: builds the wheel and fills an empty environment, as `pip install` does for a user."""
     home = tmp_path_factory.mktemp("user")
-    ignored = shutil.ignore_patterns(".*", "build", "*.egg-info", "examples", "tests")
+    ignored = shutil.ignore_patterns(".*", "build", "*.egg-info", "node_modules", "examples", "tests")
     source = shutil.copytree(programs.ROOT, home / "source", ignore=ignored)
     subprocess.run([sys.executable, "-m", "build", "--wheel", "--outdir", home, source], check=True, capture_output=True, timeout=300)
     (wheel,) = home.glob("*.whl")
