@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from krm_fn.base.records import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Literal
-
-    from krm_fn.base.results import Path, Ref
-    from krm_fn.origins.docstring_rules import DocstringRule
+from krm_fn.base.results import Path, Ref
+from krm_fn.origins import docstring_rules
+from krm_fn.origins.docstring_rules import DocstringRule
 
 
 class Origin(NamedTuple):
@@ -25,8 +23,6 @@ class Origin(NamedTuple):
     @property
     def rule(self) -> DocstringRule:
         """The sentence of a rule, with its name."""
-        from krm_fn.origins import docstring_rules  # noqa: PLC0415 - it parses modules, and most callers ask for fields
-
         module, name = self.path
         return docstring_rules.rule(f"{module}", f"{name}")
 

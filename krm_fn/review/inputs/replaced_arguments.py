@@ -25,7 +25,7 @@ _CONTAINERS: tuple[Path, ...] = (
 )
 _LISTS = tuple((*container, name) for container in _CONTAINERS for name in ("args", "command"))
 _FLAG = re.compile(r"(?<!\S)--[a-z][\w-]*")
-_MISSING = r"\b(?:add|without|no|needs?|lacks?)\s+`?{flag}(?![\w-])"
+_MISSING = re.compile(r"\b(?:add|without|no|needs?|lacks?)\s+`?(--[a-z][\w-]*)")
 """How a finding names a flag that a command does not have."""
 
 
@@ -72,7 +72,7 @@ def _is_caused(finding: Result, replaced: _Replaced) -> bool:
     container = replaced.path[:-1]
     if finding.ref != replaced.source.address or finding.path[: len(container)] != container:
         return False
-    return any(re.search(_MISSING.format(flag=re.escape(flag)), finding.message) for flag in replaced.flags)
+    return not {*replaced.flags}.isdisjoint(_MISSING.findall(finding.message))
 
 
 def _finding(replaced: _Replaced, caused: list[Result]) -> Result:
